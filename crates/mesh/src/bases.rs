@@ -1,0 +1,211 @@
+//! The set of bases at which a shape is free, by shifts and ANDs over whole words.
+//!
+//! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
+//! `that & that >> 2` wherever a run of four begins: a run of any length takes about log2(length)
+//! passes. The same along y with a stride of W, and along z with W*D, gives every base of the shape.
+//! O((log a + log b + log c) * N / 64) word operations for a shape a x b x c.
+//!
+//! ```text
+//!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
+//!   & >> 1   1 0 0 1 1 1 0 0        step 1 doubles the length to 2,
+//!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
+//! ```
+//!
+//! Rows are not padded, so a shift along x carries bits over the end of a row. On an axis that does
+//! not wrap this only touches coordinates that are no bases, and those are never looked at. On an
+//! axis that wraps the shift is a rotation within the axis: two shifts and a periodic mask.
+
+use crate::{Grid, NodeId, Occupancy, Point, Scan, Sides};
+
+/// A search for the bases of a shape, with its scratch memory: no allocation once warm.
+///
+/// ```
+/// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan};
+/// let grid = Grid::mesh(&[5, 3])?;
+/// let mut free = Occupancy::all_free(grid);
+/// free.take(&Cuboid::new([1, 0, 0], [1, 1, 1]));
+/// let mut bases = BaseSet::new(grid);
+/// assert_eq!(bases.find(&free, [3, 2, 1], Scan::default()), Some([2, 0, 0]));
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BaseSet {
+    grid: Grid,
+    shape: Sides,
+    words: Vec<u64>,
+    spare: Vec<u64>,
+    /// By axis and shift: which nodes take their bit from beyond the end of the axis.
+    wrapped: [Vec<Box<[u64]>>; 3],
+}
+
+impl BaseSet {
+    /// A search on machines of this grid.
+    pub fn new(grid: Grid) -> BaseSet {
+        let words = (grid.nodes() as usize).div_ceil(64);
+        let wrapped = std::array::from_fn(|axis| {
+            let shifts = if grid.wraps(axis) { usize::from(grid.side(axis)) } else { 0 };
+            vec![Box::default(); shifts]
+        });
+        BaseSet { grid, shape: [1; 3], words: vec![0; words], spare: vec![0; words], wrapped }
+    }
+
+    /// The first base, in scan order, at which the shape is free, unturned.
+    pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Point> {
+        if !self.compute(free, shape) {
+            return None;
+        }
+        if scan.is_row_major() { self.first() } else { self.iter(scan).next() }
+    }
+
+    /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
+    /// [`BaseSet::iter`]. Returns false, and leaves nothing to ask, if the shape does not fit the
+    /// empty grid unturned.
+    pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
+        debug_assert_eq!(free.grid(), &self.grid);
+        self.shape = shape;
+        if !self.grid.fits(shape) {
+            self.words.fill(0);
+            return false;
+        }
+        self.words.copy_from_slice(free.words());
+        let mut stride = 1;
+        for (axis, &side) in shape.iter().enumerate() {
+            let n = self.grid.side(axis);
+            let rotate = self.grid.wraps(axis) && side < n;
+            let mut length = 1;
+            while length < side {
+                let step = length.min(side - length);
+                if rotate {
+                    self.and_rotated(axis, step, stride);
+                } else {
+                    and_shifted(&mut self.words, usize::from(step) * stride);
+                }
+                length += step;
+            }
+            stride *= usize::from(n);
+        }
+        true
+    }
+
+    /// Whether the shape last computed is free at a canonical base.
+    pub fn contains(&self, base: Point) -> bool {
+        let index = self.grid.id(base).index();
+        self.words[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    /// The bases of the shape last computed, in scan order.
+    pub fn iter(&self, scan: Scan) -> impl Iterator<Item = Point> + '_ {
+        scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
+    }
+
+    /// The first base in row-major order.
+    fn first(&self) -> Option<Point> {
+        let [columns, rows, planes] =
+            std::array::from_fn(|axis| usize::from(self.grid.starts(axis, self.shape[axis])));
+        let [w, d, _] = self.grid.sides().map(usize::from);
+        for z in 0..planes {
+            for y in 0..rows {
+                let row = w * (y + d * z);
+                if let Some(bit) = first_one(&self.words, row, columns) {
+                    return Some(self.grid.point(NodeId(bit as u32)));
+                }
+            }
+        }
+        None
+    }
+
+    /// `words &= words` rotated so that each node sees the one `step` further along the axis.
+    fn and_rotated(&mut self, axis: usize, step: u16, stride: usize) {
+        let n = usize::from(self.grid.side(axis));
+        let step = usize::from(step);
+        let mask = &mut self.wrapped[axis][step];
+        if mask.is_empty() {
+            *mask = wrapped_mask(n, step, stride, self.words.len());
+        }
+        let (ahead, back) = (step * stride, (n - step) * stride);
+        let mut masks = mask.iter().cycle();
+        for (index, out) in self.spare.iter_mut().enumerate() {
+            let wrapped = masks.next().expect("a mask is not empty");
+            let direct = shifted_right(&self.words, index, ahead);
+            let around = shifted_left(&self.words, index, back);
+            *out = self.words[index] & ((direct & !wrapped) | (around & wrapped));
+        }
+        std::mem::swap(&mut self.words, &mut self.spare);
+    }
+}
+
+/// `words &= words >> shift`, over the whole array.
+fn and_shifted(words: &mut [u64], shift: usize) {
+    let (skip, bits) = (shift / 64, shift % 64);
+    let count = words.len();
+    if skip >= count {
+        words.fill(0);
+        return;
+    }
+    // Ascending order reads only words that are not written yet.
+    if bits == 0 {
+        for index in 0..count - skip {
+            words[index] &= words[index + skip];
+        }
+    } else {
+        for index in 0..count - skip - 1 {
+            words[index] &= words[index + skip] >> bits | words[index + skip + 1] << (64 - bits);
+        }
+        words[count - skip - 1] &= words[count - 1] >> bits;
+    }
+    words[count - skip..].fill(0);
+}
+
+/// Word `index` of `words >> shift`.
+fn shifted_right(words: &[u64], index: usize, shift: usize) -> u64 {
+    let (skip, bits) = (shift / 64, shift % 64);
+    let at = |index: usize| words.get(index).copied().unwrap_or(0);
+    if bits == 0 {
+        at(index + skip)
+    } else {
+        at(index + skip) >> bits | at(index + skip + 1) << (64 - bits)
+    }
+}
+
+/// Word `index` of `words << shift`.
+fn shifted_left(words: &[u64], index: usize, shift: usize) -> u64 {
+    let (skip, bits) = (shift / 64, shift % 64);
+    let at = |back: usize| index.checked_sub(back).map_or(0, |index| words[index]);
+    if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
+}
+
+/// The nodes whose coordinate is at least `n - step`: they look beyond the end of the axis. The
+/// pattern repeats every `n * stride` bits, so the mask is cut to its period in words.
+fn wrapped_mask(n: usize, step: usize, stride: usize, words: usize) -> Box<[u64]> {
+    let period = n * stride;
+    let length = (period / gcd(period, 64)).min(words);
+    let mut mask = vec![0u64; length].into_boxed_slice();
+    for bit in 0..length * 64 {
+        if bit % period >= (n - step) * stride {
+            mask[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+    mask
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The first one bit in `from..from + length`.
+fn first_one(words: &[u64], from: usize, length: usize) -> Option<usize> {
+    let end = from + length;
+    let mut index = from / 64;
+    let mut word = words[index] & u64::MAX << (from % 64);
+    loop {
+        if word != 0 {
+            let bit = index * 64 + word.trailing_zeros() as usize;
+            return (bit < end).then_some(bit);
+        }
+        index += 1;
+        if index * 64 >= end {
+            return None;
+        }
+        word = words[index];
+    }
+}

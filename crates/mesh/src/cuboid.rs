@@ -1,0 +1,128 @@
+//! Boxes of nodes.
+
+use crate::{Grid, NodeId, Point, Sides, volume};
+
+/// A box of nodes: a base, which is its corner with the smallest coordinates, and sides.
+///
+/// On an axis that wraps, `base + side` may pass the end of the axis; the box then continues at 0.
+///
+/// ```
+/// use pavior_mesh::{Cuboid, Grid};
+/// let ring = Grid::torus(&[5])?;
+/// let arc = Cuboid::new([3, 0, 0], [3, 1, 1]);
+/// let nodes: Vec<u32> = arc.nodes(&ring).map(|node| node.0).collect();
+/// assert_eq!(nodes, [3, 4, 0]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cuboid {
+    /// The corner with the smallest coordinates (before wrapping).
+    pub base: Point,
+    /// The extents, at least 1 each.
+    pub sides: Sides,
+}
+
+impl Cuboid {
+    /// A box from its base and sides.
+    pub fn new(base: Point, sides: Sides) -> Cuboid {
+        Cuboid { base, sides }
+    }
+
+    /// The box of one node.
+    pub fn node(point: Point) -> Cuboid {
+        Cuboid::new(point, [1; 3])
+    }
+
+    /// The whole of a grid.
+    pub fn whole(grid: &Grid) -> Cuboid {
+        Cuboid::new([0; 3], grid.sides())
+    }
+
+    /// The number of nodes.
+    pub fn volume(&self) -> u32 {
+        volume(self.sides) as u32
+    }
+
+    /// Whether the box lies on the grid: the base on it, no side longer than its axis, and no end
+    /// beyond an axis that does not wrap.
+    pub fn lies_on(&self, grid: &Grid) -> bool {
+        grid.contains(self.base)
+            && grid.fits(self.sides)
+            && (0..3).all(|axis| {
+                grid.wraps(axis)
+                    || u32::from(self.base[axis]) + u32::from(self.sides[axis])
+                        <= u32::from(grid.side(axis))
+            })
+    }
+
+    /// The same nodes with the base that results carry: 0 on an axis that the box closes.
+    pub fn canonical(mut self, grid: &Grid) -> Cuboid {
+        for axis in 0..3 {
+            if self.sides[axis] == grid.side(axis) {
+                self.base[axis] = 0;
+            }
+        }
+        self
+    }
+
+    /// Whether a node belongs to the box.
+    pub fn contains(&self, grid: &Grid, point: Point) -> bool {
+        (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
+    }
+
+    /// How far a coordinate lies behind the base, the way round on a wrapping axis; at least the
+    /// side if the coordinate is outside.
+    fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
+        if coordinate >= self.base[axis] {
+            coordinate - self.base[axis]
+        } else if grid.wraps(axis) {
+            (u32::from(coordinate) + u32::from(grid.side(axis)) - u32::from(self.base[axis])) as u16
+        } else {
+            u16::MAX
+        }
+    }
+
+    /// Whether two boxes share a node.
+    pub fn intersects(&self, grid: &Grid, other: &Cuboid) -> bool {
+        (0..3).all(|axis| {
+            self.offset(grid, axis, other.base[axis]) < self.sides[axis]
+                || other.offset(grid, axis, self.base[axis]) < other.sides[axis]
+        })
+    }
+
+    /// The nodes, x fastest, each axis from the base through the wrap.
+    pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
+        let (grid, own) = (*grid, *self);
+        let at = move |axis: usize, offset: u16| own.coordinate(&grid, axis, offset);
+        (0..own.sides[2]).flat_map(move |k| {
+            (0..own.sides[1]).flat_map(move |j| {
+                (0..own.sides[0]).map(move |i| grid.id([at(0, i), at(1, j), at(2, k)]))
+            })
+        })
+    }
+
+    /// The coordinate at an offset from the base.
+    pub fn coordinate(&self, grid: &Grid, axis: usize, offset: u16) -> u16 {
+        let n = u32::from(grid.side(axis));
+        let at = u32::from(self.base[axis]) + u32::from(offset);
+        (if at >= n { at - n } else { at }) as u16
+    }
+
+    /// The one or two runs `(first, length)` of coordinates on an axis, in order of coordinate
+    /// offset from the base; the second is empty unless the box passes the end of the axis.
+    pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
+        let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
+        let first = side.min(n - base);
+        [(base, first), (0, side - first)]
+    }
+
+    /// The box cut at the ends of wrapping axes: one to eight boxes that do not wrap.
+    pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
+        let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));
+        (0..8usize).filter_map(move |code| {
+            let run = |axis: usize| runs[axis][code >> axis & 1];
+            let ([x, y, z], lengths) = ([run(0), run(1), run(2)], [run(0).1, run(1).1, run(2).1]);
+            lengths.iter().all(|&length| length > 0).then(|| Cuboid::new([x.0, y.0, z.0], lengths))
+        })
+    }
+}

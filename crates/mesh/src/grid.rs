@@ -1,0 +1,183 @@
+//! Grids: meshes, tori, and anything between.
+
+use thiserror::Error;
+
+/// A coordinate triple; axes that the grid lacks are 0.
+pub type Point = [u16; 3];
+/// Extents on the three axes; axes that the grid lacks are 1.
+pub type Sides = [u16; 3];
+
+/// The number of nodes in a box of these sides.
+///
+/// ```
+/// assert_eq!(pavior_mesh::volume([2, 3, 4]), 24);
+/// ```
+pub fn volume(sides: Sides) -> u64 {
+    sides.iter().map(|&side| u64::from(side)).product()
+}
+
+/// A node's row-major number, x fastest: `x + W * (y + D * z)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A grid of nodes with one to three axes, each of which may wrap.
+///
+/// ```
+/// use pavior_mesh::Grid;
+/// let pod = Grid::torus(&[8, 8, 16])?;
+/// assert_eq!(pod.nodes(), 1024);
+/// assert_eq!(pod.to_string(), "torus:8x8x16");
+/// assert_eq!("grid:8wx4x4w".parse::<Grid>()?.wraps(2), true);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grid {
+    sides: Sides,
+    wraps: [bool; 3],
+    axes: u8,
+}
+
+/// Why a grid cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GridError {
+    /// No axis, or more than three.
+    #[error("a machine has 1 to 3 axes, not {0}")]
+    Axes(usize),
+    /// A side of zero nodes.
+    #[error("the {axis} axis has side 0; a side is 1 to 65535 nodes")]
+    EmptyAxis {
+        /// `x`, `y` or `z`.
+        axis: char,
+    },
+    /// More nodes than supported.
+    #[error("{0} nodes are more than the {max} that are supported", max = Grid::MAX_NODES)]
+    TooManyNodes(u64),
+}
+
+impl Grid {
+    /// The largest number of nodes: 2^24.
+    pub const MAX_NODES: u64 = 1 << 24;
+
+    /// A grid with the given sides and, per axis, whether it wraps.
+    ///
+    /// # Errors
+    /// If there are not one to three axes, a side is 0, or there are more than 2^24 nodes.
+    pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
+        assert_eq!(sides.len(), wraps.len(), "one wrap flag per axis");
+        if sides.is_empty() || sides.len() > 3 {
+            return Err(GridError::Axes(sides.len()));
+        }
+        if let Some(axis) = sides.iter().position(|&side| side == 0) {
+            return Err(GridError::EmptyAxis { axis: ['x', 'y', 'z'][axis] });
+        }
+        let mut grid = Grid { sides: [1; 3], wraps: [false; 3], axes: sides.len() as u8 };
+        grid.sides[..sides.len()].copy_from_slice(sides);
+        grid.wraps[..wraps.len()].copy_from_slice(wraps);
+        let nodes = volume(grid.sides);
+        if nodes > Self::MAX_NODES { Err(GridError::TooManyNodes(nodes)) } else { Ok(grid) }
+    }
+
+    /// A grid on which no axis wraps.
+    ///
+    /// # Errors
+    /// As [`Grid::new`].
+    pub fn mesh(sides: &[u16]) -> Result<Grid, GridError> {
+        Grid::new(sides, &vec![false; sides.len()])
+    }
+
+    /// A grid on which every axis wraps.
+    ///
+    /// # Errors
+    /// As [`Grid::new`].
+    pub fn torus(sides: &[u16]) -> Result<Grid, GridError> {
+        Grid::new(sides, &vec![true; sides.len()])
+    }
+
+    /// The number of axes, 1 to 3.
+    pub fn axes(&self) -> usize {
+        usize::from(self.axes)
+    }
+
+    /// The sides; 1 on axes that the grid lacks.
+    pub fn sides(&self) -> Sides {
+        self.sides
+    }
+
+    /// The side of one axis.
+    pub fn side(&self, axis: usize) -> u16 {
+        self.sides[axis]
+    }
+
+    /// Whether an axis wraps.
+    pub fn wraps(&self, axis: usize) -> bool {
+        self.wraps[axis]
+    }
+
+    /// Whether any axis longer than 1 wraps.
+    pub fn has_wrap(&self) -> bool {
+        (0..3).any(|axis| self.wraps[axis] && self.sides[axis] > 1)
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> u32 {
+        volume(self.sides) as u32
+    }
+
+    /// The number of a node.
+    pub fn id(&self, [x, y, z]: Point) -> NodeId {
+        debug_assert!(self.contains([x, y, z]));
+        let [w, d, _] = self.sides.map(u32::from);
+        NodeId(u32::from(x) + w * (u32::from(y) + d * u32::from(z)))
+    }
+
+    /// The coordinates of a node.
+    pub fn point(&self, node: NodeId) -> Point {
+        let [w, d, _] = self.sides.map(u32::from);
+        [(node.0 % w) as u16, (node.0 / w % d) as u16, (node.0 / (w * d)) as u16]
+    }
+
+    /// Whether a coordinate triple lies on the grid.
+    pub fn contains(&self, point: Point) -> bool {
+        (0..3).all(|axis| point[axis] < self.sides[axis])
+    }
+
+    /// Whether a box of these sides fits the empty grid, unturned.
+    pub fn fits(&self, sides: Sides) -> bool {
+        (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
+    }
+
+    /// The number of canonical bases on an axis for a side: `n - s + 1` where the axis does not
+    /// wrap; on a ring 1 if the side closes it and `n` otherwise; 0 if the side is longer than the
+    /// axis. Canonical bases are `0..starts` and stand for distinct sets of nodes.
+    pub fn starts(&self, axis: usize, side: u16) -> u16 {
+        let n = self.sides[axis];
+        match side {
+            0 => 0,
+            _ if side > n => 0,
+            _ if side == n => 1,
+            _ if self.wraps[axis] => n,
+            _ => n - side + 1,
+        }
+    }
+
+    /// The number of hops between two nodes, the shorter way round on axes that wrap.
+    pub fn distance(&self, a: Point, b: Point) -> u32 {
+        (0..3)
+            .map(|axis| {
+                let direct = u32::from(a[axis].abs_diff(b[axis]));
+                if self.wraps[axis] {
+                    direct.min(u32::from(self.sides[axis]) - direct)
+                } else {
+                    direct
+                }
+            })
+            .sum()
+    }
+}

@@ -1,0 +1,28 @@
+//! The geometry of the machine: a [`Grid`] of nodes with one to three axes, each of which may wrap;
+//! [`Cuboid`]s of nodes; the [`orientations`] of a shape; orders of the nodes ([`order`]); and
+//! [`Occupancy`], which says which nodes are free, one bit a node.
+//!
+//! Axes are x, y, z, numbered 0, 1, 2. A grid with fewer axes has sides of 1 on the others, so that
+//! every algorithm is written once, for three axes. Nodes are numbered row-major, x fastest.
+//!
+//! This crate knows nothing of strategies, jobs' lives or time.
+
+mod bases;
+mod cuboid;
+mod grid;
+mod largest;
+mod name;
+mod occupancy;
+pub mod order;
+mod orientation;
+mod request;
+mod scan;
+
+pub use bases::BaseSet;
+pub use cuboid::Cuboid;
+pub use grid::{Grid, GridError, NodeId, Point, Sides, volume};
+pub use name::NameError;
+pub use occupancy::Occupancy;
+pub use orientation::orientations;
+pub use request::{JobId, Request};
+pub use scan::{Scan, ScanError};

@@ -1,0 +1,110 @@
+//! The written form of a grid: `mesh:16x16`, `torus:8x8x8`, `grid:8wx4x4w`.
+//!
+//! Results carry this name, so reading and writing it live together.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::Grid;
+
+/// A machine name that cannot be read, with the place of the fault.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{reason}")]
+pub struct NameError {
+    /// What is wrong, and what would be right.
+    pub reason: String,
+    /// The bytes of the name that are at fault.
+    pub span: Range<usize>,
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let axes = 0..self.axes();
+        let all = axes.clone().all(|axis| self.wraps(axis));
+        let none = !axes.clone().any(|axis| self.wraps(axis));
+        f.write_str(if none {
+            "mesh:"
+        } else if all {
+            "torus:"
+        } else {
+            "grid:"
+        })?;
+        for axis in axes {
+            let mark = if !all && self.wraps(axis) { "w" } else { "" };
+            write!(f, "{}{}{mark}", if axis > 0 { "x" } else { "" }, self.side(axis))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Grid {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Grid, NameError> {
+        let whole = 0..name.len();
+        let fail = |reason: String, span: Range<usize>| Err(NameError { reason, span });
+        let Some((kind, rest)) = name.split_once(':') else {
+            return fail(
+                "a machine is written mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
+                whole,
+            );
+        };
+        if !["mesh", "torus", "grid"].contains(&kind) {
+            return fail(
+                format!("`{kind}` is no kind of machine; there are mesh, torus and grid"),
+                0..kind.len(),
+            );
+        }
+        let (mut sides, mut wraps) = (Vec::new(), Vec::new());
+        let mut at = kind.len() + 1;
+        for part in rest.split('x') {
+            let span = at..at + part.len();
+            at += part.len() + 1;
+            let (digits, mark) = match part.strip_suffix('w') {
+                Some(digits) if kind == "grid" => (digits, true),
+                _ => (part, false),
+            };
+            let side = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse::<u16>());
+            match side {
+                Some(Ok(side)) if side > 0 => sides.push(side),
+                _ => return fail(format!("`{part}` is not a side; a side is 1 to 65535"), span),
+            }
+            wraps.push(mark || kind == "torus");
+        }
+        Grid::new(&sides, &wraps)
+            .or_else(|error| fail(error.to_string(), kind.len() + 1..name.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_survive_a_round_trip() {
+        for name in
+            ["mesh:1", "mesh:16x16", "torus:8x8x8", "grid:8wx4x4w", "torus:7", "mesh:65535x256"]
+        {
+            assert_eq!(name.parse::<Grid>().unwrap().to_string(), name);
+        }
+        assert_eq!("grid:4x4".parse::<Grid>().unwrap().to_string(), "mesh:4x4");
+        assert_eq!("grid:4wx4w".parse::<Grid>().unwrap().to_string(), "torus:4x4");
+    }
+
+    #[test]
+    fn faults_are_shown_where_they_stand() {
+        let span = |name: &str| name.parse::<Grid>().unwrap_err().span;
+        assert_eq!(span("mesh:0x4"), 5..6);
+        assert_eq!(span("mesh:70000x2"), 5..10);
+        assert_eq!(span("mesh:4x"), 7..7);
+        assert_eq!(span("mesh:4x4w"), 7..9);
+        assert_eq!(span("ring:4"), 0..4);
+        assert_eq!(span("mesh:+4x4"), 5..7);
+        assert_eq!(span("mesh:2x2x2x2"), 5..12);
+        assert_eq!(span("mesh:65535x65535"), 5..16);
+        assert_eq!(span("16x16"), 0..5);
+    }
+}

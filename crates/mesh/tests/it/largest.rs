@@ -1,0 +1,37 @@
+//! The largest free box against trying every box.
+
+use pavior_mesh::{Cuboid, Occupancy, Scan};
+use proptest::prelude::*;
+
+use crate::naive;
+
+fn by_trying_every_box(free: &Occupancy) -> Option<Cuboid> {
+    let grid = *free.grid();
+    let [w, d, h] = grid.sides();
+    let mut best: Option<Cuboid> = None;
+    for a in 1..=w {
+        for b in 1..=d {
+            for c in 1..=h {
+                let better = |best: &Cuboid| {
+                    let volume = u32::from(a) * u32::from(b) * u32::from(c);
+                    (volume, [a, b, c]) > (best.volume(), best.sides)
+                };
+                if best.as_ref().is_none_or(better) {
+                    let found = naive::bases(free, [a, b, c], Scan::default()).first().copied();
+                    best = found.map(|base| Cuboid::new(base, [a, b, c])).or(best);
+                }
+            }
+        }
+    }
+    best
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn is_the_best_of_all_boxes(free in naive::occupancies()) {
+        prop_assume!(free.grid().nodes() <= 220);
+        prop_assert_eq!(free.largest_free(), by_trying_every_box(&free));
+    }
+}

@@ -1,0 +1,46 @@
+//! Slow and obvious versions, to compare with.
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
+use proptest::prelude::*;
+
+/// Whether every node of a box is free, node by node.
+pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
+    let grid = *free.grid();
+    (0..grid.nodes())
+        .map(NodeId)
+        .all(|node| !cuboid.contains(&grid, grid.point(node)) || free.is_node_free(node))
+}
+
+/// All bases at which a shape is free, in scan order.
+pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Point> {
+    scan.bases(*free.grid(), shape)
+        .filter(|&base| is_free(free, &Cuboid::new(base, shape)))
+        .collect()
+}
+
+/// Grids of every kind, up to a few hundred nodes.
+pub(crate) fn grids() -> impl Strategy<Value = Grid> {
+    let side = prop_oneof![4 => 1u16..7, 1 => Just(8u16)];
+    let long = prop_oneof![Just(63u16), Just(64), Just(65), Just(130), Just(300)];
+    let sides = prop_oneof![
+        (side.clone(), side.clone(), side.clone()).prop_map(|(a, b, c)| [a, b, c]),
+        (long, 1u16..4, 1u16..3).prop_map(|(a, b, c)| [a, b, c]),
+    ];
+    (sides, any::<[bool; 3]>()).prop_map(|(sides, wraps)| Grid::new(&sides, &wraps).unwrap())
+}
+
+/// An occupancy of a grid in which about `busy` of 8 nodes are taken.
+pub(crate) fn occupancies() -> impl Strategy<Value = Occupancy> {
+    (grids(), 0u8..8)
+        .prop_flat_map(|(grid, busy)| {
+            let nodes = grid.nodes() as usize;
+            (Just(grid), prop::collection::vec((0u8..8).prop_map(move |draw| draw < busy), nodes))
+        })
+        .prop_map(|(grid, busy)| {
+            let mut free = Occupancy::all_free(grid);
+            for (index, _) in busy.iter().enumerate().filter(|(_, busy)| **busy) {
+                free.take_node(NodeId(index as u32));
+            }
+            free
+        })
+}
