@@ -1,1 +1,39 @@
-//! placeholder
+//! Processor allocation: which nodes a job gets.
+//!
+//! A [`Strategy`] looks at the free nodes and proposes a [`Placement`]; it changes nothing and never
+//! learns whose job it is. A [`Machine`] owns the occupancy, asks its strategy, commits what it
+//! proposes, and knows who holds what. The [`registry`] lists every strategy with what it claims,
+//! and [`conformance`] holds each claim against the [`oracle`], which tries every base.
+//!
+//! Time does not exist here: the same code decides in a simulation and in a live allocator.
+//!
+//! ```
+//! use pavior_allocation::{Machine, Selection};
+//! use pavior_mesh::{Grid, JobId, Request};
+//!
+//! let strategy: Selection = "tbl".parse()?;
+//! let mut machine = Machine::new(Grid::mesh(&[3, 3, 2])?, &strategy, 1)?;
+//! machine.allocate(JobId(1), &Request::shape([2, 3, 2]))?;
+//! // Only turned does the second job fit: the TBL paper's first example.
+//! let placement = machine.allocate(JobId(2), &Request::shape([3, 2, 1]))?;
+//! assert_eq!(placement.parts()[0].sides, [1, 3, 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod claim;
+pub mod conformance;
+mod machine;
+pub mod oracle;
+mod placement;
+mod refusal;
+pub mod registry;
+mod spec;
+mod strategies;
+mod strategy;
+
+pub use machine::{Machine, NotFree, UnknownJob};
+pub use placement::Placement;
+pub use refusal::Refusal;
+pub use registry::{BuildError, Selection};
+pub use spec::{Spec, Unsupported};
+pub use strategy::Strategy;

@@ -1,12 +1,16 @@
 //! What a deterministic simulation stands on: integer [`Time`], an [`Agenda`] of events whose ties
 //! are broken by rule and not by chance, and named random [`Stream`]s.
 //!
+//! It also holds what all registries share: names with [`Options`].
+//!
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
 mod agenda;
+mod options;
 mod stream;
 mod time;
 
 pub use agenda::Agenda;
+pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
 pub use stream::Stream;
 pub use time::Time;

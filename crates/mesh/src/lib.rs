@@ -15,6 +15,7 @@ mod name;
 mod occupancy;
 pub mod order;
 mod orientation;
+pub mod picture;
 mod request;
 mod scan;
 

@@ -1,1 +1,5 @@
-//! placeholder
+//! Workloads: jobs from synthetic streams and from traces.
+
+mod job;
+
+pub use job::{Job, Service, Unit};

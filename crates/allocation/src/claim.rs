@@ -1,0 +1,116 @@
+//! What strategies claim, as data that tests can hold against the oracle.
+
+use pavior_kernel::Options;
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+
+/// What a strategy claims, for given options.
+pub struct Claim {
+    /// The shapes that it may grant for a request, in the order in which it tries them; empty for
+    /// strategies that are judged by count.
+    pub family: fn(&Request, &Grid, &Options) -> Vec<Shape>,
+    /// The order in which it tries bases.
+    pub scan: Scan,
+    /// Whether it grants exactly what is asked for.
+    pub grants: Grants,
+    /// What it recognises.
+    pub recognition: Recognition,
+}
+
+/// Whether a strategy may grant more nodes than asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grants {
+    /// Exactly the shape, or exactly the count.
+    Exact,
+    /// Whole pages, buddies or cubes.
+    RoundsUp,
+}
+
+/// What a strategy recognises, judged by the oracle within its own family of shapes.
+pub enum Recognition {
+    /// The first free base, in scan order, of the first shape that has one.
+    First,
+    /// The best score.
+    Best {
+        /// The score of a box that is free, higher is better.
+        score: fn(&Occupancy, &Cuboid) -> i64,
+        /// Over all shapes, or over the first that fits.
+        over: Over,
+        /// Whether the first base in scan order wins a tie (else any may).
+        first_of_ties: bool,
+    },
+    /// Refuses only if no shape of the family has a free base.
+    Complete,
+    /// Misses some; a stored witness is demanded. What it misses is said by the question.
+    Partial(Question),
+    /// Succeeds if and only if enough nodes are free.
+    Count,
+    /// Succeeds if and only if this function says so (partition hardware).
+    Own(fn(&Occupancy, &Request, &Options) -> bool),
+}
+
+/// Which candidates a best score is the best of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The bases of the first shape of the family that has a free base.
+    FirstShape,
+    /// The bases of all shapes of the family.
+    AllShapes,
+}
+
+/// The question that a partial strategy sometimes answers wrongly with no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Is there a free box of one of the family's shapes?
+    Boxes,
+    /// Are enough nodes free?
+    Count,
+}
+
+impl Recognition {
+    /// The word for it in `pavior strategies`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Recognition::First => "complete-first",
+            Recognition::Best { .. } => "complete-best",
+            Recognition::Complete => "complete",
+            Recognition::Partial(_) => "partial",
+            Recognition::Count => "count",
+            Recognition::Own(_) => "own",
+        }
+    }
+}
+
+/// A shape that a strategy may grant: disjoint boxes, placed together, relative to one base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The boxes, with bases relative to the shape's base.
+    pub parts: Vec<Cuboid>,
+}
+
+impl Shape {
+    /// One box.
+    pub fn cuboid(sides: Sides) -> Shape {
+        Shape { parts: vec![Cuboid::new([0; 3], sides)] }
+    }
+
+    /// The sides of the bounding box.
+    pub fn bounding(&self) -> Sides {
+        std::array::from_fn(|axis| {
+            let end = |part: &Cuboid| part.base[axis] + part.sides[axis];
+            self.parts.iter().map(end).max().expect("a shape has parts")
+        })
+    }
+
+    /// The boxes at a base of the grid.
+    pub fn at(&self, grid: &Grid, base: Point) -> Vec<Cuboid> {
+        let place = |part: &Cuboid| {
+            let at = |axis: usize| {
+                let sum = u32::from(base[axis]) + u32::from(part.base[axis]);
+                let n = u32::from(grid.side(axis));
+                (if sum >= n { sum - n } else { sum }) as u16
+            };
+            Cuboid::new([at(0), at(1), at(2)], part.sides).canonical(grid)
+        };
+        self.parts.iter().map(place).collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! Long random lives of a machine.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Grid, JobId, NodeId, Request};
+
+use super::judge;
+use super::states::random_box;
+use crate::{Machine, Placement, Selection};
+
+/// Drives a machine through `steps` random steps: most are allocations and releases; some are
+/// reservations that the strategy did not propose, failures, repairs, and questions of forks. Every
+/// answer is judged, every index validated after every step. Returns the number of answers.
+///
+/// # Errors
+/// The first broken claim, with the state drawn.
+pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, String> {
+    let mut machine = Machine::new(*grid, selection, seed).map_err(|error| error.to_string())?;
+    let mut dice = Stream::new(seed, 0, "history");
+    let mut jobs: Vec<JobId> = Vec::new();
+    let mut answers = 0;
+    for step in 0..steps {
+        let job = JobId(step);
+        match dice.below(20) {
+            0..=8 => {
+                let request = random_request(selection, grid, &mut dice);
+                answers += 1;
+                if allocate(&mut machine, job, &request, selection)? {
+                    jobs.push(job);
+                }
+            }
+            9..=15 if !jobs.is_empty() => {
+                let job = jobs.swap_remove(dice.below(jobs.len() as u64) as usize);
+                machine.release(job).map_err(|error| error.to_string())?;
+            }
+            16 => {
+                let cuboid = random_box(grid, &mut dice);
+                if machine.allocate_at(job, Placement::Whole(cuboid)).is_ok() {
+                    jobs.push(job);
+                }
+            }
+            17 => drop(machine.fail(NodeId(dice.below(u64::from(grid.nodes())) as u32))),
+            18 => machine.repair(NodeId(dice.below(u64::from(grid.nodes())) as u32)),
+            _ => {
+                // A fork answers as the machine does, and what it does changes nothing here.
+                let request = random_request(selection, grid, &mut dice);
+                let mut fork = machine.clone();
+                let forked = fork.allocate(job, &request).cloned();
+                if forked != machine.probe(&request) {
+                    return Err(format!("{selection}: a fork answers {request:?} differently"));
+                }
+                fork.validate();
+            }
+        }
+        machine.validate();
+    }
+    Ok(answers)
+}
+
+/// Allocates, with the answer judged; says whether the job was granted nodes.
+fn allocate(
+    machine: &mut Machine,
+    job: JobId,
+    request: &Request,
+    selection: &Selection,
+) -> Result<bool, String> {
+    let before = machine.free().clone();
+    let probed = machine.probe(request);
+    let answer = machine.allocate(job, request).cloned();
+    if probed != answer {
+        return Err(format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}"));
+    }
+    judge(selection, &before, request, answer.as_ref().ok())?;
+    Ok(answer.is_ok())
+}
+
+fn random_request(selection: &Selection, grid: &Grid, dice: &mut Stream) -> Request {
+    let mut side = |axis: usize| {
+        let n = u64::from(grid.side(axis));
+        let most = if dice.below(4) == 0 { n } else { n.div_ceil(2) };
+        dice.between(1, most) as u16
+    };
+    let request = Request::shape([side(0), side(1), side(2)]);
+    match dice.below(4) {
+        0 if !selection.spec.contiguous => Request::nodes(request.nodes),
+        1 if !selection.spec.contiguous && request.nodes > 1 => {
+            Request { nodes: request.nodes - 1, ..request }
+        }
+        _ => request,
+    }
+}

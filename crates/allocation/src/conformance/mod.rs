@@ -1,0 +1,46 @@
+//! Holds a strategy to what it claims. For tests; an author of a new strategy gets all of it for
+//! one line in the registry.
+//!
+//! - [`judge`] holds one answer against the [`oracle`](crate::oracle).
+//! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
+//!   and judges every request in each.
+//! - [`random_boxes`] fills machines with random boxes, as a busy list sees them.
+//! - [`history`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
+//!   failures and repairs, and validates every index after every step.
+
+mod history;
+mod judge;
+mod states;
+
+use pavior_mesh::{Grid, Request, Sides, volume};
+
+use crate::Selection;
+
+pub use history::history;
+pub use judge::judge;
+pub use states::{every_occupancy, random_boxes};
+
+/// The requests that are asked in every state of a small grid: every shape up to the longest side on
+/// each axis, so that some fit only turned and some never; for strategies that grant by count also
+/// every bare count, one too many among them, and counts below their shape's volume.
+pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
+    let longest = *grid.sides().iter().max().expect("three sides");
+    let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };
+    let mut requests = Vec::new();
+    for a in 1..=most(0) {
+        for b in 1..=most(1) {
+            for c in 1..=most(2) {
+                requests.push(Request::shape([a, b, c]));
+            }
+        }
+    }
+    if !selection.spec.contiguous {
+        let hinted = |request: &Request| {
+            let shape: Sides = request.shape.expect("all have shapes so far");
+            (volume(shape) > 2).then(|| Request::hinted(request.nodes - 1, shape))
+        };
+        requests.extend(requests.clone().iter().filter_map(hinted));
+        requests.extend((1..=grid.nodes() + 1).map(Request::nodes));
+    }
+    requests
+}

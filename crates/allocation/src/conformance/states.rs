@@ -1,0 +1,113 @@
+//! States of a machine: every occupancy, and random boxes.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
+
+use super::{judge, requests};
+use crate::{Placement, Selection, Strategy};
+
+/// A strategy and the truth, changed together.
+struct Subject<'a> {
+    selection: &'a Selection,
+    free: Occupancy,
+    strategy: Box<dyn Strategy>,
+    draw: Stream,
+}
+
+impl<'a> Subject<'a> {
+    fn new(selection: &'a Selection, grid: &Grid) -> Result<Self, String> {
+        let strategy = selection.build(grid).map_err(|error| error.to_string())?;
+        let draw = Stream::new(1, 0, "conformance");
+        Ok(Subject { selection, free: Occupancy::all_free(*grid), strategy, draw })
+    }
+
+    fn take(&mut self, cuboid: Cuboid) {
+        self.free.take(&cuboid);
+        self.strategy.granted(&Placement::Whole(cuboid));
+        self.strategy.validate(&self.free);
+    }
+
+    fn give(&mut self, cuboid: Cuboid) {
+        self.free.give(&cuboid);
+        self.strategy.released(&Placement::Whole(cuboid));
+        self.strategy.validate(&self.free);
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<(), String> {
+        let answer = self.strategy.find(&self.free, request, &mut self.draw);
+        judge(self.selection, &self.free, request, answer.as_ref())
+    }
+}
+
+/// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
+/// that a strategy hears 2^nodes grants and releases of single nodes. Returns the number of answers.
+///
+/// # Errors
+/// The first broken claim, with the state drawn.
+pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, String> {
+    let mut subject = Subject::new(selection, grid)?;
+    let requests = requests(selection, grid);
+    let mut answers = 0;
+    for code in 0u64..1 << grid.nodes() {
+        if code > 0 {
+            let node = Cuboid::node(grid.point(NodeId(code.trailing_zeros())));
+            if subject.free.is_free(&node) { subject.take(node) } else { subject.give(node) }
+        }
+        for request in &requests {
+            subject.ask(request)?;
+            answers += 1;
+        }
+    }
+    Ok(answers)
+}
+
+/// Fills the machine with random disjoint boxes and judges every request; empties it again in random
+/// order, judging one request after each release. `rounds` times. Returns the number of answers.
+///
+/// # Errors
+/// The first broken claim, with the state drawn.
+pub fn random_boxes(
+    selection: &Selection,
+    grid: &Grid,
+    seed: u64,
+    rounds: u64,
+) -> Result<u64, String> {
+    let mut dice = Stream::new(seed, 0, "random-boxes");
+    let requests = requests(selection, grid);
+    let mut answers = 0;
+    for _ in 0..rounds {
+        let mut subject = Subject::new(selection, grid)?;
+        let mut held = Vec::new();
+        for _ in 0..dice.between(1, 12) {
+            let cuboid = random_box(grid, &mut dice);
+            if subject.free.is_free(&cuboid) {
+                subject.take(cuboid);
+                held.push(cuboid);
+            }
+        }
+        for request in &requests {
+            subject.ask(request)?;
+            answers += 1;
+        }
+        while !held.is_empty() {
+            let cuboid = held.swap_remove(dice.below(held.len() as u64) as usize);
+            subject.give(cuboid);
+            subject.ask(&requests[dice.below(requests.len() as u64) as usize])?;
+            answers += 1;
+        }
+    }
+    Ok(answers)
+}
+
+/// A box that lies on the grid, small ones more likely than large ones.
+pub(super) fn random_box(grid: &Grid, dice: &mut Stream) -> Cuboid {
+    let mut cuboid = Cuboid::node([0; 3]);
+    for axis in 0..3 {
+        let n = u64::from(grid.side(axis));
+        let longest = if dice.below(4) == 0 { n } else { n.min(1 + n / 2) };
+        let side = dice.between(1, longest) as u16;
+        cuboid.sides[axis] = side;
+        cuboid.base[axis] = dice.below(u64::from(grid.starts(axis, side))) as u16;
+    }
+    cuboid
+}

@@ -1,0 +1,321 @@
+//! A machine: nodes, the strategy that allocates them, and who holds what.
+
+use std::collections::HashMap;
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request, orientations};
+use thiserror::Error;
+
+use crate::{BuildError, Placement, Refusal, Selection, Strategy};
+
+/// A machine whose nodes a strategy allocates.
+///
+/// Every change goes through here, so that occupancy, the strategy's own index and the table of
+/// holders agree at all times. Cloning forks the strategy: a clone answers "what if".
+///
+/// See the [crate's example](crate).
+pub struct Machine {
+    grid: Grid,
+    selection: Selection,
+    strategy: Box<dyn Strategy>,
+    free: Occupancy,
+    held: HashMap<JobId, Placement>,
+    /// Set bits are healthy nodes.
+    healthy: Occupancy,
+    draw: Stream,
+    /// The answer to the last question, while nothing has changed, with the stream after it.
+    memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
+    /// The same strategy on an empty machine, and what it has said about requests.
+    empty: Box<dyn Strategy>,
+    verdicts: HashMap<Request, bool>,
+    busy: u32,
+}
+
+/// A placement that cannot be granted, because some of its nodes are not free.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{part:?} is not free")]
+pub struct NotFree {
+    /// The first box of the placement that is not free.
+    pub part: Cuboid,
+}
+
+/// A job that holds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("job {} holds no nodes", .0.0)]
+pub struct UnknownJob(pub JobId);
+
+impl Clone for Machine {
+    fn clone(&self) -> Self {
+        Machine {
+            strategy: self.strategy.fork(),
+            empty: self.empty.fork(),
+            selection: self.selection.clone(),
+            free: self.free.clone(),
+            held: self.held.clone(),
+            healthy: self.healthy.clone(),
+            draw: self.draw.clone(),
+            memory: self.memory.clone(),
+            verdicts: self.verdicts.clone(),
+            ..*self
+        }
+    }
+}
+
+impl Machine {
+    /// An empty, healthy machine; a strategy that draws does so from the stream `allocation` of
+    /// `seed`.
+    ///
+    /// # Errors
+    /// If the strategy does not work on such a grid.
+    pub fn new(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
+        Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
+    }
+
+    /// As [`Machine::new`], with the stream to draw from.
+    ///
+    /// # Errors
+    /// If the strategy does not work on such a grid.
+    pub fn with_stream(
+        grid: Grid,
+        selection: &Selection,
+        draw: Stream,
+    ) -> Result<Machine, BuildError> {
+        let strategy = selection.build(&grid)?;
+        Ok(Machine {
+            grid,
+            selection: selection.clone(),
+            empty: strategy.fork(),
+            strategy,
+            free: Occupancy::all_free(grid),
+            held: HashMap::new(),
+            healthy: Occupancy::all_free(grid),
+            draw,
+            memory: None,
+            verdicts: HashMap::new(),
+            busy: 0,
+        })
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The free, healthy nodes.
+    pub fn free(&self) -> &Occupancy {
+        &self.free
+    }
+
+    /// The strategy's name and options.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// The number of nodes that jobs hold.
+    pub fn busy_nodes(&self) -> u32 {
+        self.busy
+    }
+
+    /// The number of failed nodes that no job holds: nodes = free + busy + failed.
+    pub fn failed_nodes(&self) -> u32 {
+        self.grid.nodes() - self.free.count() - self.busy
+    }
+
+    /// The number of jobs that hold nodes.
+    pub fn jobs(&self) -> usize {
+        self.held.len()
+    }
+
+    /// What a job holds.
+    pub fn placement(&self, job: JobId) -> Option<&Placement> {
+        self.held.get(&job)
+    }
+
+    /// The job that holds a node.
+    pub fn holder(&self, node: NodeId) -> Option<JobId> {
+        let point = self.grid.point(node);
+        let holds = |placement: &Placement| {
+            placement.parts().iter().any(|part| part.contains(&self.grid, point))
+        };
+        // Only one job can hold a node, so the order of the table does not matter.
+        self.held.iter().find(|(_, placement)| holds(placement)).map(|(&job, _)| job)
+    }
+
+    /// What the strategy would grant now. Changes no outcome, random strategies included.
+    ///
+    /// # Errors
+    /// If the request is refused, with the reason.
+    pub fn probe(&mut self, request: &Request) -> Result<Placement, Refusal> {
+        if let Some((asked, answer, _)) = &self.memory
+            && asked == request
+        {
+            return answer.clone();
+        }
+        let mut draw = self.draw.clone();
+        let answer = self.ask(request, &mut draw);
+        self.memory = Some((*request, answer.clone(), draw));
+        answer
+    }
+
+    /// Grants nodes to a job.
+    ///
+    /// # Errors
+    /// If the request is refused, with the reason.
+    pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, Refusal> {
+        self.probe(request)?;
+        let Some((_, Ok(placement), draw)) = self.memory.take() else {
+            unreachable!("the question was just answered with a placement")
+        };
+        self.draw = draw;
+        Ok(self.commit(job, placement))
+    }
+
+    /// Grants a given placement to a job, whatever the strategy would have proposed.
+    ///
+    /// # Errors
+    /// If some of its nodes are not free.
+    pub fn allocate_at(&mut self, job: JobId, placement: Placement) -> Result<&Placement, NotFree> {
+        if let Some(part) = placement.parts().iter().find(|part| !self.free.is_free(part)) {
+            return Err(NotFree { part: *part });
+        }
+        Ok(self.commit(job, placement.canonical(&self.grid)))
+    }
+
+    /// Takes back what a job holds.
+    ///
+    /// # Errors
+    /// If the job holds nothing.
+    pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
+        let placement = self.held.remove(&job).ok_or(UnknownJob(job))?;
+        self.memory = None;
+        self.busy -= placement.nodes();
+        for part in placement.parts() {
+            self.free.give(part);
+        }
+        self.strategy.released(&placement);
+        if self.healthy.count() < self.grid.nodes() {
+            self.withhold_failed(&placement);
+        }
+        Ok(placement)
+    }
+
+    /// Marks a node as failed, and says which job holds it. The job keeps it until it is released;
+    /// then the node is unavailable. Failing twice changes nothing.
+    pub fn fail(&mut self, node: NodeId) -> Option<JobId> {
+        let holder = self.holder(node);
+        if self.healthy.take_node(node) && holder.is_none() {
+            self.withhold(node);
+        }
+        holder
+    }
+
+    /// Marks a node as healthy again. Repairing a healthy node changes nothing.
+    pub fn repair(&mut self, node: NodeId) {
+        if self.healthy.is_node_free(node) {
+            return;
+        }
+        let single = Cuboid::node(self.grid.point(node));
+        self.healthy.give(&single);
+        if self.holder(node).is_none() {
+            self.memory = None;
+            self.free.give(&single);
+            self.strategy.released(&Placement::Whole(single));
+        }
+    }
+
+    /// Whether the request could be granted if the machine were empty and healthy.
+    ///
+    /// # Errors
+    /// If not, with the reason: [`Refusal::LargerThanMachine`] or [`Refusal::UnsupportedShape`].
+    pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
+        if !self.fits_grid(request) {
+            return Err(Refusal::LargerThanMachine);
+        }
+        let (empty, grid) = (&mut self.empty, self.grid);
+        let fits = *self.verdicts.entry(*request).or_insert_with(|| {
+            // Whether a random strategy succeeds does not depend on what it draws.
+            let mut draw = Stream::new(0, 0, "never-fits");
+            empty.find(&Occupancy::all_free(grid), request, &mut draw).is_some()
+        });
+        if fits { Ok(()) } else { Err(Refusal::UnsupportedShape) }
+    }
+
+    /// Holds every index against the truth; panics where they disagree. For tests.
+    pub fn validate(&self) {
+        let mut truth = self.healthy.clone();
+        let mut busy = 0;
+        for part in self.held.values().flat_map(Placement::parts) {
+            for node in part.nodes(&self.grid) {
+                truth.take_node(node);
+                busy += 1;
+            }
+        }
+        assert_eq!(self.free, truth, "occupancy and holders disagree");
+        assert_eq!(self.busy, busy, "a node is held twice, or the count is off");
+        self.strategy.validate(&self.free);
+    }
+
+    fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
+        if !self.fits_grid(request) {
+            return Err(Refusal::LargerThanMachine);
+        }
+        let needed = self.needed(request);
+        if needed <= u64::from(self.free.count())
+            && let Some(placement) = self.strategy.find(&self.free, request, draw)
+        {
+            return Ok(placement.canonical(&self.grid));
+        }
+        self.could_ever_fit(request)?;
+        if needed > u64::from(self.free.count()) {
+            Err(Refusal::TooFewFreeNodes)
+        } else {
+            Err(Refusal::NoFreeSubmesh)
+        }
+    }
+
+    /// The nodes that must be free: the shape's for contiguous strategies, else the count.
+    fn needed(&self, request: &Request) -> u64 {
+        match request.shape {
+            Some(shape) if self.selection.spec.contiguous => pavior_mesh::volume(shape),
+            _ => u64::from(request.nodes),
+        }
+    }
+
+    fn fits_grid(&self, request: &Request) -> bool {
+        if self.selection.spec.contiguous {
+            let fits = |shape| orientations(shape).any(|turned| self.grid.fits(turned));
+            request.shape.is_some_and(fits)
+        } else {
+            request.nodes <= self.grid.nodes()
+        }
+    }
+
+    fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
+        assert!(!self.held.contains_key(&job), "{job:?} holds nodes already");
+        self.memory = None;
+        for part in placement.parts() {
+            self.free.take(part);
+        }
+        self.busy += placement.nodes();
+        self.strategy.granted(&placement);
+        self.held.entry(job).or_insert(placement)
+    }
+
+    /// Takes the failed nodes of a released placement out of the free ones.
+    fn withhold_failed(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for node in part.nodes(&self.grid) {
+                if !self.healthy.is_node_free(node) {
+                    self.withhold(node);
+                }
+            }
+        }
+    }
+
+    fn withhold(&mut self, node: NodeId) {
+        self.memory = None;
+        let single = Cuboid::node(self.grid.point(node));
+        self.free.take(&single);
+        self.strategy.granted(&Placement::Whole(single));
+    }
+}

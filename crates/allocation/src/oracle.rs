@@ -1,0 +1,51 @@
+//! The judge: slow, obvious, and independent of every strategy.
+//!
+//! It tries every base in scan order and asks [`Occupancy::is_free`]; it uses nothing else, and no
+//! strategy may use it.
+
+use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
+
+use crate::claim::{Over, Shape};
+
+/// The canonical placements of a shape on a grid, in scan order.
+pub fn placements(grid: Grid, shape: &Shape, scan: Scan) -> impl Iterator<Item = Vec<Cuboid>> + '_ {
+    scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
+}
+
+/// The first free placement of the first shape that has one, in scan order.
+///
+/// O(bases x nodes of the shape) for each shape.
+pub fn first(free: &Occupancy, family: &[Shape], scan: Scan) -> Option<Vec<Cuboid>> {
+    family
+        .iter()
+        .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
+}
+
+/// The first free placement with the best score, over the first shape that fits or over all.
+pub fn best(
+    free: &Occupancy,
+    family: &[Shape],
+    scan: Scan,
+    over: Over,
+    score: fn(&Occupancy, &Cuboid) -> i64,
+) -> Option<(i64, Cuboid)> {
+    let mut best: Option<(i64, Cuboid)> = None;
+    for shape in family {
+        for parts in placements(*free.grid(), shape, scan) {
+            if all_free(free, &parts) {
+                let value = score(free, &parts[0]);
+                if best.is_none_or(|(most, _)| value > most) {
+                    best = Some((value, parts[0]));
+                }
+            }
+        }
+        if over == Over::FirstShape && best.is_some() {
+            return best;
+        }
+    }
+    best
+}
+
+fn all_free(free: &Occupancy, parts: &[Cuboid]) -> bool {
+    parts.iter().all(|part| free.is_free(part))
+}

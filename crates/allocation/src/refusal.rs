@@ -1,0 +1,42 @@
+//! Why a request is refused.
+
+use std::fmt;
+
+/// Why a request is refused; where several reasons apply, the first in this order is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// It can never fit: no permutation of the shape fits the machine (contiguous strategies), or
+    /// the count exceeds the machine's nodes (non-contiguous ones).
+    LargerThanMachine,
+    /// This strategy never grants it, not even on the empty machine.
+    UnsupportedShape,
+    /// Fewer nodes are free than asked for.
+    TooFewFreeNodes,
+    /// Enough nodes are free, but not where the strategy needs them: external fragmentation.
+    NoFreeSubmesh,
+}
+
+impl Refusal {
+    /// The word for it in results.
+    pub fn word(self) -> &'static str {
+        match self {
+            Refusal::LargerThanMachine => "larger-than-machine",
+            Refusal::UnsupportedShape => "unsupported-shape",
+            Refusal::TooFewFreeNodes => "too-few-free-nodes",
+            Refusal::NoFreeSubmesh => "no-free-submesh",
+        }
+    }
+
+    /// Whether the request can never be granted, on a healthy machine and however long one waits.
+    pub fn is_permanent(self) -> bool {
+        matches!(self, Refusal::LargerThanMachine | Refusal::UnsupportedShape)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,123 @@
+//! First Fit: the first base in scan order at which the box is free.
+//!
+//! Misses nothing of the orientation asked for; with `turn=all` it tries every base of one
+//! orientation before any of the next, and misses nothing at all.
+//!
+//! Two searches give the same answers. `plain` is the literature's, as a table of prefix sums: O(N)
+//! to fill it once for all orientations, then O(1) a base. `engine` is the word-parallel base set of
+//! `pavior_mesh`: O(N/64 log(side)) an orientation.
+//!
+//! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
+//! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu
+//! computes coverage per request; any correct search has the same result. The papers disagree on the
+//! direction of the scan, so it is an option.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use super::super::shared::prefix_sums::PrefixSums;
+use super::super::shared::turning::{TURN_OFF, Turn, box_family};
+use crate::claim::{Claim, Grants, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "ff",
+    title: "First Fit",
+    source: "Zhu 1992; Qiao & Ni 1994",
+    contiguous: true,
+    turns: false,
+    options: &[SEARCH, TURN_OFF, SCAN],
+    variants: &["", "plain", "turn=all", "scan=yx", "scan=x-y"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+/// The option `search`.
+pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
+    key: "search",
+    values: Values::OneOf(&["engine", "plain"]),
+    default: "engine",
+    meaning: "the word-parallel search, or the literature's; the answers are the same",
+    bare: true,
+};
+
+/// The option `scan`.
+pub(in crate::strategies) const SCAN: OptionSpec = OptionSpec {
+    key: "scan",
+    values: Values::Text("axes from fastest to slowest, such as yzx or x-yz", is_scan),
+    default: "xyz",
+    meaning: "the order in which bases are tried",
+    bare: false,
+};
+
+fn is_scan(text: &str) -> bool {
+    text.parse::<Scan>().is_ok()
+}
+
+/// The scan order that the options name.
+pub(in crate::strategies) fn scan_of(options: &Options) -> Scan {
+    options.get("scan").parse().expect("checked when it was read")
+}
+
+pub(in crate::strategies) fn claim(options: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: scan_of(options),
+        grants: Grants::Exact,
+        recognition: Recognition::First,
+    }
+}
+
+pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(FirstFit {
+        grid: *grid,
+        turn: Turn::of(options),
+        scan: scan_of(options),
+        search: match options.get("search") {
+            "plain" => Search::Plain(PrefixSums::new(*grid)),
+            _ => Search::Engine(BaseSet::new(*grid)),
+        },
+    })
+}
+
+#[derive(Clone)]
+struct FirstFit {
+    grid: Grid,
+    turn: Turn,
+    scan: Scan,
+    search: Search,
+}
+
+#[derive(Clone)]
+enum Search {
+    Plain(PrefixSums),
+    Engine(BaseSet),
+}
+
+impl FirstFit {
+    fn search(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
+        let base = match &mut self.search {
+            Search::Plain(sums) => sums.first(shape, self.scan),
+            Search::Engine(bases) => bases.find(free, shape, self.scan),
+        };
+        base.map(|base| Cuboid::new(base, shape))
+    }
+}
+
+impl Strategy for FirstFit {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        if let Search::Plain(sums) = &mut self.search {
+            sums.load(free);
+        }
+        self.turn
+            .shapes(self.grid, request)
+            .find_map(|shape| self.search(free, shape))
+            .map(Placement::Whole)
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

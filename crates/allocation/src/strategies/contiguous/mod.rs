@@ -1,0 +1,6 @@
+//! Strategies that grant one box a job.
+
+pub(super) mod bl;
+pub(super) mod ff;
+pub(super) mod tbl;
+pub(super) mod tff;

@@ -1,0 +1,24 @@
+//! Turning First Fit: First Fit that turns the request.
+//!
+//! The same rule as [`ff`](super::ff) with `turn=all`, under the name that the TBL paper uses; all
+//! the code is there. Misses nothing. Cost: First Fit's, once for each orientation tried.
+//!
+//! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
+//! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.
+
+use super::super::shared::turning::TURN_ON;
+use super::ff;
+use crate::spec::{ANY_GRID, Spec};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "tff",
+    title: "Turning First Fit",
+    source: "Ababneh 2001",
+    contiguous: true,
+    turns: true,
+    options: &[ff::SEARCH, TURN_ON, ff::SCAN],
+    variants: &["", "plain", "scan=yzx"],
+    supports: ANY_GRID,
+    claim: ff::claim,
+    build: ff::build,
+};

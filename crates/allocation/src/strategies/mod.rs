@@ -1,0 +1,16 @@
+//! The strategies, one file each, and the one list of them.
+//!
+//! To add one: write its file with a `SPEC`, name the module in its folder's `mod.rs`, and add one
+//! line here. Everything else (names, help, tables, tests, benches) derives from the `SPEC`.
+
+mod contiguous;
+mod shared;
+
+use crate::spec::Spec;
+use contiguous::{bl, ff, tbl, tff};
+
+/// Every strategy, contiguous ones first, in the order in which tables show them.
+pub(crate) const ALL: &[&Spec] = &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC];
+
+/// Other names for a strategy with options.
+pub(crate) const ALIASES: &[(&str, &str)] = &[];

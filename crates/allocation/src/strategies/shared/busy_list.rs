@@ -1,0 +1,37 @@
+//! The busy list: the allocated boxes, in the order in which they were granted.
+
+use pavior_mesh::{Cuboid, Occupancy};
+
+use crate::Placement;
+
+/// Allocated boxes in order of grant. Adding is O(1), removing O(m) for m boxes.
+#[derive(Clone, Debug, Default)]
+pub(in crate::strategies) struct BusyList {
+    boxes: Vec<Cuboid>,
+}
+
+impl BusyList {
+    pub(in crate::strategies) fn boxes(&self) -> &[Cuboid] {
+        &self.boxes
+    }
+
+    pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
+        self.boxes.extend_from_slice(placement.parts());
+    }
+
+    pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            let index = self.boxes.iter().position(|held| held == part);
+            self.boxes.remove(index.expect("what is released was granted"));
+        }
+    }
+
+    /// Panics unless the boxes are exactly the busy nodes.
+    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+        let mut busy = Occupancy::all_free(*free.grid());
+        for held in &self.boxes {
+            busy.take(held);
+        }
+        assert_eq!(&busy, free, "the busy list is not the busy nodes");
+    }
+}

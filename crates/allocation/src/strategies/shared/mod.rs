@@ -1,0 +1,8 @@
+//! Pieces that several strategies really share.
+
+pub(super) mod border_planes;
+pub(super) mod busy_list;
+pub(super) mod coverage;
+pub(super) mod factor_shapes;
+pub(super) mod prefix_sums;
+pub(super) mod turning;

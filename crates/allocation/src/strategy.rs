@@ -1,0 +1,33 @@
+//! What a strategy is.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Occupancy, Request};
+
+use crate::Placement;
+
+/// A rule that decides which free nodes a request gets.
+///
+/// It proposes; the [`Machine`](crate::Machine) commits. A strategy that keeps an index of its own
+/// (a busy list, a free list, a buddy tree) learns of every change through
+/// [`granted`](Strategy::granted) and [`released`](Strategy::released), and must accept any free
+/// boxes there, also ones that it did not propose: a failed node, a reservation, a what-if.
+pub trait Strategy: Send {
+    /// Proposes nodes for a request, or says that it has none.
+    ///
+    /// Changes nothing that a later answer depends on, except `draw`. Does not allocate memory when
+    /// it finds nothing (once its scratch memory is warm).
+    fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
+    -> Option<Placement>;
+
+    /// These nodes, all of them free so far, are now taken.
+    fn granted(&mut self, _placement: &Placement) {}
+
+    /// These nodes, granted together before, are free again.
+    fn released(&mut self, _placement: &Placement) {}
+
+    /// A copy, for questions of the kind "what if".
+    fn fork(&self) -> Box<dyn Strategy>;
+
+    /// Holds the strategy's own index against the truth; panics where they disagree. For tests.
+    fn validate(&self, _free: &Occupancy) {}
+}

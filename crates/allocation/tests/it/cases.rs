@@ -1,0 +1,186 @@
+//! The drawn cases of `cases/*.toml`: worked examples of the papers, traps, and regressions.
+//!
+//! A case has a machine, one or more strategies, what is busy before (`busy`, drawn with the highest
+//! y first and planes from z = 0; `grants`, boxes in this order), and steps. A step asks for a
+//! `shape`, a number of `nodes`, or both, and expects `parts` (which are then held), a `refused`
+//! reason, or just `granted = true`; or it has `release`, the number (from 0) of the step whose job
+//! goes. With `witness = true` each step must be refused although the oracle finds the plain shape
+//! (turned too, if the strategy turns), or enough nodes, free.
+
+use pavior_allocation::claim::{Question, Recognition, Shape};
+use pavior_allocation::{Machine, Placement, Selection, oracle, registry};
+use pavior_mesh::{Cuboid, Grid, JobId, Request, Scan, orientations, picture};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    source: Option<String>,
+    machine: String,
+    strategies: Vec<String>,
+    busy: Option<String>,
+    #[serde(default)]
+    grants: Vec<Box>,
+    #[serde(default)]
+    witness: bool,
+    step: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Box {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    shape: Option<Vec<u16>>,
+    nodes: Option<u32>,
+    parts: Option<Vec<Box>>,
+    refused: Option<String>,
+    granted: Option<bool>,
+    release: Option<u64>,
+}
+
+fn triple(values: &[u16], fill: u16) -> [u16; 3] {
+    std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(fill))
+}
+
+impl Box {
+    fn cuboid(&self) -> Cuboid {
+        Cuboid::new(triple(&self.base, 0), triple(&self.sides, 1))
+    }
+}
+
+impl Step {
+    fn request(&self) -> Request {
+        match (&self.shape, self.nodes) {
+            (Some(shape), None) => Request::shape(triple(shape, 1)),
+            (Some(shape), Some(nodes)) => Request::hinted(nodes, triple(shape, 1)),
+            (None, Some(nodes)) => Request::nodes(nodes),
+            (None, None) => panic!("a step asks for a shape or for nodes"),
+        }
+    }
+}
+
+fn files() -> Vec<(String, File)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            (name.clone(), toml::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}")))
+        })
+        .collect()
+}
+
+fn run(case: &Case, strategy: &str, place: &str) {
+    let selection: Selection = strategy.parse().unwrap_or_else(|e| panic!("{place}: {e}"));
+    let grid: Grid = case.machine.parse().unwrap();
+    let mut machine = Machine::new(grid, &selection, 1).unwrap();
+    let mut before = 1_000_000..;
+    let mut take = |machine: &mut Machine, cuboid| {
+        let job = JobId(before.next().unwrap());
+        machine
+            .allocate_at(job, Placement::Whole(cuboid))
+            .unwrap_or_else(|e| panic!("{place}: {e}"));
+    };
+    if let Some(busy) = &case.busy {
+        let drawn = picture::parse(grid, busy).unwrap_or_else(|e| panic!("{place}: {e}"));
+        for node in (0..grid.nodes()).map(pavior_mesh::NodeId) {
+            if !drawn.is_node_free(node) {
+                take(&mut machine, Cuboid::node(grid.point(node)));
+            }
+        }
+    }
+    for grant in &case.grants {
+        take(&mut machine, grant.cuboid());
+    }
+    for (index, step) in case.step.iter().enumerate() {
+        let place = format!("{place}, step {index}");
+        if let Some(of) = step.release {
+            machine.release(JobId(of)).unwrap_or_else(|e| panic!("{place}: {e}"));
+            continue;
+        }
+        let request = step.request();
+        if case.witness {
+            assert!(findable(&selection, &machine, &request), "{place}: nothing is missed here");
+        }
+        let answer = machine.allocate(JobId(index as u64), &request).cloned();
+        match (&step.parts, &step.refused, step.granted) {
+            (Some(parts), None, None) => {
+                let expected: Vec<Cuboid> = parts.iter().map(Box::cuboid).collect();
+                let given = answer.as_ref().map(Placement::parts);
+                assert_eq!(given, Ok(&expected[..]), "{place}\n{}", picture::draw(machine.free()));
+            }
+            (None, Some(reason), None) => {
+                let given = answer.as_ref().map_err(|refusal| refusal.word());
+                assert_eq!(given, Err(reason.as_str()), "{place}");
+            }
+            (None, None, Some(true)) => assert!(answer.is_ok(), "{place}: {answer:?}"),
+            _ if case.witness => assert!(answer.is_err(), "{place}: {answer:?} is not missed"),
+            _ => panic!("{place}: a step expects parts, a refusal or granted = true"),
+        }
+        machine.validate();
+    }
+}
+
+/// Whether the oracle finds what a partial strategy may miss.
+fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool {
+    match selection.claim().recognition {
+        Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),
+        Recognition::Partial(Question::Boxes) => {
+            let turns = if selection.spec.turns { 6 } else { 1 };
+            let shapes: Vec<Shape> = orientations(request.shape.expect("asks for a box"))
+                .take(turns)
+                .map(Shape::cuboid)
+                .collect();
+            oracle::first(machine.free(), &shapes, Scan::default()).is_some()
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn drawn_cases() {
+    let mut count = 0;
+    for (file, cases) in files() {
+        for case in &cases.case {
+            for strategy in &case.strategies {
+                let source = case.source.as_deref().unwrap_or("ours");
+                run(case, strategy, &format!("{file}: {} ({source}), {strategy}", case.name));
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 0, "the cases are there");
+}
+
+#[test]
+fn every_partial_claim_has_a_witness() {
+    let files = files();
+    for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+        if !matches!(selection.claim().recognition, Recognition::Partial(_)) {
+            continue;
+        }
+        let name = selection.to_string();
+        let canonical = |text: &String| text.parse::<Selection>().unwrap().to_string() == name;
+        let witnessed = files
+            .iter()
+            .flat_map(|(_, file)| &file.case)
+            .any(|case| case.witness && case.strategies.iter().any(canonical));
+        assert!(witnessed, "{name} claims to miss some requests; a case must show one");
+    }
+}

@@ -1,0 +1,6 @@
+//! The behaviour of the allocation crate, seen from outside.
+
+mod cases;
+mod conformance;
+mod machine;
+mod registry;

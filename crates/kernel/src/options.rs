@@ -1,0 +1,302 @@
+//! Names with options: `paging:1:snake`, `tff:scan=yzx`, `compact:slack=0.1`.
+//!
+//! Every registry of the project (strategies, schedulers, patterns, shape rules, ...) is read by
+//! the one parser in this file, so that the notation means the same everywhere: a name, then
+//! options, each after a colon, as `key=value` or as a bare value. A bare value goes to the first
+//! option, in the order of declaration, that is not set yet and takes such a value.
+
+use std::fmt;
+use std::ops::Range;
+
+/// One option of a named thing.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    /// The key, kebab-case.
+    pub key: &'static str,
+    /// The values that it takes.
+    pub values: Values,
+    /// The value where none is given.
+    pub default: &'static str,
+    /// What it does, in a clause.
+    pub meaning: &'static str,
+    /// Whether the canonical name has the bare value (`paging:1`) or the key too (`tff:scan=yzx`).
+    pub bare: bool,
+}
+
+/// The values that an option takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Values {
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A whole number in this closed range.
+    Integer(u64, u64),
+    /// A decimal number in this closed range.
+    Number(f64, f64),
+    /// Text of a form (named for error messages) that a function accepts.
+    Text(&'static str, fn(&str) -> bool),
+}
+
+impl Values {
+    /// Whether a written value is one of them.
+    pub fn accept(&self, value: &str) -> bool {
+        match self {
+            Values::OneOf(words) => words.contains(&value),
+            Values::Integer(low, high) => {
+                value.parse::<u64>().is_ok_and(|n| (*low..=*high).contains(&n))
+            }
+            Values::Number(low, high) => {
+                value.parse::<f64>().is_ok_and(|n| (*low..=*high).contains(&n))
+            }
+            Values::Text(_, accepts) => accepts(value),
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Values::OneOf(words) => f.write_str(&words.join("|")),
+            Values::Integer(low, u64::MAX) => write!(f, "integer from {low}"),
+            Values::Integer(low, high) => write!(f, "integer {low}..{high}"),
+            Values::Number(low, high) if high.is_infinite() => write!(f, "number from {low}"),
+            Values::Number(low, high) => write!(f, "number {low}..{high}"),
+            Values::Text(form, _) => f.write_str(form),
+        }
+    }
+}
+
+/// Something that a user wrote and that cannot be read, with the place of the fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadName {
+    /// What is wrong, and what would be right.
+    pub reason: String,
+    /// The bytes of the text that are at fault.
+    pub span: Range<usize>,
+}
+
+impl fmt::Display for BadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for BadName {}
+
+/// The value of every option of a named thing.
+///
+/// ```
+/// use pavior_kernel::{OptionSpec, Options, Values};
+/// const SPECS: &[OptionSpec] = &[
+///     OptionSpec { key: "size", values: Values::Integer(0, 8), default: "0", meaning: "k", bare: true },
+///     OptionSpec { key: "scheme", values: Values::OneOf(&["row", "snake"]), default: "row",
+///                  meaning: "the order of pages", bare: true },
+/// ];
+/// let options = Options::parse("paging", "paging:snake", SPECS).unwrap();
+/// assert_eq!((options.integer("size"), options.get("scheme")), (0, "snake"));
+/// assert_eq!(options.name("paging"), "paging:0:snake");
+/// assert_eq!(Options::parse("paging", "paging:9", SPECS).unwrap_err().span, 7..8);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    specs: &'static [OptionSpec],
+    values: Vec<String>,
+}
+
+impl Options {
+    /// Every option at its default.
+    pub fn defaults(specs: &'static [OptionSpec]) -> Options {
+        Options { specs, values: specs.iter().map(|spec| spec.default.to_string()).collect() }
+    }
+
+    /// Reads the options behind `name` in `text` (`name`, or `name:option:option`).
+    ///
+    /// # Errors
+    /// If a value is unknown, out of range or given twice; the span is in bytes of `text`.
+    pub fn parse(name: &str, text: &str, specs: &'static [OptionSpec]) -> Result<Options, BadName> {
+        let mut options = Options::defaults(specs);
+        let mut given = vec![false; specs.len()];
+        let mut at = name.len();
+        for part in text[name.len()..].split(':').skip(1) {
+            at += 1;
+            let span = at..at + part.len();
+            at = span.end;
+            let (index, value) = Self::place(name, part, &span, specs, &given)?;
+            given[index] = true;
+            options.values[index] = value.to_string();
+        }
+        Ok(options)
+    }
+
+    /// Which option a written part sets, and to what.
+    fn place<'t>(
+        name: &str,
+        part: &'t str,
+        span: &Range<usize>,
+        specs: &[OptionSpec],
+        given: &[bool],
+    ) -> Result<(usize, &'t str), BadName> {
+        let fail = |reason: String, span: Range<usize>| Err(BadName { reason, span });
+        if specs.is_empty() {
+            return fail(format!("`{name}` has no options"), span.clone());
+        }
+        let Some((key, value)) = part.split_once('=') else {
+            let open = |&index: &usize| !given[index] && specs[index].values.accept(part);
+            return match (0..specs.len()).find(open) {
+                Some(index) => Ok((index, part)),
+                None => fail(
+                    format!("`{part}` is no value of an option of `{name}`: {}", describe(specs)),
+                    span.clone(),
+                ),
+            };
+        };
+        let Some(index) = specs.iter().position(|spec| spec.key == key) else {
+            return fail(
+                format!("`{name}` has no option `{key}`: {}", describe(specs)),
+                span.start..span.start + key.len(),
+            );
+        };
+        let value_span = span.end - value.len()..span.end;
+        if given[index] {
+            return fail(format!("option `{key}` is given twice"), span.clone());
+        }
+        if !specs[index].values.accept(value) {
+            let takes = &specs[index].values;
+            return fail(
+                format!("`{value}` is no value of `{key}`, which takes {takes}"),
+                value_span,
+            );
+        }
+        Ok((index, value))
+    }
+
+    /// The value of an option. The key must be one of the options.
+    pub fn get(&self, key: &str) -> &str {
+        let index = self.specs.iter().position(|spec| spec.key == key);
+        &self.values[index.expect("only declared options are asked for")]
+    }
+
+    /// The value of an option that takes whole numbers.
+    pub fn integer(&self, key: &str) -> u64 {
+        self.get(key).parse().expect("checked when it was read")
+    }
+
+    /// The value of an option that takes numbers.
+    pub fn number(&self, key: &str) -> f64 {
+        self.get(key).parse().expect("checked when it was read")
+    }
+
+    /// The canonical name: `name` with the options that are not at their default. Bare options that
+    /// stand before one that is not at its default are written too.
+    pub fn name(&self, name: &str) -> String {
+        let changed = |index: usize| self.values[index] != self.specs[index].default;
+        let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
+        let mut text = name.to_string();
+        for (index, spec) in self.specs.iter().enumerate() {
+            if spec.bare && last_bare.is_some_and(|last| index <= last) {
+                text += &format!(":{}", self.values[index]);
+            } else if changed(index) {
+                text += &format!(":{}={}", spec.key, self.values[index]);
+            }
+        }
+        text
+    }
+}
+
+fn describe(specs: &[OptionSpec]) -> String {
+    let one = |spec: &OptionSpec| format!("{}={}", spec.key, spec.values);
+    specs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The name before the first colon.
+pub fn bare_name(text: &str) -> &str {
+    text.split(':').next().unwrap_or(text)
+}
+
+/// The error for a name that no registry entry has, with the closest ones.
+///
+/// ```
+/// let error = pavior_kernel::unknown_name("strategy", "tlb", &["tbl", "tff", "mbs"]);
+/// assert_eq!(error.reason, "unknown strategy `tlb`; did you mean `tbl`?");
+/// ```
+pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
+    let mut scored: Vec<(usize, &str)> =
+        known.iter().map(|&other| (strsim::damerau_levenshtein(name, other), other)).collect();
+    scored.sort();
+    let nearest = scored.first().map_or(usize::MAX, |(distance, _)| *distance);
+    let close: Vec<String> = scored
+        .iter()
+        .filter(|(distance, _)| *distance == nearest && nearest <= 1 + name.len() / 3)
+        .take(3)
+        .map(|(_, other)| format!("`{other}`"))
+        .collect();
+    let reason = if close.is_empty() {
+        format!("unknown {kind} `{name}`; there are {}", known.join(", "))
+    } else {
+        format!("unknown {kind} `{name}`; did you mean {}?", close.join(" or "))
+    };
+    BadName { reason, span: 0..name.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[OptionSpec] = &[
+        OptionSpec {
+            key: "rule",
+            values: Values::OneOf(&["intended", "printed"]),
+            default: "intended",
+            meaning: "",
+            bare: true,
+        },
+        OptionSpec {
+            key: "corners",
+            values: Values::OneOf(&["busy", "all"]),
+            default: "busy",
+            meaning: "",
+            bare: false,
+        },
+        OptionSpec {
+            key: "slack",
+            values: Values::Number(0.0, 1.0),
+            default: "0",
+            meaning: "",
+            bare: false,
+        },
+    ];
+
+    fn canonical(text: &str) -> Result<String, BadName> {
+        Options::parse("mfa", text, SPECS).map(|options| options.name("mfa"))
+    }
+
+    #[test]
+    fn canonical_names_leave_defaults_out() {
+        for (given, expected) in [
+            ("mfa", "mfa"),
+            ("mfa:printed", "mfa:printed"),
+            ("mfa:rule=printed", "mfa:printed"),
+            ("mfa:intended:busy", "mfa"),
+            ("mfa:all", "mfa:corners=all"),
+            ("mfa:corners=all:printed", "mfa:printed:corners=all"),
+            ("mfa:slack=0.25", "mfa:slack=0.25"),
+        ] {
+            assert_eq!(canonical(given).unwrap(), expected);
+            assert_eq!(canonical(expected).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn faults_name_the_place() {
+        for (given, span) in [
+            ("mfa:nonsense", 4..12),
+            ("mfa:", 4..4),
+            ("mfa:corner=all", 4..10),
+            ("mfa:corners=some", 12..16),
+            ("mfa:printed:rule=intended", 12..25),
+            ("mfa:slack=2", 10..11),
+            ("mfa:slack=nan", 10..13),
+        ] {
+            assert_eq!(canonical(given).unwrap_err().span, span, "{given}");
+        }
+    }
+}

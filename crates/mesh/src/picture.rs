@@ -1,0 +1,85 @@
+//! Drawings of an occupancy in text: `.` free, `#` busy.
+//!
+//! As in the field's figures the origin is at the lower left: the first line is the highest y, x
+//! grows to the right. Planes follow each other from z = 0 on, with an empty line between.
+
+use crate::{Grid, NodeId, Occupancy};
+
+/// Draws an occupancy.
+///
+/// ```
+/// use pavior_mesh::{Cuboid, Grid, Occupancy, picture};
+/// let mut free = Occupancy::all_free(Grid::mesh(&[4, 2])?);
+/// free.take(&Cuboid::new([0, 0, 0], [2, 1, 1]));
+/// assert_eq!(picture::draw(&free), "....\n##..\n");
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn draw(free: &Occupancy) -> String {
+    let grid = free.grid();
+    let [w, d, h] = grid.sides();
+    let mut text = String::new();
+    for z in 0..h {
+        if z > 0 {
+            text.push('\n');
+        }
+        for y in (0..d).rev() {
+            for x in 0..w {
+                text.push(if free.is_node_free(grid.id([x, y, z])) { '.' } else { '#' });
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Reads a drawing back.
+///
+/// # Errors
+/// If its lines do not match the grid, or a character is neither `.` nor `#`.
+pub fn parse(grid: Grid, text: &str) -> Result<Occupancy, String> {
+    let [w, d, h] = grid.sides().map(usize::from);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.len() != d * h {
+        return Err(format!("{} lines drawn, but {grid} has {}", lines.len(), d * h));
+    }
+    let mut free = Occupancy::all_free(grid);
+    for (index, line) in lines.iter().enumerate() {
+        if line.chars().count() != w {
+            return Err(format!("line {} is not {w} nodes wide", index + 1));
+        }
+        let row = w * ((d - 1 - index % d) + d * (index / d));
+        for (x, mark) in line.chars().enumerate() {
+            match mark {
+                '.' => {}
+                '#' => {
+                    free.take_node(NodeId((row + x) as u32));
+                }
+                _ => return Err(format!("line {}: `{mark}` is neither . nor #", index + 1)),
+            }
+        }
+    }
+    Ok(free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cuboid;
+
+    #[test]
+    fn drawings_survive_a_round_trip() {
+        let mut free = Occupancy::all_free(Grid::mesh(&[3, 2, 2]).unwrap());
+        free.take(&Cuboid::new([1, 0, 1], [2, 1, 1]));
+        let drawn = draw(&free);
+        assert_eq!(drawn, "...\n...\n\n...\n.##\n");
+        assert_eq!(parse(*free.grid(), &drawn).unwrap(), free);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let grid = Grid::mesh(&[3, 2]).unwrap();
+        assert!(parse(grid, "...").unwrap_err().contains("1 lines"));
+        assert!(parse(grid, "...\n..").unwrap_err().contains("line 2"));
+        assert!(parse(grid, "...\n..o").unwrap_err().contains('o'));
+    }
+}

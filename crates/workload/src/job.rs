@@ -1,0 +1,67 @@
+//! What arrives at the machine.
+
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+
+/// A job: when it arrives, what it asks for, and how long it will hold it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its number in the order of arrival, from 0.
+    pub id: JobId,
+    /// The number that its log gives it, for output; its own number where there is no log.
+    pub number: u64,
+    /// When it arrives, in ticks of the workload's [`Unit`].
+    pub arrival: Time,
+    /// What it asks for.
+    pub request: Request,
+    /// What it does with it.
+    pub service: Service,
+    /// How long it is said to run, as schedulers may know it: the user's estimate from a log, else
+    /// the run time; for messages, the quota or the number of iterations.
+    pub estimate: Time,
+}
+
+/// What a job does while it holds its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// It runs for this long.
+    Run(Time),
+    /// It sends this many messages.
+    Messages(u64),
+    /// It goes through its communication pattern this many times.
+    Iterations(u64),
+}
+
+/// What a tick of a workload stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The word in results: `s`, `time_unit` or `cycle`.
+    pub name: &'static str,
+    /// Ticks of one unit.
+    pub ticks: u64,
+}
+
+impl Unit {
+    /// Seconds of a log, in microseconds.
+    pub const SECOND: Unit = Unit { name: "s", ticks: 1_000_000 };
+    /// The papers' time unit, in millionths.
+    pub const TIME_UNIT: Unit = Unit { name: "time_unit", ticks: 1_000_000 };
+    /// Network cycles.
+    pub const CYCLE: Unit = Unit { name: "cycle", ticks: 1 };
+
+    /// A length in ticks, rounded to the nearest.
+    ///
+    /// ```
+    /// use pavior_kernel::Time;
+    /// use pavior_workload::Unit;
+    /// assert_eq!(Unit::SECOND.time(1.5), Time(1_500_000));
+    /// ```
+    pub fn time(self, units: f64) -> Time {
+        Time((units * self.ticks as f64).round().max(0.0) as u64)
+    }
+
+    /// A length in units.
+    pub fn units(self, time: Time) -> f64 {
+        time.ticks() / self.ticks as f64
+    }
+}
