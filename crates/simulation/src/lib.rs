@@ -1,1 +1,18 @@
-//! placeholder
+//! The job-level simulation: jobs arrive, wait, hold nodes, and depart; observers turn what happens
+//! into metrics.
+//!
+//! Data flows one way: workload, queue, scheduler, machine, facts, metrics. Nothing that observes a
+//! run can influence it.
+//!
+//! At one instant: departures, repairs, failures, arrivals (in the order of the workload), then the
+//! scheduler until it starts nothing more. A job of zero length departs in a further round of the
+//! same instant.
+
+mod facts;
+pub mod metrics;
+mod run;
+mod stopwatch;
+
+pub use facts::{Fact, Interest, Observer};
+pub use run::{Ending, Outcome, Setup, run};
+pub use stopwatch::Stopwatch;

@@ -1,0 +1,57 @@
+//! The waiting jobs.
+
+use std::collections::VecDeque;
+
+use pavior_workload::Job;
+
+/// Waiting jobs in the order of arrival.
+///
+/// Adding and taking the first is O(1); taking from the middle moves the nearer end.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    jobs: VecDeque<Job>,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new() -> Queue {
+        Queue::default()
+    }
+
+    /// The number of waiting jobs.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The job at a place, 0 for the oldest.
+    pub fn get(&self, index: usize) -> Option<&Job> {
+        self.jobs.get(index)
+    }
+
+    /// The jobs from the oldest to the youngest.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> + ExactSizeIterator {
+        self.jobs.iter()
+    }
+
+    /// Adds the youngest job.
+    pub fn push(&mut self, job: Job) {
+        self.jobs.push_back(job);
+    }
+
+    /// Puts a job back where its arrival places it (a job that failed and is requeued).
+    pub fn reinsert(&mut self, job: Job) {
+        let key = |job: &Job| (job.arrival, job.id);
+        let index = self.jobs.partition_point(|other| key(other) < key(&job));
+        self.jobs.insert(index, job);
+    }
+
+    /// Takes the job at a place, which must exist.
+    pub fn take(&mut self, index: usize) -> Job {
+        self.jobs.remove(index).expect("a scheduler starts jobs of the queue")
+    }
+}

@@ -1,0 +1,62 @@
+//! The running jobs, by estimated end.
+
+use std::collections::BTreeMap;
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+
+/// A running job.
+#[derive(Clone, Debug)]
+pub struct RunningJob {
+    /// The job.
+    pub job: Job,
+    /// When it started.
+    pub start: Time,
+}
+
+impl RunningJob {
+    /// When it is said to end: its start and its estimate.
+    pub fn estimated_end(&self) -> Time {
+        self.start.saturating_add(self.job.estimate)
+    }
+}
+
+/// The running jobs in the order (estimated end, job). Every change costs O(log n).
+#[derive(Clone, Debug, Default)]
+pub struct Running {
+    jobs: BTreeMap<(Time, JobId), RunningJob>,
+}
+
+impl Running {
+    /// Nobody running.
+    pub fn new() -> Running {
+        Running::default()
+    }
+
+    /// The number of running jobs.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether nobody runs.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The jobs by estimated end, ties by job.
+    pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
+        self.jobs.values()
+    }
+
+    /// Adds a job that starts.
+    pub fn start(&mut self, job: Job, start: Time) {
+        let running = RunningJob { job, start };
+        self.jobs.insert((running.estimated_end(), running.job.id), running);
+    }
+
+    /// Removes a job that departs, given its estimated end.
+    pub fn depart(&mut self, estimated_end: Time, job: JobId) -> RunningJob {
+        self.jobs.remove(&(estimated_end, job)).expect("who departs was running")
+    }
+}

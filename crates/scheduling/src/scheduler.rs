@@ -1,0 +1,53 @@
+//! What a scheduler is.
+
+use pavior_allocation::Placement;
+use pavior_kernel::{OptionSpec, Options, Time};
+
+use crate::{Desk, Queue, Running};
+
+/// A rule that decides which waiting job starts next.
+///
+/// It is asked at every instant at which something happened, and again after every start, until it
+/// answers `None`.
+pub trait Scheduler: Send {
+    /// The next job to start now, if any.
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) -> Option<Start>;
+}
+
+/// A decision to start a job now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The job's place in the queue.
+    pub index: usize,
+    /// Where it is put; `None` leaves that to the machine's strategy, which the scheduler has asked.
+    pub placement: Option<Placement>,
+}
+
+impl Start {
+    /// Starts a job where the strategy puts it.
+    pub fn at(index: usize) -> Start {
+        Start { index, placement: None }
+    }
+}
+
+/// A scheduler as data.
+pub struct Spec {
+    /// Kebab-case, as the field names it.
+    pub name: &'static str,
+    /// Its title, in words.
+    pub title: &'static str,
+    /// Authors and year, where there are any.
+    pub source: &'static str,
+    /// What can be set behind its name.
+    pub options: &'static [OptionSpec],
+    /// The option texts that tests and benches run; empty for the defaults.
+    pub variants: &'static [&'static str],
+    /// Makes one.
+    pub build: fn(&Options) -> Box<dyn Scheduler>,
+}

@@ -1,0 +1,25 @@
+//! First Come First Served: the oldest job, or nobody.
+//!
+//! Jobs start in the order of arrival; a job that does not fit blocks all behind it. O(1) and one
+//! question a decision.
+
+use pavior_kernel::Time;
+
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "fcfs",
+    title: "First come, first served",
+    source: "",
+    options: &[],
+    variants: &[""],
+    build: |_| Box::new(Fcfs),
+};
+
+struct Fcfs;
+
+impl Scheduler for Fcfs {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        desk.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+    }
+}

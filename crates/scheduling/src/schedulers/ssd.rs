@@ -1,0 +1,32 @@
+//! Shortest Service Demand first: the waiting job with the least demand, or nobody.
+//!
+//! The demand is known beforehand: the run time or the number of messages, on logs the estimate.
+//! Ties go to the older job. A shortest job that does not fit blocks all others, as the head does
+//! under FCFS; the papers do not say, and this is the reading that changes the order alone. O(q) for
+//! q waiting jobs, and one question, a decision.
+//!
+//! Source: named by the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994 (whose
+//! own contribution is Scan).
+
+use pavior_kernel::Time;
+
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "ssd",
+    title: "Shortest service demand first",
+    source: "Krueger, Lai & Dixit-Radiya 1994",
+    options: &[],
+    variants: &[""],
+    build: |_| Box::new(Ssd),
+};
+
+struct Ssd;
+
+impl Scheduler for Ssd {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        let jobs = queue.iter().enumerate();
+        let (index, job) = jobs.min_by_key(|(index, job)| (job.estimate, *index))?;
+        desk.can_start(&job.request).ok().map(|()| Start::at(index))
+    }
+}

@@ -1,0 +1,82 @@
+//! What happens in a run, as its observers hear it.
+
+use pavior_allocation::{Placement, Refusal};
+use pavior_kernel::Time;
+use pavior_mesh::Occupancy;
+use pavior_scheduling::Attempt;
+use pavior_workload::Job;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<'a> {
+    /// Averages start here: at the beginning of the run, and again when the warm-up ends.
+    CountingStarts,
+    /// A job arrived and waits.
+    Arrived(&'a Job),
+    /// A job arrived that can never fit.
+    Rejected(&'a Job, Refusal),
+    /// A scheduler asked whether a job could start.
+    Attempted(Attempt),
+    /// A job started.
+    Started {
+        /// The job.
+        job: &'a Job,
+        /// What it holds.
+        placement: &'a Placement,
+        /// The free nodes after its start.
+        free: &'a Occupancy,
+    },
+    /// A job departed.
+    Departed {
+        /// The job.
+        job: &'a Job,
+        /// When it started.
+        start: Time,
+        /// What it held.
+        placement: &'a Placement,
+        /// The free nodes after its departure.
+        free: &'a Occupancy,
+    },
+    /// The run is over.
+    Ended,
+}
+
+/// The kinds of facts that an observer wants to hear of, besides [`Fact::CountingStarts`] and
+/// [`Fact::Ended`], which all hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest(u8);
+
+impl Interest {
+    /// [`Fact::Arrived`] and [`Fact::Rejected`].
+    pub const ARRIVALS: Interest = Interest(1);
+    /// [`Fact::Attempted`].
+    pub const ATTEMPTS: Interest = Interest(2);
+    /// [`Fact::Started`].
+    pub const STARTS: Interest = Interest(4);
+    /// [`Fact::Departed`].
+    pub const DEPARTURES: Interest = Interest(8);
+    /// The changes of who holds what: starts and departures.
+    pub const HOLDINGS: Interest = Interest(4 | 8);
+    /// Everything.
+    pub const ALL: Interest = Interest(15);
+
+    pub(crate) fn covers(self, fact: &Fact<'_>) -> bool {
+        let kind = match fact {
+            Fact::CountingStarts | Fact::Ended => return true,
+            Fact::Arrived(_) | Fact::Rejected(..) => Interest::ARRIVALS,
+            Fact::Attempted(_) => Interest::ATTEMPTS,
+            Fact::Started { .. } => Interest::STARTS,
+            Fact::Departed { .. } => Interest::DEPARTURES,
+        };
+        self.0 & kind.0 != 0
+    }
+}
+
+/// Someone who watches a run and cannot influence it.
+pub trait Observer {
+    /// Which facts it wants to hear of.
+    fn interest(&self) -> Interest;
+
+    /// Something happened at `now`.
+    fn see(&mut self, now: Time, fact: &Fact<'_>);
+}

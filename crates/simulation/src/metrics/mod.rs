@@ -1,0 +1,113 @@
+//! Metrics: one observer a file, and the one list of them.
+//!
+//! `allocation_ns` stands in the list too, but no observer computes it: it is measured by the run's
+//! own stopwatch and arrives with the run's outcome.
+
+mod attempts;
+mod blocks_per_job;
+mod busy_submeshes;
+mod completed;
+mod external_fragmentation;
+mod internal_fragmentation_granted;
+mod internal_fragmentation_required;
+mod largest_free;
+mod makespan;
+mod mean;
+mod rejected;
+mod service;
+mod slowdown;
+mod time_average;
+mod turnaround;
+mod utilization;
+mod utilization_granted;
+mod waiting;
+
+use pavior_workload::Unit as TimeUnit;
+
+use crate::Observer;
+
+/// A metric as data.
+pub struct Spec {
+    /// The name, as results carry it.
+    pub name: &'static str,
+    /// What it is, in a clause.
+    pub meaning: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether it is computed when nothing is said.
+    pub standard: bool,
+    /// Makes an observer for a run.
+    pub build: fn(&Context) -> Box<dyn Metric>,
+}
+
+/// What a metric needs to know of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// Nodes of the machine.
+    pub nodes: u32,
+    /// The workload's unit of time.
+    pub time: TimeUnit,
+    /// The least run time in the bounded slowdown, in units of time.
+    pub slowdown_bound: f64,
+}
+
+/// An observer that ends as a number.
+pub trait Metric: Observer {
+    /// The value after the run; none if it does not apply.
+    fn value(&self) -> Option<f64>;
+}
+
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The workload's unit of time.
+    Time,
+    /// A share of the whole, 0..1.
+    Fraction,
+    /// A ratio of two like quantities.
+    Ratio,
+    /// A number of things.
+    Count,
+    /// Measured nanoseconds.
+    Nanoseconds,
+}
+
+impl Unit {
+    /// The word in results.
+    pub fn word(self, time: TimeUnit) -> &'static str {
+        match self {
+            Unit::Time => time.name,
+            Unit::Fraction => "fraction",
+            Unit::Ratio => "ratio",
+            Unit::Count => "count",
+            Unit::Nanoseconds => "ns",
+        }
+    }
+}
+
+/// The name of the one measured metric.
+pub const ALLOCATION_NS: &str = "allocation_ns";
+
+/// What `allocation_ns` means.
+pub const ALLOCATION_NS_MEANING: &str =
+    "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
+
+/// Every observed metric, in the order in which results carry them.
+pub const ALL: &[&Spec] = &[
+    &turnaround::SPEC,
+    &waiting::SPEC,
+    &service::SPEC,
+    &slowdown::SPEC,
+    &utilization::SPEC,
+    &utilization_granted::SPEC,
+    &busy_submeshes::SPEC,
+    &blocks_per_job::SPEC,
+    &external_fragmentation::SPEC,
+    &internal_fragmentation_required::SPEC,
+    &internal_fragmentation_granted::SPEC,
+    &attempts::SPEC,
+    &completed::SPEC,
+    &rejected::SPEC,
+    &makespan::SPEC,
+    &largest_free::SPEC,
+];
