@@ -10,9 +10,11 @@
 
 mod facts;
 pub mod metrics;
+mod record;
 mod run;
 mod stopwatch;
 
 pub use facts::{Fact, Interest, Observer};
+pub use record::{Fate, JobRecord, Recorder};
 pub use run::{Ending, Outcome, Setup, run};
 pub use stopwatch::Stopwatch;

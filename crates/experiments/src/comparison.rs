@@ -1,0 +1,234 @@
+//! Every combination of strategies, schedulers and loads over the same jobs.
+
+use pavior_allocation::BuildError;
+use pavior_mesh::{Grid, JobId};
+use pavior_simulation::metrics::{Context, Metric, Spec};
+use pavior_simulation::{JobRecord, Observer, Outcome, Recorder, Setup, run};
+use rayon::prelude::*;
+
+use crate::confidence::{half_width, mean};
+use crate::{Policy, Source};
+
+/// What is compared, on what, and how often.
+pub struct Comparison<'a> {
+    /// The machine.
+    pub grid: Grid,
+    /// The strategies.
+    pub strategies: Vec<pavior_allocation::Selection>,
+    /// The schedulers.
+    pub schedulers: Vec<pavior_scheduling::Selection>,
+    /// The loads in jobs a unit of time; one `None` for a trace.
+    pub loads: Vec<Option<f64>>,
+    /// The jobs.
+    pub source: &'a dyn Source,
+    /// The metrics.
+    pub metrics: Vec<&'static Spec>,
+    /// The bound of the bounded slowdown, in units of time.
+    pub slowdown_bound: f64,
+    /// The seed.
+    pub seed: u64,
+    /// How many replications.
+    pub policy: Policy,
+    /// Completions before counting starts.
+    pub warmup: u64,
+    /// Whether allocation attempts are timed.
+    pub timing: bool,
+    /// Whether the jobs of replication 0 are recorded one by one.
+    pub record: bool,
+}
+
+/// One combination.
+#[derive(Clone)]
+pub struct Combination {
+    /// The strategy.
+    pub strategy: pavior_allocation::Selection,
+    /// The scheduler.
+    pub scheduler: pavior_scheduling::Selection,
+    /// The load, where there is one.
+    pub load: Option<f64>,
+}
+
+/// A metric over the replications.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The mean; none if the metric does not apply.
+    pub mean: Option<f64>,
+    /// The half-width of the 95 % confidence interval; none with fewer than two replications.
+    pub ci95: Option<f64>,
+}
+
+/// The results of one combination.
+pub struct Row {
+    /// The combination.
+    pub combination: Combination,
+    /// The number of replications.
+    pub replications: u64,
+    /// Whether a target of precision was set and not met.
+    pub target_missed: bool,
+    /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
+    pub overloaded: bool,
+    /// In the order of [`Comparison::metrics`].
+    pub metrics: Vec<Summary>,
+    /// The measured time per attempt.
+    pub allocation_ns: Summary,
+    /// The jobs rejected, for each replication.
+    pub rejected: Vec<Vec<JobId>>,
+    /// The jobs of replication 0, if recorded.
+    pub record: Option<Vec<JobRecord>>,
+}
+
+/// Who is told how far things are.
+pub trait Progress: Sync {
+    /// `runs` more replications will be run.
+    fn planned(&self, runs: u64);
+    /// One replication is done.
+    fn done(&self);
+}
+
+/// One replication of one combination.
+struct Replication {
+    values: Vec<Option<f64>>,
+    outcome: Outcome,
+    record: Option<Vec<JobRecord>>,
+}
+
+impl Comparison<'_> {
+    /// Runs everything, on the threads of the current pool. Rows are in the order strategies within
+    /// schedulers within loads.
+    ///
+    /// # Errors
+    /// If a strategy does not work on the machine.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Vec<Row>, BuildError> {
+        for strategy in &self.strategies {
+            strategy.supports(&self.grid)?;
+        }
+        let combinations = self.combinations();
+        let mut done: Vec<Vec<Replication>> = combinations.iter().map(|_| Vec::new()).collect();
+        loop {
+            let mut tasks = Vec::new();
+            for (index, replications) in done.iter().enumerate() {
+                let first = replications.len() as u64;
+                let more = self.more(replications);
+                tasks.extend((first..first + more).map(|replication| (index, replication)));
+            }
+            if tasks.is_empty() {
+                break;
+            }
+            progress.planned(tasks.len() as u64);
+            // Collected by index, so that the order of completion does not matter.
+            let results: Result<Vec<Replication>, BuildError> = tasks
+                .par_iter()
+                .map(|&(index, replication)| {
+                    let result = self.replicate(&combinations[index], replication);
+                    progress.done();
+                    result
+                })
+                .collect();
+            for ((index, _), replication) in tasks.iter().zip(results?) {
+                done[*index].push(replication);
+            }
+        }
+        Ok(combinations.into_iter().zip(done).map(|(c, runs)| self.row(c, runs)).collect())
+    }
+
+    fn combinations(&self) -> Vec<Combination> {
+        let mut all = Vec::new();
+        for &load in &self.loads {
+            for scheduler in &self.schedulers {
+                for strategy in &self.strategies {
+                    let (strategy, scheduler) = (strategy.clone(), scheduler.clone());
+                    all.push(Combination { strategy, scheduler, load });
+                }
+            }
+        }
+        all
+    }
+
+    /// How many more replications a combination needs.
+    fn more(&self, replications: &[Replication]) -> u64 {
+        let samples = self.targets(replications);
+        let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
+        self.policy.more(replications.len() as u64, &samples)
+    }
+
+    /// The samples of the metrics that a target of precision is about.
+    fn targets(&self, replications: &[Replication]) -> Vec<Vec<f64>> {
+        let is_target = |name| name == "turnaround" || name == "utilization";
+        (0..self.metrics.len())
+            .filter(|&index| is_target(self.metrics[index].name))
+            .map(|index| replications.iter().filter_map(|run| run.values[index]).collect())
+            .collect()
+    }
+
+    fn replicate(
+        &self,
+        combination: &Combination,
+        replication: u64,
+    ) -> Result<Replication, BuildError> {
+        let setup = Setup {
+            grid: self.grid,
+            strategy: combination.strategy.clone(),
+            scheduler: combination.scheduler.clone(),
+            seed: self.seed,
+            replication,
+            begin: self.source.begin(),
+            warmup: self.warmup,
+            ending: self.source.ending(),
+            timing: self.timing,
+        };
+        let context = Context {
+            nodes: self.grid.nodes(),
+            time: self.source.unit(),
+            slowdown_bound: self.slowdown_bound,
+        };
+        let mut metrics: Vec<Box<dyn Metric>> =
+            self.metrics.iter().map(|spec| (spec.build)(&context)).collect();
+        let mut recorder = (self.record && replication == 0).then(Recorder::default);
+        let jobs = self.source.jobs(combination.load, self.seed, replication);
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer));
+        observers.extend(recorder.as_mut().map(|recorder| recorder as &mut dyn Observer));
+        let outcome = run(&setup, jobs, &mut observers)?;
+        Ok(Replication {
+            values: metrics.iter().map(|metric| metric.value()).collect(),
+            outcome,
+            record: recorder.map(Recorder::into_records),
+        })
+    }
+
+    fn row(&self, combination: Combination, runs: Vec<Replication>) -> Row {
+        let summary = |value: &dyn Fn(&Replication) -> Option<f64>| {
+            let sample: Vec<f64> = runs.iter().filter_map(value).collect();
+            Summary { mean: mean(&sample), ci95: half_width(&sample, 0.95) }
+        };
+        let metrics =
+            (0..self.metrics.len()).map(|index| summary(&|run| run.values[index])).collect();
+        let allocation_ns = summary(&|run| run.outcome.allocation_ns);
+        let arrived: u64 = runs.iter().map(|run| run.outcome.arrived).sum();
+        let waiting: u64 = runs.iter().map(|run| run.outcome.waiting).sum();
+        let samples = self.targets(&runs);
+        let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
+        let unlimited = match self.policy {
+            Policy::Precision { relative, confidence, .. } => {
+                Policy::Precision { relative, confidence, most: u64::MAX }
+            }
+            fixed @ Policy::Fixed(_) => fixed,
+        };
+        let replications = runs.len() as u64;
+        let (mut rejected, mut record) = (Vec::new(), None);
+        for run in runs {
+            rejected.push(run.outcome.rejected);
+            record = record.or(run.record);
+        }
+        Row {
+            combination,
+            replications,
+            target_missed: unlimited.more(replications, &samples) > 0,
+            overloaded: waiting * 10 > arrived,
+            metrics,
+            allocation_ns,
+            rejected,
+            record,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Means, confidence intervals, and when to stop replicating.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How many independent replications are run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Policy {
+    /// This many.
+    Fixed(u64),
+    /// In batches of [`Policy::BATCH`], until the relative half-width of the confidence interval of
+    /// turnaround and utilisation is at most `relative`, or `most` replications are run.
+    Precision {
+        /// The relative half-width, such as 0.05.
+        relative: f64,
+        /// The confidence level, such as 0.95.
+        confidence: f64,
+        /// The most replications.
+        most: u64,
+    },
+}
+
+impl Policy {
+    /// Replications added at a time, and the least number, under [`Policy::Precision`].
+    pub const BATCH: u64 = 5;
+
+    /// The number of replications to add after `done` of them, given the samples of the metrics
+    /// that must be precise; 0 when that is enough.
+    pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
+        match *self {
+            Policy::Fixed(count) => count.saturating_sub(done),
+            Policy::Precision { relative, confidence, most } => {
+                let precise = |sample: &&[f64]| {
+                    let mean = mean(sample).unwrap_or(0.0);
+                    half_width(sample, confidence)
+                        .is_some_and(|width| width <= relative * mean.abs())
+                };
+                if done >= Self::BATCH && samples.iter().all(precise) {
+                    0
+                } else {
+                    Self::BATCH.min(most.saturating_sub(done))
+                }
+            }
+        }
+    }
+}
+
+/// The arithmetic mean.
+pub(crate) fn mean(sample: &[f64]) -> Option<f64> {
+    (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
+}
+
+/// The half-width of the two-sided confidence interval of the mean of independent samples, by
+/// Student's t; none for fewer than two samples.
+///
+/// ```
+/// let width = pavior_experiments::half_width(&[9.0, 10.0, 11.0], 0.95).unwrap();
+/// assert!((width - 4.303 / 3f64.sqrt()).abs() < 1e-3);
+/// ```
+pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
+    if sample.len() < 2 {
+        return None;
+    }
+    let n = sample.len() as f64;
+    let mean = mean(sample)?;
+    let variance = sample.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    Some(student_t(confidence, sample.len() - 1) * (variance / n).sqrt())
+}
+
+/// The two-sided quantile of Student's t.
+pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64);
+    t.expect("at least one degree of freedom").inverse_cdf(0.5 + confidence / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_agree_with_the_printed_tables() {
+        for (n, expected) in [(1, 12.706), (4, 2.776), (9, 2.262), (29, 2.045), (199, 1.972)] {
+            assert!((student_t(0.95, n) - expected).abs() < 1e-3, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_policy_stops_at_precision_or_at_the_most() {
+        let policy = Policy::Precision { relative: 0.05, confidence: 0.95, most: 12 };
+        assert_eq!(policy.more(0, &[&[]]), 5);
+        let precise = [10.0, 10.1, 9.9, 10.0, 10.0];
+        assert_eq!(policy.more(5, &[&precise, &precise]), 0);
+        let wide = [1.0, 9.0, 3.0, 20.0, 2.0];
+        assert_eq!(policy.more(5, &[&precise, &wide]), 5);
+        assert_eq!(policy.more(10, &[&wide]), 2);
+        assert_eq!(policy.more(12, &[&wide]), 0);
+        assert_eq!(Policy::Fixed(3).more(0, &[]), 3);
+        assert_eq!(Policy::Fixed(3).more(3, &[]), 0);
+    }
+}
