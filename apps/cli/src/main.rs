@@ -1,1 +1,37 @@
-fn main() {}
+//! `pavior`: allocate and simulate jobs on meshes and tori.
+
+mod args;
+mod commands;
+mod fault;
+mod files;
+mod input;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use fault::Fault;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => fault.report(),
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Fault> {
+    match command {
+        Command::Strategies(args) => commands::registries::strategies(&args),
+        Command::Schedulers(args) => commands::registries::schedulers(&args),
+        Command::Metrics(args) => commands::registries::metrics(&args),
+        Command::Allocate(args) => commands::allocate::run(&args),
+        Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Trace(args) => commands::trace::run(&args),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Manual => commands::manual::page(),
+    }
+}

@@ -77,6 +77,14 @@ impl Unit {
     pub fn word(self, time: TimeUnit) -> &'static str {
         match self {
             Unit::Time => time.name,
+            other => other.general_word(),
+        }
+    }
+
+    /// The word where no workload is known.
+    pub fn general_word(self) -> &'static str {
+        match self {
+            Unit::Time => "time",
             Unit::Fraction => "fraction",
             Unit::Ratio => "ratio",
             Unit::Count => "count",

@@ -1,0 +1,223 @@
+//! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
+//! that faults can be underlined in what was typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Format;
+
+/// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
+///
+/// Machines are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w (w marks the axes that wrap).
+/// Strategies, schedulers and other names take options behind colons: ff:turn=all.
+/// Results go to standard output; a table on a terminal, JSON elsewhere.
+#[derive(Debug, Parser)]
+#[command(name = "pavior", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists the strategies: which nodes a job gets
+    Strategies(ListArgs),
+    /// Lists the schedulers: which job goes next
+    Schedulers(ListArgs),
+    /// Lists the metrics
+    Metrics(ListArgs),
+    /// A live allocator: one JSON object a line in, one answer a line out
+    Allocate(AllocateArgs),
+    /// Compares strategies and schedulers on a synthetic workload or a job log
+    Simulate(Box<SimulateArgs>),
+    /// Looks into job logs
+    Trace(TraceArgs),
+    /// Prints completions for a shell
+    Completions(CompletionsArgs),
+    /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)
+    Manual,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AllocateArgs {
+    /// The machine, such as mesh:16x16 or torus:8x8x8
+    #[arg(long, short)]
+    pub(crate) machine: String,
+    /// The strategy; see `pavior strategies`
+    #[arg(long, short)]
+    pub(crate) strategy: String,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of random strategies
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// The machine
+    #[arg(long, short, default_value = "mesh:16x16")]
+    pub(crate) machine: String,
+    /// The strategies to compare, separated by commas
+    #[arg(long, short, default_value = "ff,tff,bl,tbl")]
+    pub(crate) strategy: String,
+    /// The schedulers to compare, separated by commas
+    #[arg(long, default_value = "fcfs")]
+    pub(crate) scheduler: String,
+    #[command(flatten)]
+    pub(crate) synthetic: SyntheticArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) runs: RunArgs,
+    #[command(flatten)]
+    pub(crate) results: ResultArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Synthetic workload")]
+pub(crate) struct SyntheticArgs {
+    /// Loads to compare: arrivals per unit of time, separated by commas [default: 4]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) load: Option<String>,
+    /// The distribution of request sides [default: uniform]
+    #[arg(long)]
+    pub(crate) sides: Option<String>,
+    /// What jobs do while they hold their nodes [default: exponential:1]
+    #[arg(long)]
+    pub(crate) service: Option<String>,
+    /// When jobs arrive [default: exponential]
+    #[arg(long)]
+    pub(crate) arrivals: Option<String>,
+    /// Completed jobs that end a run [default: 1000]
+    #[arg(long)]
+    pub(crate) jobs: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Job log")]
+pub(crate) struct LogArgs {
+    /// A job log (.swf, also .gz), replayed to the last departure
+    #[arg(long)]
+    pub(crate) trace: Option<PathBuf>,
+    /// How a number of nodes becomes a box [default: compact]
+    #[arg(long)]
+    pub(crate) shape_rule: Option<String>,
+    /// Multiplies the times between arrivals [default: 1]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) arrival_scale: Option<f64>,
+    /// Reads this many job lines only
+    #[arg(long)]
+    pub(crate) first: Option<u64>,
+    /// Keeps jobs whose fields have these values, such as partition=2,queue=1
+    #[arg(long)]
+    pub(crate) filter: Option<String>,
+    /// Keeps jobs with these status values (field 11), separated by commas
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) status: Option<String>,
+    /// Cuts runs at their estimates
+    #[arg(long)]
+    pub(crate) kill: bool,
+    /// Skips and counts lines that cannot be read, instead of stopping
+    #[arg(long)]
+    pub(crate) lenient: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Replications")]
+pub(crate) struct RunArgs {
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Independent replications [default: 10; 1 for a log]
+    #[arg(long, conflicts_with = "precision")]
+    pub(crate) replications: Option<u64>,
+    /// Replicates until the confidence intervals of turnaround and utilization are within this
+    /// share of the mean, such as 0.05
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) precision: Option<f64>,
+    /// The confidence level of --precision
+    #[arg(long, default_value_t = 0.95, allow_hyphen_values = true)]
+    pub(crate) confidence: f64,
+    /// The most replications of --precision
+    #[arg(long, default_value_t = 200)]
+    pub(crate) max_replications: u64,
+    /// Completions to drop before averages start
+    #[arg(long, default_value_t = 0)]
+    pub(crate) warmup: u64,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub(crate) struct ResultArgs {
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// Metrics to show; +NAME adds one to the usual ones. See `pavior metrics`
+    #[arg(long)]
+    pub(crate) metrics: Option<String>,
+    /// The least run time in the bounded slowdown [default: 10 s for logs, else 1 unit]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) slowdown_bound: Option<f64>,
+    /// Leaves the measured time per attempt out
+    #[arg(long)]
+    pub(crate) no_timing: bool,
+    /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
+    /// the name stand for the combination
+    #[arg(long)]
+    pub(crate) jobs_csv: Option<PathBuf>,
+    /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
+    #[arg(long)]
+    pub(crate) placements: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(subcommand)]
+    pub(crate) command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Says what is in a log: lines kept and skipped, sizes, run times, load
+    Inspect(InspectArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The log (.swf, also .gz)
+    pub(crate) file: PathBuf,
+    /// Reads this many job lines only
+    #[arg(long)]
+    pub(crate) first: Option<u64>,
+    /// Keeps jobs whose fields have these values, such as partition=2,queue=1
+    #[arg(long)]
+    pub(crate) filter: Option<String>,
+    /// Keeps jobs with these status values (field 11), separated by commas
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) status: Option<String>,
+    /// Skips and counts lines that cannot be read, instead of stopping
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}

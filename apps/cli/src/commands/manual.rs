@@ -1,0 +1,27 @@
+//! Shell completions and the manual page, from the same definitions as the parser.
+
+use std::io::{self, Write};
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, CompletionsArgs};
+use crate::fault::Fault;
+
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Fault> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "pavior", &mut text);
+    Ok(io::stdout().lock().write_all(&text)?)
+}
+
+/// The manual page of `pavior` and, after it, one of each command.
+pub(crate) fn page() -> Result<(), Fault> {
+    let mut text = Vec::new();
+    let command = Cli::command();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let name = format!("pavior-{}", sub.get_name());
+        let sub = sub.clone().name(name.clone()).bin_name(name.replace('-', " "));
+        clap_mangen::Man::new(sub).render(&mut text)?;
+    }
+    Ok(io::stdout().lock().write_all(&text)?)
+}

@@ -1,0 +1,7 @@
+//! The commands, one file each.
+
+pub(crate) mod allocate;
+pub(crate) mod manual;
+pub(crate) mod registries;
+pub(crate) mod simulate;
+pub(crate) mod trace;

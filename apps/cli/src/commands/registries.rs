@@ -1,0 +1,129 @@
+//! `strategies`, `schedulers`, `metrics`: what there is, from the registries.
+
+use pavior_allocation::{Selection, claim::Grants, registry};
+use pavior_kernel::OptionSpec;
+use pavior_mesh::Grid;
+use pavior_simulation::metrics;
+use serde_json::{Value, json};
+
+use crate::args::ListArgs;
+use crate::fault::Fault;
+use crate::output::{self, Format, Table};
+
+pub(crate) fn strategies(args: &ListArgs) -> Result<(), Fault> {
+    let entries: Vec<Value> = registry::all().iter().map(|spec| strategy(spec)).collect();
+    print(
+        args,
+        &entries,
+        &["name", "axes", "topologies", "recognition", "turns", "title", "source"],
+    )
+}
+
+fn strategy(spec: &'static pavior_allocation::Spec) -> Value {
+    let selection = Selection::defaults(spec);
+    let claim = selection.claim();
+    let (axes, topologies) = supported(&selection);
+    json!({
+        "name": spec.name,
+        "title": spec.title,
+        "source": spec.source,
+        "axes": axes,
+        "topologies": topologies,
+        "contiguous": spec.contiguous,
+        "recognition": claim.recognition.word(),
+        "turns": spec.turns,
+        "grants": match claim.grants { Grants::Exact => "exact", Grants::RoundsUp => "rounds-up" },
+        "options": options(spec.options),
+    })
+}
+
+/// The numbers of axes and the topologies on which a strategy works, found by asking.
+fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
+    let grid = |axes: usize, wrap: bool| {
+        Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
+    };
+    let works = |axes: usize, wrap: bool| selection.supports(&grid(axes, wrap)).is_ok();
+    let axes = (1..=3).filter(|&axes| works(axes, false) || works(axes, true)).collect();
+    let topologies = [("mesh", false), ("torus", true)]
+        .into_iter()
+        .filter(|&(_, wrap)| (1..=3).any(|axes| works(axes, wrap)))
+        .map(|(name, _)| name)
+        .collect();
+    (axes, topologies)
+}
+
+pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Fault> {
+    let entries: Vec<Value> = pavior_scheduling::registry::all()
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "title": spec.title,
+                "source": spec.source,
+                "options": options(spec.options),
+            })
+        })
+        .collect();
+    print(args, &entries, &["name", "title", "source", "options"])
+}
+
+pub(crate) fn metrics(args: &ListArgs) -> Result<(), Fault> {
+    let entry = |name: &str, meaning: &str, unit: &str, standard: bool| {
+        json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] })
+    };
+    let mut entries: Vec<Value> = metrics::ALL
+        .iter()
+        .map(|spec| entry(spec.name, spec.meaning, spec.unit.general_word(), spec.standard))
+        .collect();
+    entries.push(entry(metrics::ALLOCATION_NS, metrics::ALLOCATION_NS_MEANING, "ns", true));
+    print(args, &entries, &["name", "unit", "title"])
+}
+
+fn options(specs: &[OptionSpec]) -> Vec<Value> {
+    let option = |spec: &OptionSpec| {
+        json!({
+            "key": spec.key,
+            "values": spec.values.to_string(),
+            "default": spec.default,
+            "meaning": spec.meaning,
+        })
+    };
+    specs.iter().map(option).collect()
+}
+
+/// Prints entries; a table shows some of their fields.
+fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fault> {
+    match Format::or_default(args.format) {
+        Format::Json => output::json(&Value::Array(entries.to_vec())),
+        Format::Csv => {
+            let keys: Vec<&str> = entries
+                .first()
+                .and_then(Value::as_object)
+                .map_or(Vec::new(), |object| object.keys().map(String::as_str).collect());
+            let rows: Vec<Vec<String>> =
+                entries.iter().map(|entry| keys.iter().map(|key| cell(&entry[key])).collect()).collect();
+            output::csv(&keys, &rows)
+        }
+        Format::Table => {
+            let mut table = Table::new(columns, columns.len());
+            for entry in entries {
+                table.row(columns.iter().map(|column| cell(&entry[column])).collect());
+            }
+            table.print(output::width()).map(drop)
+        }
+    }
+}
+
+/// A field as a cell of a table.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_string(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(" "),
+        Value::Object(object) => {
+            let part = |key: &str| object.get(key).map(cell).unwrap_or_default();
+            format!("{}={}", part("key"), part("values"))
+        }
+        other => other.to_string(),
+    }
+}

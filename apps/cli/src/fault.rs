@@ -1,0 +1,81 @@
+//! Errors as a user sees them: what is wrong, where it stands, and the exit status.
+
+use std::ops::Range;
+use std::process::ExitCode;
+
+use pavior_kernel::BadName;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// Bad usage or bad input: exit status 2.
+    Usage {
+        message: String,
+        place: Option<Place>,
+    },
+    /// Anything else: exit status 1.
+    Other(String),
+    /// Nobody reads the output any more (`| head`): a quiet end.
+    ClosedPipe,
+}
+
+/// The line at fault, with the fault underlined.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Where the line is from: an option's name, or `file:line:column`.
+    pub(crate) from: String,
+    /// The line.
+    pub(crate) line: String,
+    /// The bytes at fault.
+    pub(crate) span: Range<usize>,
+}
+
+impl Fault {
+    pub(crate) fn usage(message: impl Into<String>) -> Fault {
+        Fault::Usage { message: message.into(), place: None }
+    }
+
+    /// A bad value of an option, underlined in what was typed.
+    pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Fault {
+        let span = bad.span.start + offset..bad.span.end + offset;
+        let place = Place { from: option.to_string(), line: typed.to_string(), span };
+        Fault::Usage { message: bad.reason.clone(), place: Some(place) }
+    }
+
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Fault::ClosedPipe => ExitCode::SUCCESS,
+            Fault::Other(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(1)
+            }
+            Fault::Usage { message, place } => {
+                eprintln!("error: {message}");
+                if let Some(place) = place {
+                    place.show();
+                }
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+impl Place {
+    fn show(&self) {
+        let before = self.line.get(..self.span.start).map_or(0, |text| text.chars().count());
+        let at_fault = self.line.get(self.span.clone()).map_or(0, |text| text.chars().count());
+        let indent = " ".repeat(self.from.chars().count());
+        eprintln!("  {} {}", self.from, self.line);
+        eprintln!("  {indent} {}{}", " ".repeat(before), "^".repeat(at_fault.max(1)));
+    }
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Fault {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Fault::ClosedPipe
+        } else {
+            Fault::Other(error.to_string())
+        }
+    }
+}

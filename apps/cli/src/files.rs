@@ -1,0 +1,83 @@
+//! Reading files, also compressed ones, and writing them whole or not at all.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::fault::Fault;
+
+/// Opens a file for reading; a name that ends in `.gz` is decompressed.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Fault> {
+    let cannot = |error: &dyn std::fmt::Display| {
+        Fault::usage(format!("cannot read {}: {error}", path.display()))
+    };
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let metadata = file.metadata().map_err(|error| cannot(&error))?;
+    if metadata.is_dir() {
+        return Err(cannot(&"it is a directory"));
+    }
+    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let reader: Box<dyn Read> = if gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    Ok(Box::new(BufReader::with_capacity(1 << 16, reader)))
+}
+
+/// The part of a file's name that says its format: `swf` of `log.swf.gz`.
+pub(crate) fn format_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').map(|(_, extension)| extension.to_string())
+}
+
+/// Writes a file beside its place and renames it when it is whole, so that nobody takes a part for
+/// the whole. What is not a regular file (`/dev/stdout`, a pipe) is written as it is.
+pub(crate) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Fault> {
+    let cannot =
+        |error: io::Error| Fault::usage(format!("cannot write {}: {error}", path.display()));
+    if path.exists() && !path.is_file() {
+        if path.is_dir() {
+            return Err(cannot(io::Error::other("it is a directory")));
+        }
+        let mut file = BufWriter::new(File::create(path).map_err(cannot)?);
+        return write(&mut file).and_then(|()| file.flush()).map_err(cannot);
+    }
+    let beside = beside(path);
+    let result = File::create(&beside).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()?;
+        file.get_ref().sync_all()
+    });
+    let result = result.and_then(|()| std::fs::rename(&beside, path));
+    result.map_err(|error| {
+        // The partial file is of no use; that it cannot be removed either changes nothing.
+        let _ = std::fs::remove_file(&beside);
+        cannot(error)
+    })
+}
+
+/// Fails early if a file could not be written later.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Fault> {
+    let cannot =
+        |error: &dyn std::fmt::Display| Fault::usage(format!("cannot write {}: {error}", path.display()));
+    if path.is_dir() {
+        return Err(cannot(&"it is a directory"));
+    }
+    if path.exists() && !path.is_file() {
+        return Ok(());
+    }
+    let beside = beside(path);
+    File::create(&beside).map_err(|error| cannot(&error))?;
+    std::fs::remove_file(&beside).map_err(|error| cannot(&error))
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
+}

@@ -1,0 +1,62 @@
+//! What users type, read: machines, names with options, lists, and numbers.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use pavior_kernel::BadName;
+use pavior_mesh::Grid;
+
+use crate::fault::Fault;
+
+/// A machine.
+pub(crate) fn machine(typed: &str) -> Result<Grid, Fault> {
+    typed.parse::<Grid>().map_err(|error| {
+        let bad = BadName { reason: error.reason, span: error.span };
+        Fault::option("--machine", typed, 0, &bad)
+    })
+}
+
+/// A name with options, such as a strategy.
+pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Fault> {
+    typed.parse().map_err(|bad| Fault::option(option, typed, 0, &bad))
+}
+
+/// A list of names with options, separated by commas; each may stand once.
+pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Fault>
+where
+    T: FromStr<Err = BadName> + Display,
+{
+    let mut all: Vec<T> = Vec::new();
+    for (at, part) in parts(typed) {
+        let value: T = part.parse().map_err(|bad| Fault::option(option, typed, at, &bad))?;
+        let canonical = value.to_string();
+        if all.iter().any(|other| other.to_string() == canonical) {
+            let reason = format!("`{canonical}` stands twice");
+            let bad = BadName { reason, span: 0..part.len() };
+            return Err(Fault::option(option, typed, at, &bad));
+        }
+        all.push(value);
+    }
+    Ok(all)
+}
+
+/// A list of positive numbers, separated by commas; each may stand once.
+pub(crate) fn loads(typed: &str) -> Result<Vec<f64>, Fault> {
+    let mut all = Vec::new();
+    for (at, part) in parts(typed) {
+        let fail = |reason: String| {
+            Err(Fault::option("--load", typed, at, &BadName { reason, span: 0..part.len() }))
+        };
+        match part.parse::<f64>() {
+            Ok(load) if all.contains(&load) => return fail(format!("load {load} stands twice")),
+            Ok(load) if load > 0.0 && load.is_finite() => all.push(load),
+            _ => return fail(format!("`{part}` is not a load; a load is a number above 0")),
+        }
+    }
+    Ok(all)
+}
+
+/// The parts of a list with their places.
+fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
+    typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
+}

@@ -1,0 +1,125 @@
+//! Results on standard output: tables for people, JSON and CSV for programs.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::fault::Fault;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns.
+    Table,
+    /// JSON.
+    Json,
+    /// Comma-separated values.
+    Csv,
+}
+
+impl Format {
+    /// The format asked for, else a table on a terminal and JSON elsewhere.
+    pub(crate) fn or_default(format: Option<Format>) -> Format {
+        format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Json })
+    }
+}
+
+/// The columns of the terminal; 100 where there is none.
+pub(crate) fn width() -> usize {
+    console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
+}
+
+/// Prints JSON, indented.
+pub(crate) fn json(value: &Value) -> Result<(), Fault> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// Prints rows of a CSV table.
+pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Fault> {
+    let mut writer = csv::Writer::from_writer(io::stdout().lock());
+    let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
+        writer.write_record(header)?;
+        rows.iter().try_for_each(|row| writer.write_record(row))?;
+        Ok(writer.flush()?)
+    };
+    write(&mut writer).map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error.into(),
+        other => Fault::Other(format!("cannot write CSV: {other:?}")),
+    })
+}
+
+/// A table of text.
+pub(crate) struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// Columns whose cells are numbers, set to the right.
+    numbers: Vec<bool>,
+}
+
+impl Table {
+    /// A table whose columns after the first `words` hold numbers.
+    pub(crate) fn new(header: &[&str], words: usize) -> Table {
+        let header: Vec<String> = header.iter().map(ToString::to_string).collect();
+        let numbers = (0..header.len()).map(|index| index >= words).collect();
+        Table { header, rows: Vec::new(), numbers }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.header.len());
+        self.rows.push(cells);
+    }
+
+    /// Prints as many columns as fit the width, and returns how many do not. A last column of words
+    /// is cut instead of left out.
+    pub(crate) fn print(&self, width: usize) -> Result<usize, Fault> {
+        let size = |column: usize| {
+            let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let (mut sizes, mut used) = (Vec::new(), 0);
+        for column in 0..self.header.len() {
+            let gap = if column == 0 { 0 } else { 2 };
+            let size = size(column);
+            if used + gap + size <= width {
+                sizes.push(size);
+                used += gap + size;
+            } else if !self.numbers[column] && used + gap + 12 <= width {
+                sizes.push(width - used - gap);
+                used = width;
+            } else {
+                break;
+            }
+        }
+        let mut out = io::stdout().lock();
+        for row in std::iter::once(&self.header).chain(&self.rows) {
+            writeln!(out, "{}", self.line(row, &sizes).trim_end())?;
+        }
+        out.flush()?;
+        Ok(self.header.len() - sizes.len())
+    }
+
+    fn line(&self, row: &[String], sizes: &[usize]) -> String {
+        let mut line = String::new();
+        for (column, &size) in sizes.iter().enumerate() {
+            if column > 0 {
+                line += "  ";
+            }
+            let cell = &row[column];
+            let cell = if cell.chars().count() > size {
+                cell.chars().take(size.saturating_sub(1)).chain(['…']).collect()
+            } else {
+                cell.clone()
+            };
+            line += &if self.numbers[column] {
+                format!("{cell:>size$}")
+            } else {
+                format!("{cell:<size$}")
+            };
+        }
+        line
+    }
+}

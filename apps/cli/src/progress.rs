@@ -1,0 +1,31 @@
+//! A progress bar on standard error, on a terminal only.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pavior_experiments::Progress;
+
+/// The progress of replications.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(crate) fn new() -> Bar {
+        // Hidden by itself where standard error is no terminal.
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}, {eta} left");
+        Bar(bar.with_style(style.expect("the template is right")))
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn planned(&self, runs: u64) {
+        self.0.inc_length(runs);
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}
