@@ -1,0 +1,84 @@
+//! The boxes that a machine has room for, whatever their orientation.
+
+use pavior_mesh::{Grid, Sides, volume};
+
+/// The sides of a machine in descending order, and where each belongs.
+///
+/// A box fits in some orientation exactly if its sides in descending order fit the machine's in
+/// descending order. Boxes are therefore written in descending order here, and turned only at the
+/// end, by [`Boxes::placed`].
+#[derive(Clone, Debug)]
+pub(crate) struct Boxes {
+    most: Sides,
+    axes: [usize; 3],
+}
+
+impl Boxes {
+    pub(crate) fn new(grid: &Grid) -> Boxes {
+        let mut axes = [0, 1, 2];
+        // Stable: axes of equal length stay in the order x, y, z.
+        axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
+        Boxes { most: axes.map(|axis| grid.side(axis)), axes }
+    }
+
+    /// The greatest sides, in descending order.
+    pub(crate) fn most(&self) -> Sides {
+        self.most
+    }
+
+    /// Descending sides given to the axes in descending order of the machine's sides.
+    pub(crate) fn placed(&self, descending: Sides) -> Sides {
+        let mut sides = [1; 3];
+        for (side, axis) in descending.into_iter().zip(self.axes) {
+            sides[axis] = side;
+        }
+        sides
+    }
+
+    /// Half the number of faces that look along axes longer than 1: on a machine with three axes
+    /// half the surface of the box, on one with two axes half its perimeter.
+    pub(crate) fn surface(&self, descending: Sides) -> u64 {
+        let volume = volume(descending);
+        (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
+    }
+
+    /// Calls `visit` with boxes of at least `nodes` nodes: for each choice of the two lesser sides
+    /// the one with the least longest side. No other box has both a lesser volume and a lesser
+    /// surface than all of these.
+    ///
+    /// Costs at most C·B visits for a machine of sides A >= B >= C, and far fewer for small counts.
+    pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
+        let [most_a, most_b, most_c] = self.most.map(u64::from);
+        let nodes = u64::from(nodes);
+        for c in 1..=most_c {
+            for b in c..=most_b {
+                let a = nodes.div_ceil(b * c).max(b);
+                if a <= most_a {
+                    visit([a as u16, b as u16, c as u16]);
+                }
+                if b * b * c >= nodes {
+                    // A greater b needs an equally great a: more volume and more surface.
+                    break;
+                }
+            }
+            if c * c * c >= nodes {
+                break;
+            }
+        }
+    }
+
+    /// Every box of exactly `nodes` nodes, in ascending order of the least side, then the middle one.
+    pub(crate) fn exact(&self, nodes: u32) -> Vec<Sides> {
+        let [most_a, most_b, most_c] = self.most.map(u32::from);
+        let mut boxes = Vec::new();
+        for c in (1..=most_c).take_while(|c| c * c <= nodes / c).filter(|c| nodes % c == 0) {
+            let rest = nodes / c;
+            for b in (c..=most_b).take_while(|&b| b <= rest / b).filter(|b| rest % b == 0) {
+                if rest / b <= most_a {
+                    boxes.push([(rest / b) as u16, b as u16, c as u16]);
+                }
+            }
+        }
+        boxes
+    }
+}

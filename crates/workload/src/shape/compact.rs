@@ -1,0 +1,75 @@
+//! The tightest box: least volume of at least n, then least surface.
+//!
+//! With `slack=S`: the least surface among boxes of n to n(1+S) nodes, then the least volume; none
+//! if there is no box of such a volume. What is still equal is decided for the lesser longest side,
+//! then the lesser middle one. Misses nothing: for each pair of lesser sides only the tightest box
+//! can be best. Costs O(B·C) for a machine of sides A >= B >= C, once per count.
+//!
+//! ```text
+//!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)
+//! ```
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Sides, volume};
+
+use super::{Boxes, Choose, ShapeRule};
+use crate::Spec;
+
+pub(super) const SPEC: Spec<ShapeRule> = Spec {
+    name: "compact",
+    title: "least volume of at least n, then least surface",
+    options: &[OptionSpec {
+        key: "slack",
+        values: Values::Text("number from 0, or none", |text| {
+            text == "none" || text.parse::<f64>().is_ok_and(|slack| (0.0..=1e6).contains(&slack))
+        }),
+        default: "none",
+        meaning: "least surface among volumes of at most n(1+slack) instead",
+        bare: false,
+    }],
+    does: ShapeRule { draws: false, build },
+};
+
+struct Compact {
+    slack: Option<f64>,
+}
+
+fn build(options: &Options) -> Box<dyn Choose> {
+    Box::new(Compact { slack: options.get("slack").parse().ok() })
+}
+
+impl Choose for Compact {
+    fn choose(&mut self, boxes: &Boxes, nodes: u32, _: &mut Stream) -> Option<Sides> {
+        match self.slack {
+            None => least_volume(boxes, nodes),
+            Some(slack) => {
+                // Decimals such as 0.15 are not exact: 20 * 1.15 must still reach 23.
+                let spare = (f64::from(nodes) * slack + 1e-6).floor() as u64;
+                least_surface(boxes, nodes, u64::from(nodes) + spare)
+            }
+        }
+    }
+}
+
+/// The box of least volume, then least surface.
+pub(super) fn least_volume(boxes: &Boxes, nodes: u32) -> Option<Sides> {
+    let mut best = None;
+    boxes.tight(nodes, |sides| {
+        let key = (volume(sides), boxes.surface(sides), sides);
+        if best.is_none_or(|least| key < least) {
+            best = Some(key);
+        }
+    });
+    best.map(|(_, _, sides)| sides)
+}
+
+fn least_surface(boxes: &Boxes, nodes: u32, most: u64) -> Option<Sides> {
+    let mut best = None;
+    boxes.tight(nodes, |sides| {
+        let key = (boxes.surface(sides), volume(sides), sides);
+        if volume(sides) <= most && best.is_none_or(|least| key < least) {
+            best = Some(key);
+        }
+    });
+    best.map(|(_, _, sides)| sides)
+}

@@ -1,0 +1,22 @@
+//! Only boxes of exactly n nodes; of these the one of least surface, as `compact` decides.
+//!
+//! A prime count longer than the machine's longest side has no such box. Costs the divisors of n.
+
+use super::{Boxes, Choose, ShapeRule, Stream};
+use crate::Spec;
+use pavior_mesh::Sides;
+
+pub(super) const SPEC: Spec<ShapeRule> = Spec {
+    name: "exact",
+    title: "only boxes of exactly n nodes, the one of least surface",
+    options: &[],
+    does: ShapeRule { draws: false, build: |_| Box::new(Exact) },
+};
+
+struct Exact;
+
+impl Choose for Exact {
+    fn choose(&mut self, boxes: &Boxes, nodes: u32, _: &mut Stream) -> Option<Sides> {
+        boxes.exact(nodes).into_iter().min_by_key(|&sides| (boxes.surface(sides), sides))
+    }
+}

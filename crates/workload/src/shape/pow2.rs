@@ -1,0 +1,26 @@
+//! The compact box with each side rounded up to a power of two: what a buddy system would grant.
+//!
+//! Where a rounded side is longer than the machine's, the rule finds no box.
+
+use super::{Boxes, Choose, ShapeRule, Stream, compact};
+use crate::Spec;
+use pavior_mesh::Sides;
+
+pub(super) const SPEC: Spec<ShapeRule> = Spec {
+    name: "pow2",
+    title: "the compact box with each side rounded up to a power of two",
+    options: &[],
+    does: ShapeRule { draws: false, build: |_| Box::new(Pow2) },
+};
+
+struct Pow2;
+
+impl Choose for Pow2 {
+    fn choose(&mut self, boxes: &Boxes, nodes: u32, _: &mut Stream) -> Option<Sides> {
+        let mut sides = compact::least_volume(boxes, nodes)?;
+        for (side, most) in sides.iter_mut().zip(boxes.most()) {
+            *side = side.checked_next_power_of_two().filter(|&side| side <= most)?;
+        }
+        Some(sides)
+    }
+}

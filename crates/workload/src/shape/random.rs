@@ -1,0 +1,30 @@
+//! A box of exactly n nodes at random: each of those that fit (as sets of sides) has the same chance.
+//!
+//! One draw a job, also where there is one box or none, so that one job's boxes do not move the
+//! next job's choice. The boxes of a count are listed once.
+
+use std::collections::HashMap;
+
+use super::{Boxes, Choose, ShapeRule, Stream};
+use crate::Spec;
+use pavior_mesh::Sides;
+
+pub(super) const SPEC: Spec<ShapeRule> = Spec {
+    name: "random",
+    title: "a random box of exactly n nodes",
+    options: &[],
+    does: ShapeRule { draws: true, build: |_| Box::new(Random::default()) },
+};
+
+#[derive(Default)]
+struct Random {
+    known: HashMap<u32, Vec<Sides>>,
+}
+
+impl Choose for Random {
+    fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides> {
+        let choice = self.known.entry(nodes).or_insert_with(|| boxes.exact(nodes));
+        let index = draw.below(choice.len().max(1) as u64);
+        choice.get(index as usize).copied()
+    }
+}

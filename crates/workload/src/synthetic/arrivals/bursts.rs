@@ -1,0 +1,61 @@
+//! Jobs in bursts, as scripts and parameter studies submit them.
+//!
+//! After each job a burst goes on with probability 1 - 1/`size`, so that bursts have a geometric
+//! number of jobs with that mean. Gaps within a burst are exponential with mean `within` times the
+//! mean gap; gaps between bursts are exponential with the mean that makes the long-run load the
+//! asked one. This is a hyperexponential renewal process: its gaps have a squared coefficient of
+//! variation above 1, and it becomes `exponential` for `size=1` or `within=1`.
+//!
+//! ```text
+//!   |||| |      ||   |||||||       ||     time →
+//! ```
+//!
+//! Two draws a job. The model is ours; it is the simplest with a burst size and no other memory.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+
+use super::{Arrivals, Gaps};
+use crate::Spec;
+
+pub(super) const SPEC: Spec<Arrivals> = Spec {
+    name: "bursts",
+    title: "jobs in bursts (hyperexponential gaps)",
+    options: &[
+        OptionSpec {
+            key: "size",
+            values: Values::Number(1.0, 1e6),
+            default: "8",
+            meaning: "mean number of jobs in a burst",
+            bare: true,
+        },
+        OptionSpec {
+            key: "within",
+            values: Values::Number(0.0, 1.0),
+            default: "0.05",
+            meaning: "mean gap within a burst, over the mean gap of all jobs",
+            bare: false,
+        },
+    ],
+    does: Arrivals { build },
+};
+
+struct Bursts {
+    /// The probability that the next job belongs to the burst.
+    stay: f64,
+    short: f64,
+    long: f64,
+}
+
+fn build(options: &Options, mean: f64) -> Box<dyn Gaps> {
+    let (size, within) = (options.number("size"), options.number("within"));
+    // stay * short + (1 - stay) * long = mean, with stay = 1 - 1/size.
+    let short = within * mean;
+    Box::new(Bursts { stay: 1.0 - 1.0 / size, short, long: size * mean - (size - 1.0) * short })
+}
+
+impl Gaps for Bursts {
+    fn next(&mut self, draw: &mut Stream) -> f64 {
+        let mean = if draw.unit() < self.stay { self.short } else { self.long };
+        draw.exponential(mean)
+    }
+}

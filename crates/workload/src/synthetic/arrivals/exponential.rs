@@ -1,0 +1,25 @@
+//! Independent, exponentially distributed gaps: a Poisson process.
+//!
+//! The papers' arrivals; the load is the reciprocal of the mean gap. One draw a job.
+
+use pavior_kernel::Stream;
+
+use super::{Arrivals, Gaps};
+use crate::Spec;
+
+pub(super) const SPEC: Spec<Arrivals> = Spec {
+    name: "exponential",
+    title: "independent jobs (a Poisson process)",
+    options: &[],
+    does: Arrivals { build: |_, mean| Box::new(Exponential { mean }) },
+};
+
+struct Exponential {
+    mean: f64,
+}
+
+impl Gaps for Exponential {
+    fn next(&mut self, draw: &mut Stream) -> f64 {
+        draw.exponential(self.mean)
+    }
+}

@@ -1,0 +1,171 @@
+//! Synthetic workloads: an endless stream of jobs, each drawn when it is asked for.
+//!
+//! A workload has three parts, each a registry: [`Arrivals`] says when jobs come,
+//! [`SideDistribution`] what they ask for, [`ServiceDistribution`] what they do. Each part draws
+//! from a stream of its own ("arrivals", "sides", "service"), so that changing one leaves the others'
+//! numbers alone, and every strategy meets the same jobs.
+
+mod arrivals;
+mod service;
+mod sides;
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Grid, JobId, Request};
+use thiserror::Error;
+
+use crate::{Job, Kind, Selection, Service, Unit};
+
+pub use arrivals::{Arrivals, Gaps};
+pub use service::{DrawService, ServiceDistribution};
+pub use sides::{DrawSides, SideDistribution};
+
+/// What a synthetic workload is made of.
+#[derive(Clone, Debug)]
+pub struct Synthetic {
+    /// Arrivals per unit of time: the reciprocal of the mean gap.
+    pub load: f64,
+    /// When jobs come.
+    pub arrivals: Selection<Arrivals>,
+    /// What they ask for.
+    pub sides: Selection<SideDistribution>,
+    /// What they do.
+    pub service: Selection<ServiceDistribution>,
+}
+
+/// Why a synthetic workload cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SyntheticError {
+    /// The load is no positive number in range.
+    #[error("a load is a number of jobs per unit of time from 1e-6 to 1e6, not {0}")]
+    Load(String),
+    /// The sides are not defined on the machine.
+    #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]
+    Sides {
+        /// The distribution.
+        sides: String,
+        /// The machine.
+        machine: Grid,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Synthetic {
+    /// The first entry of every registry (the TBL paper's workload with uniform sides) at a load.
+    pub fn at_load(load: f64) -> Synthetic {
+        Synthetic {
+            load,
+            arrivals: Selection::defaults(Arrivals::all()[0]),
+            sides: Selection::defaults(SideDistribution::all()[0]),
+            service: Selection::defaults(ServiceDistribution::all()[0]),
+        }
+    }
+
+    /// What its times are measured in: cycles if messages run.
+    pub fn unit(&self) -> Unit {
+        self.service.spec.does.unit
+    }
+
+    /// Whether it can be made for a machine.
+    ///
+    /// # Errors
+    /// If the load is out of range or the sides are not defined on the machine.
+    pub fn check(&self, grid: &Grid) -> Result<(), SyntheticError> {
+        // The range keeps arrival times well inside 64 bits of ticks.
+        if !(1e-6..=1e6).contains(&self.load) {
+            return Err(SyntheticError::Load(self.load.to_string()));
+        }
+        (self.sides.spec.does.supports)(&self.sides.options, grid).map_err(|reason| {
+            SyntheticError::Sides { sides: self.sides.to_string(), machine: *grid, reason }
+        })
+    }
+}
+
+/// The jobs of a synthetic workload, in the order of arrival, without end.
+///
+/// The same (seed, replication) gives the same jobs; at another load the same jobs come at
+/// proportionally other times.
+///
+/// ```
+/// use pavior_mesh::Grid;
+/// use pavior_workload::{Synthetic, SyntheticJobs};
+/// let machine = Grid::mesh(&[8, 8, 8])?;
+/// let jobs = SyntheticJobs::new(&Synthetic::at_load(4.6), &machine, 1, 0)?;
+/// let first: Vec<_> = jobs.take(3).collect();
+/// assert!(first[0].arrival < first[1].arrival);
+/// assert_eq!(first[2].number, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SyntheticJobs {
+    unit: Unit,
+    gaps: Box<dyn Gaps>,
+    sides: Box<dyn DrawSides>,
+    service: Box<dyn DrawService>,
+    draws: Draws,
+    /// The last arrival, in units: kept unrounded, so that rounding does not add up.
+    clock: f64,
+    next: u64,
+}
+
+struct Draws {
+    arrivals: Stream,
+    sides: Stream,
+    service: Stream,
+}
+
+impl SyntheticJobs {
+    /// The jobs for a machine in a replication.
+    ///
+    /// # Errors
+    /// As [`Synthetic::check`].
+    pub fn new(
+        workload: &Synthetic,
+        grid: &Grid,
+        seed: u64,
+        replication: u64,
+    ) -> Result<SyntheticJobs, SyntheticError> {
+        workload.check(grid)?;
+        let Synthetic { load, arrivals, sides, service } = workload;
+        let stream = |purpose| Stream::new(seed, replication, purpose);
+        Ok(SyntheticJobs {
+            unit: workload.unit(),
+            gaps: (arrivals.spec.does.build)(&arrivals.options, 1.0 / load),
+            sides: (sides.spec.does.build)(&sides.options, grid),
+            service: (service.spec.does.build)(&service.options),
+            draws: Draws {
+                arrivals: stream("arrivals"),
+                sides: stream("sides"),
+                service: stream("service"),
+            },
+            clock: 0.0,
+            next: 0,
+        })
+    }
+}
+
+impl Iterator for SyntheticJobs {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        self.clock += self.gaps.next(&mut self.draws.arrivals);
+        let arrival = if self.unit == Unit::CYCLE {
+            Time(self.clock.ceil() as u64)
+        } else {
+            self.unit.time(self.clock)
+        };
+        let service = self.service.service(&mut self.draws.service);
+        let number = self.next;
+        self.next += 1;
+        Some(Job {
+            id: JobId(number),
+            number,
+            arrival,
+            request: Request::shape(self.sides.sides(&mut self.draws.sides)),
+            service,
+            estimate: match service {
+                Service::Run(time) => time,
+                Service::Messages(count) | Service::Iterations(count) => Time(count),
+            },
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! The same execution time for every job; no messages, no draw.
+
+use pavior_kernel::{OptionSpec, Stream};
+
+use super::{DrawService, ServiceDistribution};
+use crate::registry::POSITIVE;
+use crate::{Service, Spec, Unit};
+
+pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
+    name: "constant",
+    title: "execution time, the same for all",
+    options: &[OptionSpec {
+        key: "time",
+        values: POSITIVE,
+        default: "1",
+        meaning: "execution time, in time units",
+        bare: true,
+    }],
+    does: ServiceDistribution {
+        unit: Unit::TIME_UNIT,
+        build: |options| {
+            let time = Unit::TIME_UNIT.time(options.number("time"));
+            Box::new(Same(Service::Run(time)))
+        },
+    },
+};
+
+/// The same service for every job.
+pub(super) struct Same(pub(super) Service);
+
+impl DrawService for Same {
+    fn service(&mut self, _: &mut Stream) -> Service {
+        self.0
+    }
+}

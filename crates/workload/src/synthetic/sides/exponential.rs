@@ -1,0 +1,23 @@
+//! Every side exponential with mean L/2, rounded up, values above the length L of its axis set to L.
+//!
+//! The TBL paper says "exponential" and no more; capping gives its utilisation, drawing again until
+//! the value fits does not. One draw a side.
+
+use super::{ANY_GRID, SideDistribution, per_axis};
+use crate::Spec;
+
+pub(super) const SPEC: Spec<SideDistribution> = Spec {
+    name: "exponential",
+    title: "sides exponential with mean L/2, rounded up, at most L",
+    options: &[],
+    does: SideDistribution {
+        supports: ANY_GRID,
+        build: |_, grid| {
+            per_axis(grid, |length, draw| {
+                let side = draw.exponential(f64::from(length) / 2.0).ceil();
+                // A draw of exactly 0 rounds up to 0.
+                side.clamp(1.0, f64::from(length)) as u16
+            })
+        },
+    },
+};

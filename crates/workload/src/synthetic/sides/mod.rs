@@ -1,0 +1,57 @@
+//! Which boxes synthetic jobs ask for: one distribution a file, and the list of them.
+
+mod exponential;
+mod pods;
+mod uniform;
+mod uniform_decreasing;
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Grid, Sides};
+
+use crate::{Kind, Spec};
+
+/// What a distribution of sides does.
+pub struct SideDistribution {
+    /// Whether it is defined on a machine; if not, why.
+    pub supports: fn(&Options, &Grid) -> Result<(), String>,
+    /// Makes one for a machine that it supports.
+    pub build: fn(&Options, &Grid) -> Box<dyn DrawSides>,
+}
+
+/// Boxes at random.
+pub trait DrawSides: Send {
+    /// The sides of one job; 1 on axes that the machine lacks.
+    fn sides(&mut self, draw: &mut Stream) -> Sides;
+}
+
+impl Kind for SideDistribution {
+    const WORD: &'static str = "distribution of sides";
+
+    fn all() -> &'static [&'static Spec<SideDistribution>] {
+        &[&uniform::SPEC, &uniform_decreasing::SPEC, &exponential::SPEC, &pods::SPEC]
+    }
+}
+
+/// For distributions that every machine has.
+const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
+
+/// Sides drawn independently, axis by axis in the order x, y, z, each by `side` from the length of
+/// its axis. Axes that the machine lacks draw nothing.
+struct PerAxis {
+    grid: Grid,
+    side: fn(u16, &mut Stream) -> u16,
+}
+
+fn per_axis(grid: &Grid, side: fn(u16, &mut Stream) -> u16) -> Box<dyn DrawSides> {
+    Box::new(PerAxis { grid: *grid, side })
+}
+
+impl DrawSides for PerAxis {
+    fn sides(&mut self, draw: &mut Stream) -> Sides {
+        let mut sides = [1; 3];
+        for (axis, side) in sides.iter_mut().enumerate().take(self.grid.axes()) {
+            *side = (self.side)(self.grid.side(axis), draw);
+        }
+        sides
+    }
+}

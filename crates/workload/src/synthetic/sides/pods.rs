@@ -1,0 +1,93 @@
+//! Boxes whose sides are powers of two: the slices that accelerator pods hand out.
+//!
+//! The volume is 2^k, k from 0 to the largest for which such a box fits the machine, with
+//! probability proportional to `decay`^k: with less than 1, small slices are the more frequent ones.
+//! Among the boxes of that volume that fit, `compact` takes the one of least surface (1x1x1, 2x1x1,
+//! 2x2x1, 2x2x2, ...), `any` takes each with the same probability. The sides, in descending order,
+//! are given to the axes in descending order of the machine's sides, as the shape rules do.
+//!
+//! The family of shapes follows the vendors' public lists of slices; the frequencies are ours, for
+//! there is no public log. Two draws a job.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Grid, Sides, volume};
+
+use super::{ANY_GRID, DrawSides, SideDistribution};
+use crate::Spec;
+use crate::shape::boxes::Boxes;
+
+pub(super) const SPEC: Spec<SideDistribution> = Spec {
+    name: "pods",
+    title: "power-of-two cuboids, as accelerator pods hand out",
+    options: &[
+        OptionSpec {
+            key: "decay",
+            values: Values::Number(0.001, 1000.0),
+            default: "0.8",
+            meaning: "how often a volume is asked for, over half that volume",
+            bare: true,
+        },
+        OptionSpec {
+            key: "shape",
+            values: Values::OneOf(&["compact", "any"]),
+            default: "compact",
+            meaning: "which box of a volume",
+            bare: false,
+        },
+    ],
+    does: SideDistribution { supports: ANY_GRID, build },
+};
+
+struct Pods {
+    /// For each k the sum of the weights up to it.
+    cumulated: Vec<f64>,
+    /// For each k the boxes of volume 2^k to choose from.
+    choices: Vec<Vec<Sides>>,
+}
+
+fn build(options: &Options, grid: &Grid) -> Box<dyn DrawSides> {
+    let boxes = Boxes::new(grid);
+    let [most_a, most_b, most_c] = boxes.most();
+    let powers = |most: u16| (0..16).map(|k| 1u16 << k).take_while(move |&side| side <= most);
+    let mut choices: Vec<Vec<Sides>> = Vec::new();
+    for a in powers(most_a) {
+        for b in powers(most_b.min(a)) {
+            for c in powers(most_c.min(b)) {
+                let k = volume([a, b, c]).trailing_zeros() as usize;
+                choices.resize(choices.len().max(k + 1), Vec::new());
+                choices[k].push([a, b, c]);
+            }
+        }
+    }
+    if options.get("shape") == "compact" {
+        for choice in &mut choices {
+            choice.sort_by_key(|&sides| (boxes.surface(sides), sides));
+            choice.truncate(1);
+        }
+    }
+    for choice in &mut choices {
+        for sides in choice {
+            *sides = boxes.placed(*sides);
+        }
+    }
+    let decay = options.number("decay");
+    let (mut sum, mut weight) = (0.0, 1.0);
+    let cumulated = (0..choices.len())
+        .map(|_| {
+            sum += weight;
+            weight *= decay;
+            sum
+        })
+        .collect();
+    Box::new(Pods { cumulated, choices })
+}
+
+impl DrawSides for Pods {
+    fn sides(&mut self, draw: &mut Stream) -> Sides {
+        let total = self.cumulated.last().expect("a box of one node always fits");
+        let at = draw.unit() * total;
+        let k = self.cumulated.partition_point(|&sum| sum <= at).min(self.choices.len() - 1);
+        let choice = &self.choices[k];
+        choice[draw.below(choice.len() as u64) as usize]
+    }
+}
