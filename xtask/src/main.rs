@@ -1,1 +1,58 @@
-fn main() {}
+//! Checks that the compiler does not make, and the one command that makes all of them.
+
+mod check;
+mod layers;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  check       everything below but exhaustive, with formatting, lints, tests and docs
+  tidy        lengths of files and functions, banned calls
+  layers      the direction of dependencies between crates
+  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (minutes)";
+
+fn main() -> ExitCode {
+    let root = root();
+    let command = std::env::args().nth(1);
+    let problems = match command.as_deref() {
+        Some("check") => check::run(&root),
+        Some("tidy") => tidy::problems(&root),
+        Some("layers") => layers::problems(&root),
+        Some("exhaustive") => check::exhaustive(&root),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    for problem in &problems {
+        eprintln!("{problem}");
+    }
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().expect("xtask lies in the workspace").to_path_buf()
+}
+
+/// The files below a folder that end in `.rs`, in order of name; build output is left out.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let Ok(entries) = std::fs::read_dir(folder) else { return files };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                files.extend(rust_files(&path));
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

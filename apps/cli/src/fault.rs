@@ -9,10 +9,7 @@ use pavior_kernel::BadName;
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// Bad usage or bad input: exit status 2.
-    Usage {
-        message: String,
-        place: Option<Place>,
-    },
+    Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
     /// Nobody reads the output any more (`| head`): a quiet end.

@@ -19,7 +19,8 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Fault> {
         return Err(cannot(&"it is a directory"));
     }
     let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let reader: Box<dyn Read> = if gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let reader: Box<dyn Read> =
+        if gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     Ok(Box::new(BufReader::with_capacity(1 << 16, reader)))
 }
 
@@ -62,8 +63,9 @@ pub(crate) fn write_whole(
 
 /// Fails early if a file could not be written later.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Fault> {
-    let cannot =
-        |error: &dyn std::fmt::Display| Fault::usage(format!("cannot write {}: {error}", path.display()));
+    let cannot = |error: &dyn std::fmt::Display| {
+        Fault::usage(format!("cannot write {}: {error}", path.display()))
+    };
     if path.is_dir() {
         return Err(cannot(&"it is a directory"));
     }

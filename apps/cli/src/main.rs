@@ -5,6 +5,7 @@ mod commands;
 mod fault;
 mod files;
 mod input;
+mod logs;
 mod output;
 mod progress;
 

@@ -10,7 +10,8 @@ impl Bar {
     pub(crate) fn new() -> Bar {
         // Hidden by itself where standard error is no terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}, {eta} left");
+        let style =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}, {eta} left");
         Bar(bar.with_style(style.expect("the template is right")))
     }
 

@@ -131,7 +131,8 @@ impl Comparison<'_> {
         Ok(combinations.into_iter().zip(done).map(|(c, runs)| self.row(c, runs)).collect())
     }
 
-    fn combinations(&self) -> Vec<Combination> {
+    /// The combinations, in the order of the rows.
+    pub fn combinations(&self) -> Vec<Combination> {
         let mut all = Vec::new();
         for &load in &self.loads {
             for scheduler in &self.schedulers {

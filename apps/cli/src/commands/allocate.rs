@@ -28,7 +28,8 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Fault> {
         if input.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let answer = desk.answer(&line).unwrap_or_else(|reason| json!({ "error": reason, "line": number }));
+        let answer =
+            desk.answer(&line).unwrap_or_else(|reason| json!({ "error": reason, "line": number }));
         serde_json::to_writer(&mut output, &answer).map_err(io::Error::from)?;
         output.write_all(b"\n")?;
         output.flush()?;
@@ -63,7 +64,9 @@ impl Desk {
             Some(other) => Err(format!(
                 "unknown op `{other}`; there are allocate, release, fail, repair and show"
             )),
-            None => Err("no \"op\"; there are allocate, release, fail, repair and show".to_string()),
+            None => {
+                Err("no \"op\"; there are allocate, release, fail, repair and show".to_string())
+            }
         }
     }
 
@@ -114,7 +117,8 @@ impl Desk {
                     .filter(|sides| sides.len() == axes)
                     .and_then(|sides| sides.iter().map(positive).collect::<Option<Vec<u64>>>())
                     .ok_or_else(|| format!("\"shape\" is {axes} integers of at least 1"))?;
-                let product = sides.iter().fold(1u64, |product, &side| product.saturating_mul(side));
+                let product =
+                    sides.iter().fold(1u64, |product, &side| product.saturating_mul(side));
                 let nodes = u32::try_from(product).unwrap_or(u32::MAX);
                 let mut shape = [1; 3];
                 for (axis, &side) in sides.iter().enumerate() {
@@ -192,7 +196,9 @@ impl Desk {
 fn job(message: &Map<String, Value>) -> Result<Value, String> {
     match message.get("job") {
         Some(name @ Value::String(_)) => Ok(name.clone()),
-        Some(name @ Value::Number(number)) if number.is_i64() || number.is_u64() => Ok(name.clone()),
+        Some(name @ Value::Number(number)) if number.is_i64() || number.is_u64() => {
+            Ok(name.clone())
+        }
         Some(_) => Err("\"job\" is an integer or a string".to_string()),
         None => Err("no \"job\"".to_string()),
     }

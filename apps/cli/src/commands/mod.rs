@@ -2,6 +2,8 @@
 
 pub(crate) mod allocate;
 pub(crate) mod manual;
+pub(crate) mod records;
 pub(crate) mod registries;
+pub(crate) mod results;
 pub(crate) mod simulate;
 pub(crate) mod trace;

@@ -68,9 +68,7 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Fault> {
 }
 
 pub(crate) fn metrics(args: &ListArgs) -> Result<(), Fault> {
-    let entry = |name: &str, meaning: &str, unit: &str, standard: bool| {
-        json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] })
-    };
+    let entry = |name: &str, meaning: &str, unit: &str, standard: bool| json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] });
     let mut entries: Vec<Value> = metrics::ALL
         .iter()
         .map(|spec| entry(spec.name, spec.meaning, spec.unit.general_word(), spec.standard))
@@ -100,8 +98,10 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fau
                 .first()
                 .and_then(Value::as_object)
                 .map_or(Vec::new(), |object| object.keys().map(String::as_str).collect());
-            let rows: Vec<Vec<String>> =
-                entries.iter().map(|entry| keys.iter().map(|key| cell(&entry[key])).collect()).collect();
+            let rows: Vec<Vec<String>> = entries
+                .iter()
+                .map(|entry| keys.iter().map(|key| cell(&entry[key])).collect())
+                .collect();
             output::csv(&keys, &rows)
         }
         Format::Table => {

@@ -1,0 +1,57 @@
+//! Everything that must hold before a change lands, in one command.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{layers, tidy};
+
+/// A step: what it is, and the cargo arguments.
+const STEPS: &[(&str, &[&str])] = &[
+    ("formatting", &["fmt", "--all", "--check"]),
+    ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
+    ("tests and examples of the docs", &["test", "--workspace", "--no-fail-fast"]),
+    ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
+];
+
+/// Runs all checks, and returns what failed.
+pub(crate) fn run(root: &Path) -> Vec<String> {
+    let mut failed = Vec::new();
+    for (name, problems) in [("tidy", tidy::problems(root)), ("layers", layers::problems(root))] {
+        eprintln!("== {name}");
+        failed.extend(problems);
+    }
+    for (name, arguments) in STEPS {
+        eprintln!("== {name}: cargo {}", arguments.join(" "));
+        if !cargo(root, arguments) {
+            failed.push(format!("failed: {name} (cargo {})", arguments.join(" ")));
+        }
+    }
+    if failed.is_empty() {
+        eprintln!("== all checks passed");
+    }
+    failed
+}
+
+/// Runs the exhaustive conformance suite.
+pub(crate) fn exhaustive(root: &Path) -> Vec<String> {
+    let arguments = [
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "pavior-allocation",
+        "--example",
+        "exhaustive",
+    ];
+    if cargo(root, &arguments) { Vec::new() } else { vec!["a claim is broken".to_string()] }
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> bool {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(arguments)
+        .current_dir(root)
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .status();
+    status.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,117 @@
+//! The direction of dependencies between the crates of the workspace.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+/// What each crate may depend on, in the order in which the crates are best read.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("pavior-kernel", &[]),
+    ("pavior-mesh", &[]),
+    ("pavior-allocation", &["pavior-kernel", "pavior-mesh"]),
+    ("pavior-workload", &["pavior-kernel", "pavior-mesh"]),
+    ("pavior-network", &["pavior-kernel", "pavior-mesh"]),
+    (
+        "pavior-scheduling",
+        &["pavior-kernel", "pavior-mesh", "pavior-allocation", "pavior-workload"],
+    ),
+    (
+        "pavior-simulation",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-workload",
+            "pavior-network",
+            "pavior-scheduling",
+        ],
+    ),
+    (
+        "pavior-experiments",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-workload",
+            "pavior-network",
+            "pavior-scheduling",
+            "pavior-simulation",
+        ],
+    ),
+    (
+        "pavior",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-workload",
+            "pavior-network",
+            "pavior-scheduling",
+            "pavior-simulation",
+            "pavior-experiments",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Every edge that ARCHITECTURE.md does not list.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut seen = 0;
+    for folder in ["crates", "apps", "."] {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path().join("Cargo.toml"))) {
+            if let Ok(text) = std::fs::read_to_string(&path) {
+                seen += 1;
+                problems.extend(of_manifest(&path.display().to_string(), &text));
+            }
+        }
+    }
+    if seen < ALLOWED.len() {
+        problems
+            .push(format!("{seen} crates found, {} listed in xtask/src/layers.rs", ALLOWED.len()));
+    }
+    problems.sort();
+    problems
+}
+
+/// The forbidden edges of one crate. Development dependencies may look downwards only, too.
+fn of_manifest(path: &str, text: &str) -> Vec<String> {
+    let manifest: Table = match text.parse() {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![format!("{path}: {error}")],
+    };
+    let name = manifest.get("package").and_then(|package| package.get("name"));
+    let Some(name) = name.and_then(Value::as_str) else {
+        return vec![format!("{path}: no package name")];
+    };
+    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
+        return vec![format!("{path}: {name} is not listed in xtask/src/layers.rs")];
+    };
+    let mut problems = Vec::new();
+    for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+        let Some(dependencies) = manifest.get(section).and_then(Value::as_table) else { continue };
+        for dependency in dependencies.keys().filter(|key| key.starts_with("pavior")) {
+            if !allowed.contains(&dependency.as_str()) {
+                problems.push(format!("{path}: {name} must not depend on {dependency}"));
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upward_edges_are_found() {
+        let manifest =
+            "[package]\nname = \"pavior-mesh\"\n[dependencies]\npavior-allocation = {}\n";
+        assert!(of_manifest("m", manifest)[0].contains("must not depend on pavior-allocation"));
+        let manifest =
+            "[package]\nname = \"pavior-allocation\"\n[dependencies]\npavior-mesh = {}\n";
+        assert!(of_manifest("m", manifest).is_empty());
+        assert!(of_manifest("m", "[package]\nname = \"pavior-new\"\n")[0].contains("not listed"));
+    }
+}

@@ -1,0 +1,190 @@
+//! Lengths of files and functions, and calls that are banned, each with what to use instead.
+//!
+//! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
+//! at its own indentation.
+
+use std::path::Path;
+
+use crate::rust_files;
+
+const FILE_LINES: usize = 400;
+const FUNCTION_LINES: usize = 70;
+
+/// A call that is banned, where, and what to use instead.
+struct Ban {
+    text: &'static str,
+    /// Path prefixes below which it is banned.
+    below: &'static [&'static str],
+    /// Path endings that are excepted.
+    except: &'static [&'static str],
+    instead: &'static str,
+}
+
+const CRATES: &[&str] = &["crates/"];
+const EVERYWHERE: &[&str] = &["crates/", "apps/", "xtask/"];
+
+const BANS: &[Ban] = &[
+    Ban {
+        text: "println!(",
+        below: CRATES,
+        except: &[],
+        instead: "a returned value: only apps/ print (tests may)",
+    },
+    Ban {
+        text: "std::fs",
+        below: CRATES,
+        except: &[],
+        instead: "a reader or writer as an argument: only apps/ open files",
+    },
+    Ban {
+        text: "std::env",
+        below: CRATES,
+        except: &[],
+        instead: "an argument: only apps/ look at their surroundings",
+    },
+    Ban {
+        text: "Instant::now",
+        below: EVERYWHERE,
+        except: &["simulation/src/stopwatch.rs"],
+        instead: "pavior_simulation::Stopwatch: no result may depend on a clock",
+    },
+    Ban {
+        text: "SystemTime::now",
+        below: CRATES,
+        except: &[],
+        instead: "an argument: no result may depend on a clock",
+    },
+    Ban {
+        text: ".ln()",
+        below: CRATES,
+        except: &[],
+        instead: "libm::log: the same bytes on every processor",
+    },
+    Ban {
+        text: ".exp()",
+        below: CRATES,
+        except: &[],
+        instead: "libm::exp: the same bytes on every processor",
+    },
+    Ban {
+        text: ".powf(",
+        below: CRATES,
+        except: &[],
+        instead: "libm::pow: the same bytes on every processor",
+    },
+    Ban { text: "dbg!(", below: EVERYWHERE, except: &[], instead: "nothing" },
+    Ban { text: "todo!(", below: EVERYWHERE, except: &[], instead: "the code" },
+    Ban { text: "unimplemented!(", below: EVERYWHERE, except: &[], instead: "the code" },
+    Ban { text: "#[ignore", below: EVERYWHERE, except: &[], instead: "a test that runs" },
+];
+
+/// Everything that is untidy, a line each.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    let mut problems = Vec::new();
+    for file in rust_files(root) {
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            problems.push(format!("{}: cannot be read", file.display()));
+            continue;
+        };
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        problems.extend(of_file(&name, &text));
+    }
+    problems
+}
+
+/// What is untidy in a file. Tests, benches and examples are held to the length of functions only.
+fn of_file(name: &str, text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let code = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
+    let is_source = !["/tests/", "/benches/", "/examples/"].iter().any(|part| name.contains(part));
+    let mut problems = long_functions(name, &lines);
+    if is_source && code > FILE_LINES {
+        problems.push(format!("{name}: {code} lines; a file has at most {FILE_LINES}: split it"));
+    }
+    if is_source && name != "xtask/src/tidy.rs" {
+        for (index, line) in lines[..code].iter().enumerate() {
+            problems.extend(banned(name, index + 1, line));
+        }
+    }
+    problems
+}
+
+fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let Some(function) = function_name(line) else { continue };
+        let indent = " ".repeat(line.len() - line.trim_start().len());
+        let (closing, signature) = (format!("{indent}}}"), format!("{indent})"));
+        // A declaration without a body ends with its signature.
+        let ends = |(index, line): (usize, &&str)| {
+            *line == closing || line.ends_with(';') && (index == 0 || line.starts_with(&signature))
+        };
+        let end = lines[start..].iter().enumerate().position(ends);
+        let length = end.map_or(0, |end| end + 1);
+        if length > FUNCTION_LINES {
+            problems.push(format!(
+                "{name}:{}: `{function}` has {length} lines; a function has at most {FUNCTION_LINES}",
+                start + 1
+            ));
+        }
+    }
+    problems
+}
+
+/// The name of the function that a line begins to define.
+fn function_name(line: &str) -> Option<&str> {
+    let mut words = line.trim_start().split_inclusive([' ', '(']);
+    loop {
+        match words.next()?.trim_end() {
+            "pub" | "const" | "async" | "unsafe" | "pub(crate)" | "pub(super)" => {}
+            "pub(" => {
+                words.next()?;
+            }
+            "fn" => break,
+            _ => return None,
+        }
+    }
+    line.split("fn ").nth(1)?.split(['(', '<']).next()
+}
+
+fn banned(name: &str, number: usize, line: &str) -> Option<String> {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with("//") {
+        return None;
+    }
+    let ban = BANS.iter().find(|ban| {
+        line.contains(ban.text)
+            && ban.below.iter().any(|below| name.starts_with(below))
+            && !ban.except.iter().any(|except| name.ends_with(except))
+    })?;
+    Some(format!("{name}:{number}: `{}` is banned; use {}", ban.text, ban.instead))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_files_and_functions_are_found() {
+        let long = "let _ = 0;\n".repeat(401);
+        assert_eq!(of_file("crates/x/src/a.rs", &long).len(), 1);
+        assert!(of_file("crates/x/tests/a.rs", &long).is_empty());
+        let body = "    let _ = 0;\n".repeat(69);
+        let function = format!("pub(crate) fn far() {{\n{body}}}\n");
+        assert!(of_file("crates/x/src/a.rs", &function)[0].contains("`far` has 71 lines"));
+        let body = "    let _ = 0;\n".repeat(68);
+        assert!(of_file("crates/x/src/a.rs", &format!("fn near() {{\n{body}}}\n")).is_empty());
+        assert!(of_file("crates/x/src/a.rs", "fn declared();\n").is_empty());
+    }
+
+    #[test]
+    fn banned_calls_are_found_with_their_replacement() {
+        let found = |name: &str, line: &str| of_file(name, line).join("");
+        assert!(found("crates/x/src/a.rs", "let y = x.ln();").contains("libm::log"));
+        assert!(found("crates/x/src/a.rs", "// x.ln() would differ").is_empty());
+        assert!(found("apps/cli/src/a.rs", "println!(\"\");").is_empty());
+        assert!(found("crates/x/src/a.rs", "println!(\"\");").contains("banned"));
+        assert!(found("crates/simulation/src/stopwatch.rs", "Instant::now()").is_empty());
+        assert!(found("crates/x/src/a.rs", "#[cfg(test)]\nmod tests { println!() }").is_empty());
+    }
+}
