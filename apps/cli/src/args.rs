@@ -92,7 +92,7 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Synthetic workload")]
 pub(crate) struct SyntheticArgs {
-    /// Loads to compare: arrivals per unit of time, separated by commas [default: 4]
+    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) load: Option<String>,
     /// The distribution of request sides [default: uniform]

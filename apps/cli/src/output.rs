@@ -30,6 +30,23 @@ pub(crate) fn width() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
+/// Prints a sentence, broken between words at the width.
+pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Fault> {
+    let mut out = io::stdout().lock();
+    let mut line = String::new();
+    for word in sentence.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            writeln!(out, "{line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    Ok(writeln!(out, "{line}")?)
+}
+
 /// Prints JSON, indented.
 pub(crate) fn json(value: &Value) -> Result<(), Fault> {
     let mut out = io::stdout().lock();

@@ -1,6 +1,6 @@
 //! The results of a comparison: a table, JSON or CSV.
 
-use pavior_experiments::{Comparison, Row, Summary};
+use pavior_experiments::{Combination, Comparison, Row, Summary};
 use pavior_simulation::metrics::{ALLOCATION_NS, Unit};
 use serde_json::{Map, Value, json};
 
@@ -133,13 +133,11 @@ fn to_table(named: bool, comparison: &Comparison<'_>, rows: &[Row]) -> Result<()
         }
         table.row(cells);
     }
-    println_or_fault(&headline(comparison, rows))?;
-    let cut = table.print(output::width())?;
+    let width = output::width();
+    output::text(&headline(comparison, rows), width)?;
+    let cut = table.print(width)?;
     let left = available.len() - columns.len() + cut;
-    for line in footnotes(comparison, rows, left) {
-        println_or_fault(&line)?;
-    }
-    Ok(())
+    footnotes(comparison, rows, left).iter().try_for_each(|line| output::text(line, width))
 }
 
 /// A mean with its confidence interval, to four significant digits of the mean.
@@ -176,13 +174,20 @@ fn headline(comparison: &Comparison<'_>, rows: &[Row]) -> String {
 /// What a reader must know to read the table right.
 fn footnotes(comparison: &Comparison<'_>, rows: &[Row], left: usize) -> Vec<String> {
     let mut notes = Vec::new();
+    let (several_schedulers, several_loads) =
+        (comparison.schedulers.len() > 1, comparison.loads.len() > 1);
     let names = |wanted: &dyn Fn(&Row) -> bool| {
+        if rows.len() > 1 && rows.iter().all(wanted) {
+            return "all of them".to_string();
+        }
         let mut names: Vec<String> = rows
             .iter()
             .filter(|row| wanted(row))
             .map(|row| {
-                let load = row.combination.load.map(|load| format!(" at load {load}"));
-                format!("{}{}", row.combination.strategy, load.unwrap_or_default())
+                let Combination { strategy, scheduler, load } = &row.combination;
+                let scheduler = several_schedulers.then(|| format!(" under {scheduler}"));
+                let load = load.filter(|_| several_loads).map(|load| format!(" at load {load}"));
+                [Some(strategy.to_string()), scheduler, load].into_iter().flatten().collect()
             })
             .collect();
         names.dedup();
@@ -214,9 +219,4 @@ fn footnotes(comparison: &Comparison<'_>, rows: &[Row], left: usize) -> Vec<Stri
         notes.push(format!("{left} more metrics: --format json, or --metrics NAME,NAME."));
     }
     notes
-}
-
-fn println_or_fault(line: &str) -> Result<(), Fault> {
-    use std::io::Write;
-    Ok(writeln!(std::io::stdout().lock(), "{line}")?)
 }

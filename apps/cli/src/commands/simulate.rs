@@ -14,6 +14,12 @@ use crate::output::Format;
 use crate::progress::Bar;
 use crate::{input, logs};
 
+/// Below saturation for every strategy on the default machine.
+const DEFAULT_LOAD: &str = "1.5";
+
+/// A workload and the loads at which it is drawn.
+type Drawn = (Box<dyn Source>, Vec<Option<f64>>);
+
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
     let grid = input::machine(&args.machine)?;
     let (source, loads) = source(args, grid)?;
@@ -60,24 +66,17 @@ fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
 }
 
 /// The workload, and its loads.
-fn source(args: &SimulateArgs, grid: Grid) -> Result<(Box<dyn Source>, Vec<Option<f64>>), Fault> {
-    match &args.log.trace {
-        Some(path) => {
-            refuse_synthetic_options(&args.synthetic)?;
-            Ok((logs::source(path, &args.log, grid)?, vec![None]))
-        }
-        None => {
-            refuse_log_options(&args.log)?;
-            synthetic(&args.synthetic, grid)
-        }
-    }
+fn source(args: &SimulateArgs, grid: Grid) -> Result<Drawn, Fault> {
+    let Some(path) = &args.log.trace else {
+        refuse_log_options(&args.log)?;
+        return synthetic(&args.synthetic, grid);
+    };
+    refuse_synthetic_options(&args.synthetic)?;
+    Ok((logs::source(path, &args.log, grid)?, vec![None]))
 }
 
-fn synthetic(
-    args: &SyntheticArgs,
-    grid: Grid,
-) -> Result<(Box<dyn Source>, Vec<Option<f64>>), Fault> {
-    let loads = input::loads(args.load.as_deref().unwrap_or("4"))?;
+fn synthetic(args: &SyntheticArgs, grid: Grid) -> Result<Drawn, Fault> {
+    let loads = input::loads(args.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
     let workload = Synthetic {
         load: loads[0],
         arrivals: chosen::<Arrivals>("--arrivals", args.arrivals.as_deref())?,
