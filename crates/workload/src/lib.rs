@@ -4,6 +4,7 @@ mod job;
 mod registry;
 mod shape;
 mod synthetic;
+pub mod traces;
 
 pub use job::{Job, Service, Unit};
 pub use registry::{Kind, Selection, Spec};

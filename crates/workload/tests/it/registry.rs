@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use pavior_workload::traces::Estimates;
 use pavior_workload::{
     Arrivals, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
 };
@@ -18,6 +19,11 @@ fn check<K: Kind>(folder: &str, besides: &[&str]) {
     }
     let named: BTreeSet<String> = K::all().iter().map(|spec| spec.name.into()).collect();
     assert_eq!(files, named);
+    well_formed::<K>();
+}
+
+fn well_formed<K: Kind>() {
+    let named: BTreeSet<&str> = K::all().iter().map(|spec| spec.name).collect();
     assert_eq!(named.len(), K::all().len(), "a name stands twice");
     for spec in K::all() {
         let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -40,6 +46,7 @@ fn folders_and_registries_agree() {
     check::<SideDistribution>("synthetic/sides", &[]);
     check::<ServiceDistribution>("synthetic/service", &[]);
     check::<ShapeRule>("shape", &["boxes"]);
+    well_formed::<Estimates>();
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn worked_cases() {
         // 20 * 1.15 is 23 although 1.15 is no binary fraction.
         ("compact:slack=0.15", "mesh:1x23", 20, Some([1, 20, 1])),
         ("compact", "torus:48x48x41", 79_920, Some([48, 45, 37])),
-        ("compact", "mesh:4x8", 7, Some([2, 4, 1])),
+        ("compact", "mesh:4x6", 7, Some([2, 4, 1])),
         ("compact", "mesh:4x8x2", 11, Some([2, 3, 2])),
         ("exact", "mesh:16x16", 17, None),
         ("exact", "mesh:16x16", 34, None),

@@ -1,0 +1,93 @@
+//! Which jobs of a log to keep: `partition=2,queue=1`.
+
+use pavior_kernel::{BadName, unknown_name};
+use std::fmt;
+use std::str::FromStr;
+
+use super::Tags;
+
+type Field = (&'static str, fn(&Tags) -> i64);
+
+/// What can be asked for.
+const FIELDS: [Field; 6] = [
+    ("partition", |tags| tags.partition),
+    ("queue", |tags| tags.queue),
+    ("status", |tags| tags.status),
+    ("user", |tags| tags.user),
+    ("group", |tags| tags.group),
+    ("app", |tags| tags.application),
+];
+
+/// Conditions on a job's tags. Several values of one field mean any of them; conditions on several
+/// fields must all hold. The empty filter passes everything.
+///
+/// ```
+/// use pavior_workload::traces::{Filter, Tags};
+/// let filter: Filter = "partition=2,queue=1,queue=3".parse()?;
+/// assert!(filter.passes(&Tags { partition: 2, queue: 3, ..Tags::UNKNOWN }));
+/// assert!(!filter.passes(&Tags { partition: 2, queue: 2, ..Tags::UNKNOWN }));
+/// assert_eq!("que=1".parse::<Filter>().unwrap_err().span, 0..3);
+/// # Ok::<(), pavior_kernel::BadName>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// For each condition the index of its field, and a value.
+    allowed: Vec<(usize, i64)>,
+}
+
+impl Filter {
+    /// Whether a job is kept.
+    pub fn passes(&self, tags: &Tags) -> bool {
+        self.allowed.iter().all(|&(field, value)| {
+            let actual = FIELDS[field].1(tags);
+            actual == value || self.allowed.contains(&(field, actual))
+        })
+    }
+
+    /// Whether it passes everything.
+    pub fn is_empty(&self) -> bool {
+        self.allowed.is_empty()
+    }
+
+    /// Both: the conditions of this filter and of another one.
+    pub fn and(mut self, other: &Filter) -> Filter {
+        self.allowed.extend(&other.allowed);
+        self
+    }
+}
+
+impl FromStr for Filter {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Filter, BadName> {
+        let mut filter = Filter::default();
+        let mut at = 0;
+        for part in text.split(',') {
+            let start = at;
+            at += part.len() + 1;
+            let Some((key, value)) = part.split_once('=') else {
+                let reason = format!("`{part}` is no condition: write partition=2,queue=1");
+                return Err(BadName { reason, span: start..start + part.len() });
+            };
+            let Some(field) = FIELDS.iter().position(|(name, _)| *name == key) else {
+                let known = FIELDS.map(|(name, _)| name);
+                let error = unknown_name("field", key, &known);
+                return Err(BadName { span: start..start + key.len(), ..error });
+            };
+            let Ok(value) = value.parse() else {
+                let reason = format!("`{value}` is no value of `{key}`: a whole number");
+                let span = start + key.len() + 1..start + part.len();
+                return Err(BadName { reason, span });
+            };
+            filter.allowed.push((field, value));
+        }
+        Ok(filter)
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |&(field, value): &(usize, i64)| format!("{}={value}", FIELDS[field].0);
+        f.write_str(&self.allowed.iter().map(one).collect::<Vec<_>>().join(","))
+    }
+}

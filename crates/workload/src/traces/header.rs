@@ -1,0 +1,93 @@
+//! The comments that open a log: `; Key: value`.
+//!
+//! Real headers are untidy. Values carry text after the number (`MaxNodes: 400 (48 interactive`),
+//! keys are repeated with different values or missing, the space after the semicolon may be, and
+//! many comments are no key at all. Everything is kept as it stands; nothing here is an error.
+
+/// The keys of a log's header in the order of the log, repeated ones included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    entries: Vec<(String, String)>,
+}
+
+impl Header {
+    /// Takes a comment line, without its semicolon. What does not read `Key: value` is passed over.
+    pub(crate) fn take(&mut self, comment: &[u8]) {
+        let text = String::from_utf8_lossy(comment);
+        let Some((key, value)) = text.split_once(':') else { return };
+        let (key, value) = (key.trim(), value.trim());
+        let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && key.chars().all(|c| c.is_ascii_alphanumeric());
+        // `http://...` on a line of its own continues the value above it.
+        if word && !value.starts_with("//") {
+            self.entries.push((key.to_string(), value.to_string()));
+        }
+    }
+
+    /// Adds a key, for writing.
+    pub fn push(&mut self, key: &str, value: &str) {
+        self.entries.push((key.to_string(), value.to_string()));
+    }
+
+    /// Every key with its value.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// The first value of a key; letters count the same in either case.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    /// The whole number at the beginning of a key's first value that has one.
+    pub fn integer(&self, key: &str) -> Option<i64> {
+        self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
+            let sign = usize::from(value.starts_with('-'));
+            let digits = value[sign..].bytes().take_while(u8::is_ascii_digit).count();
+            value[..sign + digits].parse().ok()
+        })
+    }
+
+    /// The number of processors: `MaxProcs`, or where that is missing `MaxNodes`.
+    pub fn machine_size(&self) -> Option<u64> {
+        let size = self.integer("MaxProcs").or_else(|| self.integer("MaxNodes"))?;
+        u64::try_from(size).ok().filter(|&size| size > 0)
+    }
+
+    /// The second of the Unix epoch at which the log's clock is 0.
+    pub fn start(&self) -> Option<i64> {
+        self.integer("UnixStartTime").filter(|&start| start > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untidy_headers_are_read() {
+        let mut header = Header::default();
+        for line in [
+            "   --- SWF file converted from SACCT ---",
+            " MaxNodes: 400 (48 interactive, 352 batch)",
+            "MaxQueues: 2",
+            " MaxQueues: 12",
+            " Version: SWF v2",
+            "              http://www.cs.huji.ac.il/labs/parallel/workload/",
+            "\tsee: http://www-hpc.cea.fr/",
+            " filters used:    user=2",
+            " TimeZone: -28800",
+            " UnixStartTime:",
+            "",
+        ] {
+            header.take(line.as_bytes());
+        }
+        assert_eq!(header.machine_size(), Some(400));
+        assert_eq!(header.integer("MaxQueues"), Some(2));
+        assert_eq!((header.integer("Version"), header.get("version")), (None, Some("SWF v2")));
+        assert_eq!(header.integer("TimeZone"), Some(-28_800));
+        assert_eq!(header.start(), None);
+        assert_eq!(header.get("http"), None);
+        assert_eq!(header.entries().count(), 7);
+    }
+}

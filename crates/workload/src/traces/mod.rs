@@ -1,0 +1,31 @@
+//! Logs of jobs that ran: readers and writers of their formats, one a file, and their replay.
+//!
+//! Readers take any [`BufRead`](std::io::BufRead): files, archives and names are the caller's
+//! business. All formats share the rules in `record.rs`, so that a log means the same in each.
+
+mod error;
+mod estimates;
+mod filter;
+mod header;
+mod record;
+mod replay;
+mod report;
+pub mod swf;
+mod text;
+
+use pavior_kernel::Time;
+
+pub use error::{Fault, ReadError};
+pub use estimates::Estimates;
+pub use filter::Filter;
+pub use header::Header;
+pub use record::{ReadOptions, Record, Tags, Trace};
+pub use replay::{Replay, TraceJobs};
+pub use report::{Report, Skip, Tally};
+
+/// Ticks of a log in seconds, with as many decimals as they have: `90`, `1.5`.
+fn seconds(time: Time) -> String {
+    let (whole, micros) = (time.0 / 1_000_000, time.0 % 1_000_000);
+    let text = format!("{whole}.{micros:06}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}

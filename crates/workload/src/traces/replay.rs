@@ -1,0 +1,98 @@
+//! From the records of a log to jobs.
+
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+
+use super::{Estimates, Record};
+use crate::{Job, Kind, Selection, Service, Shaper};
+
+/// How to replay a log.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// Multiplies the times between arrivals; the first arrival stays.
+    pub arrival_scale: f64,
+    /// Cut runs that are longer than the log's estimate.
+    pub kill: bool,
+    /// What schedulers are told.
+    pub estimates: Selection<Estimates>,
+}
+
+impl Default for Replay {
+    /// As the log has it.
+    fn default() -> Self {
+        let estimates = Selection::defaults(Estimates::all()[0]);
+        Replay { arrival_scale: 1.0, kill: false, estimates }
+    }
+}
+
+/// The jobs of a log, in the order of arrival, in ticks of [`Unit::SECOND`](crate::Unit::SECOND).
+///
+/// A record's own shape counts if it has one; otherwise the shape rule chooses.
+///
+/// ```
+/// use pavior_mesh::Grid;
+/// use pavior_workload::traces::{ReadOptions, Replay, TraceJobs, swf};
+/// use pavior_workload::{Selection, ShapeRule, Shaper};
+/// let log = "1 0 -1 60 5 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
+/// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
+/// let rule: Selection<ShapeRule> = "compact".parse()?;
+/// let shaper = Shaper::new(&rule, &Grid::mesh(&[4, 4])?, 1, 0);
+/// let jobs: Vec<_> = TraceJobs::new(&trace.records, shaper, Replay::default()).collect();
+/// assert_eq!((jobs[0].request.nodes, jobs[0].request.shape), (5, Some([3, 2, 1])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TraceJobs<'t> {
+    records: &'t [Record],
+    shaper: Shaper,
+    replay: Replay,
+    next: usize,
+}
+
+impl<'t> TraceJobs<'t> {
+    /// The jobs of records in the order of submission.
+    pub fn new(records: &'t [Record], shaper: Shaper, replay: Replay) -> TraceJobs<'t> {
+        TraceJobs { records, shaper, replay, next: 0 }
+    }
+
+    fn arrival(&self, record: &Record) -> Time {
+        let first = self.records[0].submit;
+        let gap = record.submit.since(first);
+        // Exact where nothing is scaled, whatever the length of the log.
+        let scaled = match self.replay.arrival_scale {
+            1.0 => gap,
+            factor => Time((gap.ticks() * factor).round() as u64),
+        };
+        first.saturating_add(scaled)
+    }
+}
+
+impl Iterator for TraceJobs<'_> {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        let record = self.records.get(self.next)?;
+        let id = JobId(self.next as u64);
+        self.next += 1;
+        let run = match record.estimate {
+            Some(estimate) if self.replay.kill => record.run.min(estimate),
+            _ => record.run,
+        };
+        let Selection { spec, options } = &self.replay.estimates;
+        Some(Job {
+            id,
+            number: record.number,
+            arrival: self.arrival(record),
+            request: match record.shape {
+                Some(sides) => Request::hinted(record.nodes, sides),
+                None => self.shaper.request(record.nodes),
+            },
+            service: Service::Run(run),
+            estimate: (spec.does.estimate)(options, run, record.estimate),
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.records.len() - self.next;
+        (left, Some(left))
+    }
+}

@@ -1,0 +1,128 @@
+//! Lines of bytes, their columns, and numbers in them.
+//!
+//! Logs have hundreds of thousands of lines: one buffer is reused for all, and nothing is turned
+//! into text unless it is at fault.
+
+use std::io::{BufRead, Read};
+use std::ops::Range;
+
+use super::error::{Fault, ReadError};
+
+/// A line longer than this is not from a job log; the limit keeps a binary file out of memory.
+const LONGEST_LINE: usize = 1 << 16;
+
+/// The lines of a reader.
+pub(crate) struct Lines<R> {
+    reader: R,
+    /// The number of lines read so far, and the number of the current one, from 1.
+    pub(crate) number: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Lines<R> {
+        Lines { reader, number: 0, buffer: Vec::with_capacity(256) }
+    }
+
+    /// Reads the next line; false at the end.
+    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+        self.buffer.clear();
+        let read = (&mut self.reader)
+            .take(LONGEST_LINE as u64 + 1)
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(|source| ReadError::Io { line: self.number, source })?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        if read > LONGEST_LINE {
+            let reason = format!("the line is longer than {LONGEST_LINE} bytes: not a job log");
+            return Err(Fault::new(self.number, &self.buffer, 0..1, reason).into());
+        }
+        Ok(true)
+    }
+
+    /// The current line without its end, and without the mark that may open a Unicode text.
+    pub(crate) fn line(&self) -> &[u8] {
+        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line }
+    }
+}
+
+/// Finds the columns of a line, up to as many as there is room for; returns how many there are in
+/// that room.
+pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
+    let (mut at, mut found) = (0, 0);
+    while found < places.len() {
+        while at < line.len() && line[at].is_ascii_whitespace() {
+            at += 1;
+        }
+        if at == line.len() {
+            break;
+        }
+        let start = at;
+        while at < line.len() && !line[at].is_ascii_whitespace() {
+            at += 1;
+        }
+        places[found] = start..at;
+        found += 1;
+    }
+    found
+}
+
+/// Reads a decimal number: an optional sign, digits, perhaps a point or an exponent. Words for
+/// infinity and for what is no number are none.
+pub(crate) fn number(token: &[u8]) -> Option<f64> {
+    let (negative, digits) = match token {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, token),
+    };
+    // Whole numbers of up to 15 digits are exact in a float, and nearly all there are.
+    if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
+        let whole = digits.iter().fold(0i64, |n, digit| n * 10 + i64::from(digit - b'0'));
+        return Some(if negative { -whole } else { whole } as f64);
+    }
+    let legal = |c: &u8| c.is_ascii_digit() || b"+-.eE".contains(c);
+    if !token.iter().all(legal) {
+        return None;
+    }
+    std::str::from_utf8(token).ok()?.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        for (text, expected) in [
+            ("0", Some(0.0)),
+            ("-1", Some(-1.0)),
+            ("+7", Some(7.0)),
+            ("552.21", Some(552.21)),
+            ("1e3", Some(1000.0)),
+            ("123456789012345678", Some(123_456_789_012_345_680.0)),
+            ("", None),
+            ("-", None),
+            ("abc", None),
+            ("1a", None),
+            ("nan", None),
+            ("inf", None),
+            ("1e999", None),
+            ("0x10", None),
+            ("1,5", None),
+        ] {
+            assert_eq!(number(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_are_found_up_to_the_room() {
+        let mut places = [const { 0..0 }; 3];
+        assert_eq!(columns(b"  1\t22 ", &mut places), 2);
+        assert_eq!(places[..2], [2..3, 4..6]);
+        assert_eq!(columns(b"a b c d", &mut places), 3);
+        assert_eq!(columns(b" ", &mut places), 0);
+    }
+}
