@@ -121,21 +121,11 @@ pub(crate) struct LogArgs {
     /// Multiplies the times between arrivals [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) arrival_scale: Option<f64>,
-    /// Reads this many job lines only
-    #[arg(long)]
-    pub(crate) first: Option<u64>,
-    /// Keeps jobs whose fields have these values, such as partition=2,queue=1
-    #[arg(long)]
-    pub(crate) filter: Option<String>,
-    /// Keeps jobs with these status values (field 11), separated by commas
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) status: Option<String>,
     /// Cuts runs at their estimates
     #[arg(long)]
     pub(crate) kill: bool,
-    /// Skips and counts lines that cannot be read, instead of stopping
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Debug, Args)]
@@ -205,6 +195,16 @@ pub(crate) enum TraceCommand {
 pub(crate) struct InspectArgs {
     /// The log (.swf, also .gz)
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+/// What to read of a log.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
     /// Reads this many job lines only
     #[arg(long)]
     pub(crate) first: Option<u64>,
@@ -217,7 +217,4 @@ pub(crate) struct InspectArgs {
     /// Skips and counts lines that cannot be read, instead of stopping
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// How to print [default: table on a terminal, else json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
 }

@@ -121,11 +121,11 @@ fn refuse_log_options(args: &LogArgs) -> Result<(), Fault> {
     let given = [
         ("--shape-rule", args.shape_rule.is_some()),
         ("--arrival-scale", args.arrival_scale.is_some()),
-        ("--first", args.first.is_some()),
-        ("--filter", args.filter.is_some()),
-        ("--status", args.status.is_some()),
+        ("--first", args.read.first.is_some()),
+        ("--filter", args.read.filter.is_some()),
+        ("--status", args.read.status.is_some()),
         ("--kill", args.kill),
-        ("--lenient", args.lenient),
+        ("--lenient", args.read.lenient),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {
