@@ -7,11 +7,14 @@ use pavior_workload::{Job, Unit};
 
 use crate::{job, setup};
 
-/// Runs jobs; returns the outcome, (start, end) of each job, and a metric's value by name.
+/// When a job started and ended, if it did.
+type Times = Option<(u64, Option<u64>)>;
+
+/// Runs jobs; returns the outcome, the times of each job, and a metric's value by name.
 fn go(
     setup: &Setup,
     jobs: Vec<Job>,
-) -> (Outcome, Vec<Option<(u64, Option<u64>)>>, impl Fn(&str) -> Option<f64>) {
+) -> (Outcome, Vec<Times>, impl Fn(&str) -> Option<f64> + use<>) {
     let context = Context { nodes: setup.grid.nodes(), time: Unit::CYCLE, slowdown_bound: 1.0 };
     let mut metrics: Vec<Box<dyn Metric>> = ALL.iter().map(|spec| (spec.build)(&context)).collect();
     let mut recorder = Recorder::default();
