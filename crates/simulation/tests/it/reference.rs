@@ -17,7 +17,9 @@ fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
         loop {
             let ended: Vec<_> = running.iter().filter(|(end, _)| *end <= tick).copied().collect();
             running.retain(|(end, _)| *end > tick);
-            ended.iter().for_each(|(_, cuboid)| free.give(cuboid));
+            for (_, cuboid) in &ended {
+                free.give(cuboid);
+            }
             let mut started = false;
             while next < jobs.len() && jobs[next].arrival.0 <= tick {
                 let shapes = orientations(jobs[next].request.shape.unwrap());
