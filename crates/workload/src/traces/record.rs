@@ -11,7 +11,7 @@ use crate::Unit;
 pub struct Record {
     /// Its number in the log; the count of job lines before it where the log gives none.
     pub number: u64,
-    /// Its line, from 1 (where a line is a job; otherwise its place among the jobs).
+    /// The line on which it begins, from 1.
     pub line: u64,
     /// When it was submitted.
     pub submit: Time,
@@ -105,14 +105,19 @@ impl<'o> Collector<'o> {
         self.options.first.is_none_or(|first| self.report.job_lines < first)
     }
 
-    /// A job line that breaks the format.
-    pub(crate) fn malformed(&mut self, fault: Fault) -> Result<(), ReadError> {
+    /// A job line that breaks the format. The fault is only described if it is wanted: on a file
+    /// that is one long line, finding its column is not cheap.
+    pub(crate) fn malformed(
+        &mut self,
+        line: u64,
+        fault: impl FnOnce() -> Fault,
+    ) -> Result<(), ReadError> {
         if !self.options.lenient {
-            return Err(fault.into());
+            return Err(fault().into());
         }
         self.report.job_lines += 1;
-        self.report.skip(Skip::Malformed, fault.line);
-        self.first_fault.get_or_insert(fault);
+        self.report.skip(Skip::Malformed, line);
+        self.first_fault.get_or_insert_with(fault);
         Ok(())
     }
 
