@@ -17,6 +17,7 @@ pub mod swf;
 mod text;
 
 use pavior_kernel::Time;
+pub(crate) use text::Lines;
 
 pub use error::{Fault, ReadError};
 pub use estimates::Estimates;

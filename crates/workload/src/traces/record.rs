@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::Sides;
 
 use super::{Fault, Filter, Header, ReadError, Report, Skip};
-use crate::Unit;
+use crate::{Job, Service, Unit};
 
 /// A job of a log that can be replayed. Times are in ticks of [`Unit::SECOND`], as the log has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,24 @@ impl Tags {
     /// Nothing known.
     pub const UNKNOWN: Tags =
         Tags { status: -1, user: -1, group: -1, application: -1, queue: -1, partition: -1 };
+}
+
+impl Record {
+    /// A synthetic job as a log would have it, its time units read as seconds; none for a job that
+    /// sends messages, whose run time is only known once it has run.
+    pub fn of_job(job: &Job) -> Option<Record> {
+        let Service::Run(run) = job.service else { return None };
+        Some(Record {
+            number: job.number,
+            line: 0,
+            submit: job.arrival,
+            run,
+            estimate: Some(job.estimate),
+            nodes: job.request.nodes,
+            shape: job.request.shape,
+            tags: Tags::UNKNOWN,
+        })
+    }
 }
 
 /// A log as it was read.
