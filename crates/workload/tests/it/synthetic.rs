@@ -2,6 +2,7 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides, volume};
+use pavior_workload::traces::Record;
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
 fn workload(load: f64, sides: &str, service: &str) -> Synthetic {
@@ -191,4 +192,16 @@ fn loads_out_of_range_are_refused() {
     for load in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
         assert!(Synthetic::at_load(load).check(&grid).is_err(), "{load}");
     }
+}
+
+#[test]
+fn jobs_become_records_of_a_log() {
+    let grid = Grid::mesh(&[8, 8]).unwrap();
+    for job in jobs(&workload(2.0, "pods", "exponential:3"), &grid, 20) {
+        let record = Record::of_job(&job).unwrap();
+        assert_eq!((record.submit, Service::Run(record.run)), (job.arrival, job.service));
+        assert_eq!((record.nodes, record.shape), (job.request.nodes, job.request.shape));
+    }
+    let job = &jobs(&workload(2.0, "pods", "messages:3"), &grid, 1)[0];
+    assert_eq!(Record::of_job(job), None);
 }
