@@ -9,7 +9,9 @@ mod shared;
 
 use crate::spec::Spec;
 use contiguous::{bl, ff, tbl, tff};
-use noncontiguous::{linear_best, linear_first, linear_sorted, mip, naive, paging, random};
+use noncontiguous::{
+    granular_mbs, linear_best, linear_first, linear_sorted, mbs, mip, naive, paging, random,
+};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[
@@ -20,6 +22,8 @@ pub(crate) const ALL: &[&Spec] = &[
     &random::SPEC,
     &naive::SPEC,
     &paging::SPEC,
+    &mbs::SPEC,
+    &granular_mbs::SPEC,
     &mip::SPEC,
     &linear_first::SPEC,
     &linear_best::SPEC,

@@ -1,5 +1,6 @@
 //! The behaviour of the allocation crate, seen from outside.
 
+mod buddies;
 mod cases;
 mod conformance;
 mod machine;
