@@ -10,7 +10,8 @@ mod shared;
 use crate::spec::Spec;
 use contiguous::{bl, ff, tbl, tff};
 use noncontiguous::{
-    granular_mbs, linear_best, linear_first, linear_sorted, mbs, mip, naive, paging, random,
+    anca, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1, mip,
+    naive, paging, random,
 };
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
@@ -24,7 +25,11 @@ pub(crate) const ALL: &[&Spec] = &[
     &paging::SPEC,
     &mbs::SPEC,
     &granular_mbs::SPEC,
+    &anca::SPEC,
     &mip::SPEC,
+    &mc::SPEC,
+    &mc1x1::SPEC,
+    &gen_alg::SPEC,
     &linear_first::SPEC,
     &linear_best::SPEC,
     &linear_sorted::SPEC,

@@ -6,3 +6,4 @@ mod conformance;
 mod machine;
 mod noncontiguous;
 mod registry;
+mod shells;

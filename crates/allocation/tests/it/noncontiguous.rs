@@ -1,9 +1,10 @@
 //! What the conformance suite cannot know of the strategies that grant by count: which of them are
 //! one rule, and what some of them minimise.
 
-use pavior_allocation::{Placement, Selection, Strategy, conformance};
+use pavior_allocation::claim::Shape;
+use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan, orientations};
 
 fn selection(name: &str) -> Selection {
     name.parse().unwrap()
@@ -77,6 +78,35 @@ fn mip_without_a_box_is_the_least_span_in_row_major_order() {
         }
     });
     assert!(scattered > 100, "{scattered} scattered placements");
+}
+
+#[test]
+fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
+    let grid: Grid = "torus:5x4".parse().unwrap();
+    in_random_states(&grid, &["anca", "mc"], |free, strategies, _| {
+        for shape in [[2, 2, 1], [3, 2, 1], [2, 3, 1], [4, 1, 1], [1, 1, 1]] {
+            let request = Request::shape(shape);
+            let mut find = |index: usize| {
+                strategies[index].find(free, &request, &mut Stream::new(1, 0, "unused"))
+            };
+            let turned: Vec<Shape> = orientations(shape).map(Shape::cuboid).collect();
+            if let Some(expected) = oracle::first(free, &turned, Scan::default()) {
+                assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
+            }
+            if oracle::first(free, &turned[..1], Scan::default()).is_some() {
+                // Its rows, cut at the wrap: the nodes of one box of the shape.
+                let parts = find(1).unwrap();
+                let bounds = |axis: usize| {
+                    let taken = |at: &u16| {
+                        let mut nodes = parts.parts().iter().flat_map(|part| part.nodes(&grid));
+                        nodes.any(|node| grid.point(node)[axis] == *at)
+                    };
+                    (0..grid.side(axis)).filter(taken).count()
+                };
+                assert_eq!([bounds(0), bounds(1), bounds(2)], shape.map(usize::from));
+            }
+        }
+    });
 }
 
 #[test]

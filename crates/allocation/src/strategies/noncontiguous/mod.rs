@@ -5,11 +5,15 @@ use pavior_mesh::{Grid, Request, Scan};
 
 use crate::claim::{Claim, Grants, Recognition, Shape};
 
+pub(super) mod anca;
+pub(super) mod gen_alg;
 pub(super) mod granular_mbs;
 pub(super) mod linear_best;
 pub(super) mod linear_first;
 pub(super) mod linear_sorted;
 pub(super) mod mbs;
+pub(super) mod mc;
+pub(super) mod mc1x1;
 pub(super) mod mip;
 pub(super) mod naive;
 pub(super) mod paging;
