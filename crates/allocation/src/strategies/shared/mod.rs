@@ -2,6 +2,7 @@
 
 pub(super) mod border_planes;
 pub(super) mod busy_list;
+pub(super) mod contact;
 pub(super) mod coverage;
 pub(super) mod factor_shapes;
 pub(super) mod prefix_sums;
