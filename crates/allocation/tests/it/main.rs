@@ -4,3 +4,4 @@ mod cases;
 mod conformance;
 mod machine;
 mod registry;
+mod tbl_printed;
