@@ -7,10 +7,10 @@ mod contiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{bl, ff, tbl, tff};
+use contiguous::{bl, ff, rbs, tbl, tff};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] = &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC];
+pub(crate) const ALL: &[&Spec] = &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC, &rbs::SPEC];
 
 /// Other names for a strategy with options.
 pub(crate) const ALIASES: &[(&str, &str)] = &[];

@@ -2,5 +2,6 @@
 
 pub(super) mod bl;
 pub(super) mod ff;
+pub(super) mod rbs;
 pub(super) mod tbl;
 pub(super) mod tff;

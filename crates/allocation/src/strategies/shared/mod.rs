@@ -6,4 +6,5 @@ pub(super) mod contact;
 pub(super) mod coverage;
 pub(super) mod factor_shapes;
 pub(super) mod prefix_sums;
+pub(super) mod right_borders;
 pub(super) mod turning;
