@@ -4,13 +4,16 @@
 //! line here. Everything else (names, help, tables, tests, benches) derives from the `SPEC`.
 
 mod contiguous;
+mod noncontiguous;
 mod shared;
 
 use crate::spec::Spec;
 use contiguous::{bl, ff, rbs, tbl, tff};
+use noncontiguous::gabl;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] = &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC, &rbs::SPEC];
+pub(crate) const ALL: &[&Spec] =
+    &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC, &rbs::SPEC, &gabl::SPEC];
 
 /// Other names for a strategy with options.
 pub(crate) const ALIASES: &[(&str, &str)] = &[];

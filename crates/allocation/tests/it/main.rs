@@ -2,6 +2,7 @@
 
 mod cases;
 mod conformance;
+mod gabl;
 mod machine;
 mod registry;
 mod tbl_printed;

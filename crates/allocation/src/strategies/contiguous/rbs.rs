@@ -1,5 +1,5 @@
-//! Right of Busy Submeshes: the lowest base on the left border, or just right of a busy submesh,
-//! that no busy submesh covers.
+//! Right of Busy Submeshes: a base on the left border, or just right of a busy submesh, that no busy
+//! submesh covers; of such a line the lowest base of the highest clear segment.
 //!
 //! Misses nothing of the orientation asked for: slide any free placement to the left until it meets
 //! the left border or a busy submesh, and it stands on the right border line of that submesh. On an
@@ -25,7 +25,7 @@
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
-//! summaries; which base of a free segment is taken is not known, and the lowest is taken here. An
+//! summaries; which base of a clear segment is taken is not known, and the lowest is taken here. An
 //! x axis that wraps is ours.
 
 use pavior_kernel::{Options, Stream};

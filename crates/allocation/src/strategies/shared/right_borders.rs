@@ -69,7 +69,7 @@ impl RightBorders {
     }
 
     /// The first free box of a shape that fits the grid: on the left border, then on the right
-    /// border line of each busy box, the highest first; the lowest base of the line.
+    /// border line of each busy box, the highest first.
     pub(in crate::strategies) fn first(&self, shape: Sides) -> Option<Cuboid> {
         let whole = Span { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
@@ -92,8 +92,8 @@ impl RightBorders {
         (side < n).then_some((right % u32::from(n)) as u16)
     }
 
-    /// The lowest base of a line that no box covers. What lies above a region and above all later
-    /// ones too is clear, so that one segment is enough.
+    /// The lowest base of the highest clear segment of a line. What lies above a region lies above
+    /// all later ones too and is clear, so that one segment is enough.
     fn first_base(&self, x: u16, line: Span, shape: Sides) -> Option<Cuboid> {
         let Span { mut low, mut high } = line;
         for held in &self.busy {

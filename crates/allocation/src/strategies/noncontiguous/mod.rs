@@ -1,0 +1,3 @@
+//! Strategies that may grant several boxes a job.
+
+pub(super) mod gabl;
