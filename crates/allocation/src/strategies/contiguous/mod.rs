@@ -1,5 +1,6 @@
 //! Strategies that grant one box a job.
 
+pub(super) mod adj;
 pub(super) mod bl;
 pub(super) mod ff;
 pub(super) mod rbs;

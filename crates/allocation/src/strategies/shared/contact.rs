@@ -16,7 +16,6 @@
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 
 /// The contact score of a free box: O(surface).
-#[allow(dead_code)]
 pub(in crate::strategies) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     (0..3)
@@ -68,7 +67,6 @@ fn score(free: &Occupancy, cuboid: &Cuboid, axis: usize, face: Face) -> i64 {
 }
 
 /// The highest contact score that a shape can have on a grid.
-#[allow(dead_code)]
 pub(in crate::strategies) fn most_contact(grid: &Grid, sides: [u16; 3]) -> i64 {
     let volume = pavior_mesh::volume(sides) as i64;
     (0..3)
