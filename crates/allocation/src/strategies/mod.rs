@@ -8,12 +8,21 @@ mod noncontiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{adj, bl, ff, rbs, tbl, tff};
+use contiguous::{adj, bl, choo, ff, rbs, sba, tbl, tff};
 use noncontiguous::gabl;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] =
-    &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC, &rbs::SPEC, &adj::SPEC, &gabl::SPEC];
+pub(crate) const ALL: &[&Spec] = &[
+    &ff::SPEC,
+    &tff::SPEC,
+    &bl::SPEC,
+    &tbl::SPEC,
+    &rbs::SPEC,
+    &adj::SPEC,
+    &sba::SPEC,
+    &choo::SPEC,
+    &gabl::SPEC,
+];
 
 /// Other names for a strategy with options.
 pub(crate) const ALIASES: &[(&str, &str)] = &[];

@@ -2,7 +2,9 @@
 
 pub(super) mod adj;
 pub(super) mod bl;
+pub(super) mod choo;
 pub(super) mod ff;
 pub(super) mod rbs;
+pub(super) mod sba;
 pub(super) mod tbl;
 pub(super) mod tff;
