@@ -8,7 +8,7 @@ mod noncontiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{adj, bl, choo, ff, rbs, sba, tbl, tff};
+use contiguous::{adj, bl, choo, ff, fl, kymfl, pmfl, rbs, sba, tbl, tff};
 use noncontiguous::gabl;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
@@ -21,6 +21,9 @@ pub(crate) const ALL: &[&Spec] = &[
     &adj::SPEC,
     &sba::SPEC,
     &choo::SPEC,
+    &fl::SPEC,
+    &kymfl::SPEC,
+    &pmfl::SPEC,
     &gabl::SPEC,
 ];
 

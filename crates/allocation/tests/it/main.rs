@@ -2,6 +2,7 @@
 
 mod cases;
 mod conformance;
+mod free_lists;
 mod gabl;
 mod machine;
 mod registry;

@@ -5,6 +5,8 @@ pub(super) mod busy_list;
 pub(super) mod contact;
 pub(super) mod coverage;
 pub(super) mod factor_shapes;
+pub(super) mod free_boxes;
+pub(super) mod free_placing;
 pub(super) mod prefix_sums;
 pub(super) mod right_borders;
 pub(super) mod turning;
