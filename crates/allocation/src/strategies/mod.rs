@@ -13,6 +13,8 @@ use noncontiguous::{
     anca, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1, mip,
     naive, paging, random,
 };
+use contiguous::{adj, bl, choo, ff, fl, kymfl, pmfl, rbs, sba, tbl, tff};
+use noncontiguous::gabl;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[
@@ -33,6 +35,14 @@ pub(crate) const ALL: &[&Spec] = &[
     &linear_first::SPEC,
     &linear_best::SPEC,
     &linear_sorted::SPEC,
+    &rbs::SPEC,
+    &adj::SPEC,
+    &sba::SPEC,
+    &choo::SPEC,
+    &fl::SPEC,
+    &kymfl::SPEC,
+    &pmfl::SPEC,
+    &gabl::SPEC,
 ];
 
 /// Other names for a strategy with options.

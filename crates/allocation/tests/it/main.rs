@@ -3,7 +3,10 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod free_lists;
+mod gabl;
 mod machine;
 mod noncontiguous;
 mod registry;
 mod shells;
+mod tbl_printed;
