@@ -7,10 +7,19 @@ mod contiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{bl, ff, tbl, tff};
+use contiguous::{adaptive_scan, bf, bl, ff, qa, tbl, tff, wf};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] = &[&ff::SPEC, &tff::SPEC, &bl::SPEC, &tbl::SPEC];
+pub(crate) const ALL: &[&Spec] = &[
+    &ff::SPEC,
+    &tff::SPEC,
+    &bf::SPEC,
+    &wf::SPEC,
+    &bl::SPEC,
+    &tbl::SPEC,
+    &adaptive_scan::SPEC,
+    &qa::SPEC,
+];
 
 /// Other names for a strategy with options.
 pub(crate) const ALIASES: &[(&str, &str)] = &[];

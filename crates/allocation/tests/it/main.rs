@@ -2,5 +2,6 @@
 
 mod cases;
 mod conformance;
+mod equalities;
 mod machine;
 mod registry;
