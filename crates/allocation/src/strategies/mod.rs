@@ -7,7 +7,7 @@ mod contiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{adaptive_scan, bf, bl, ff, qa, tbl, tff, wf};
+use contiguous::{adaptive_scan, bf, bl, ff, fs, qa, tbl, tff, two_db, wf};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[
@@ -17,6 +17,8 @@ pub(crate) const ALL: &[&Spec] = &[
     &wf::SPEC,
     &bl::SPEC,
     &tbl::SPEC,
+    &two_db::SPEC,
+    &fs::SPEC,
     &adaptive_scan::SPEC,
     &qa::SPEC,
 ];
