@@ -7,7 +7,8 @@ mod contiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{adaptive_scan, bf, bl, ff, fs, qa, tbl, tff, two_db, wf};
+use contiguous::{adaptive_scan, bf, bl, ff, fs, mfa, qa, tbl, tff, two_db, wf};
+pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[
@@ -21,6 +22,7 @@ pub(crate) const ALL: &[&Spec] = &[
     &fs::SPEC,
     &adaptive_scan::SPEC,
     &qa::SPEC,
+    &mfa::SPEC,
 ];
 
 /// Other names for a strategy with options.

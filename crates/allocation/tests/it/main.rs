@@ -4,4 +4,5 @@ mod cases;
 mod conformance;
 mod equalities;
 mod machine;
+mod mfa;
 mod registry;

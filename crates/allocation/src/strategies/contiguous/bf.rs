@@ -28,7 +28,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
 use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::regions::{Regions, closed_neighbours, region};
-use super::super::shared::turning::{TURN_BEST, Turn, box_family, over};
+use super::super::shared::turning::{TURN_BEST_OFF, Turn, box_family, over};
 use crate::claim::{Claim, Grants, Over, Recognition};
 use crate::spec::{ANY_GRID, Spec};
 use crate::{Placement, Strategy};
@@ -39,7 +39,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Zhu 1992; Qiao & Ni 1994",
     contiguous: true,
     turns: false,
-    options: &[READING, TURN_BEST],
+    options: &[READING, TURN_BEST_OFF],
     variants: &["", "base", "area", "turn=all", "turn=best"],
     supports: ANY_GRID,
     claim,

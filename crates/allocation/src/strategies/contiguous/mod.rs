@@ -5,6 +5,7 @@ pub(super) mod bf;
 pub(super) mod bl;
 pub(super) mod ff;
 pub(super) mod fs;
+pub(super) mod mfa;
 pub(super) mod qa;
 pub(super) mod tbl;
 pub(super) mod tff;

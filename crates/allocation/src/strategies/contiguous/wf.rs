@@ -26,7 +26,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
 
 use super::super::shared::contact::contact;
 use super::super::shared::prefix_sums::PrefixSums;
-use super::super::shared::turning::{TURN_BEST, Turn, over};
+use super::super::shared::turning::{TURN_BEST_OFF, Turn, over};
 use super::bf;
 use crate::claim::{Claim, Over};
 use crate::spec::{ANY_GRID, Spec};
@@ -38,7 +38,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Qiao & Ni 1994",
     contiguous: true,
     turns: false,
-    options: &[RULE, TURN_BEST],
+    options: &[RULE, TURN_BEST_OFF],
     variants: &["", "prism", "turn=all", "turn=best"],
     supports: ANY_GRID,
     claim,

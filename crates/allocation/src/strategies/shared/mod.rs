@@ -7,6 +7,7 @@ pub(super) mod contact;
 pub(super) mod coverage;
 pub(super) mod coverage_list;
 pub(super) mod factor_shapes;
+pub(super) mod fringe;
 pub(super) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod turning;

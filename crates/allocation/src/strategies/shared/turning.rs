@@ -27,11 +27,15 @@ pub(in crate::strategies) const TURN_ON: OptionSpec = OptionSpec {
 };
 
 /// The option `turn` of strategies that score bases, off unless asked for.
-pub(in crate::strategies) const TURN_BEST: OptionSpec = OptionSpec {
+pub(in crate::strategies) const TURN_BEST_OFF: OptionSpec =
+    OptionSpec { default: "none", ..TURN_BEST_ON };
+
+/// The option `turn` of strategies that score bases, on unless asked otherwise.
+pub(in crate::strategies) const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
     meaning: "which orientations are tried: the first that fits is taken (all), or the best base \
               of any (best)",
-    ..TURN_OFF
+    ..TURN_ON
 };
 
 /// Which orientations a best score is the best of.
