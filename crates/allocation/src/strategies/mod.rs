@@ -7,7 +7,9 @@ mod contiguous;
 mod shared;
 
 use crate::spec::Spec;
-use contiguous::{adaptive_scan, bf, bl, ff, fs, mfa, qa, tbl, tff, two_db, wf};
+use contiguous::{
+    adaptive_scan, asff, bf, bl, ff, flexfold, fs, lssa, mfa, qa, tbl, tff, two_db, wf,
+};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
@@ -23,6 +25,9 @@ pub(crate) const ALL: &[&Spec] = &[
     &adaptive_scan::SPEC,
     &qa::SPEC,
     &mfa::SPEC,
+    &flexfold::SPEC,
+    &asff::SPEC,
+    &lssa::SPEC,
 ];
 
 /// Other names for a strategy with options.

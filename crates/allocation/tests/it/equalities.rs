@@ -58,6 +58,18 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 }
 
 #[test]
+fn all_shapes_of_a_prime_are_its_two_lines() {
+    // A job of a prime number of nodes on a square has the shapes n x 1 and 1 x n: First Fit's, turned.
+    for grid in ["mesh:13x13", "torus:7x7"] {
+        let prime = |dice: &mut Stream| {
+            let n = [2, 3, 5, 7][dice.below(4) as usize];
+            Request::shape([n, 1, 1])
+        };
+        agree(&["tff", "asff", "asff:plain"], grid, 5, prime);
+    }
+}
+
+#[test]
 fn best_fit_does_not_choose_first_fits_base() {
     // The equalities above could not fail if every strategy gave the lowest leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();

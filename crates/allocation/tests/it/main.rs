@@ -3,6 +3,7 @@
 mod cases;
 mod conformance;
 mod equalities;
+mod lssa;
 mod machine;
 mod mfa;
 mod registry;

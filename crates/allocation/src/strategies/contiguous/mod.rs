@@ -1,10 +1,13 @@
 //! Strategies that grant one box a job.
 
 pub(super) mod adaptive_scan;
+pub(super) mod asff;
 pub(super) mod bf;
 pub(super) mod bl;
 pub(super) mod ff;
+pub(super) mod flexfold;
 pub(super) mod fs;
+pub(super) mod lssa;
 pub(super) mod mfa;
 pub(super) mod qa;
 pub(super) mod tbl;

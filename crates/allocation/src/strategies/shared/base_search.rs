@@ -1,7 +1,7 @@
 //! First Fit's two searches: the strategies that find the bases of a shape in a bitmap.
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{BaseSet, Grid, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
 use super::prefix_sums::PrefixSums;
 
@@ -48,6 +48,21 @@ impl BaseSearch {
         match self {
             BaseSearch::Plain(sums) => sums.first(shape, scan),
             BaseSearch::Engine(bases) => bases.find(free, shape, scan),
+        }
+    }
+
+    /// Prepares [`BaseSearch::is_base`] for a shape that fits the grid.
+    pub(in crate::strategies) fn compute(&mut self, free: &Occupancy, shape: Sides) {
+        if let BaseSearch::Engine(bases) = self {
+            bases.compute(free, shape);
+        }
+    }
+
+    /// Whether the shape last computed is free at a canonical base.
+    pub(in crate::strategies) fn is_base(&self, base: Point, shape: Sides) -> bool {
+        match self {
+            BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
+            BaseSearch::Engine(bases) => bases.contains(base),
         }
     }
 }

@@ -6,10 +6,16 @@ use pavior_mesh::{Grid, Sides};
 /// difference between the longest and the shortest side (axes of the grid that are longer than 1
 /// only), then wider before taller (lexicographically greater sides first). In 2D this is ASFF's
 /// order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
-#[allow(dead_code)]
 pub(in crate::strategies) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
-    let [w, d, h] = grid.sides().map(u32::from);
     let mut shapes = Vec::new();
+    factor_shapes_into(nodes, grid, &mut shapes);
+    shapes
+}
+
+/// As [`factor_shapes`], in place of what `shapes` holds.
+pub(in crate::strategies) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
+    let [w, d, h] = grid.sides().map(u32::from);
+    shapes.clear();
     for a in (1..=w.min(nodes)).filter(|a| nodes % a == 0) {
         let rest = nodes / a;
         for b in (1..=d.min(rest)).filter(|b| rest % b == 0) {
@@ -22,8 +28,7 @@ pub(in crate::strategies) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides
         let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
         sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)
     };
-    shapes.sort_by(|a, b| spread(a).cmp(&spread(b)).then_with(|| b.cmp(a)));
-    shapes
+    shapes.sort_unstable_by(|a, b| spread(a).cmp(&spread(b)).then_with(|| b.cmp(a)));
 }
 
 #[cfg(test)]

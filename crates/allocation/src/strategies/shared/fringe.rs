@@ -108,7 +108,7 @@ pub enum MfaVerdict {
 ///     MfaVerdict::Index(index) => Some((index, row.base)),
 ///     _ => None,
 /// });
-/// assert_eq!(best.max_by_key(|(index, _)| *index), Some((5, [2, 0, 0])));
+/// assert_eq!(best.max_by_key(|(index, _)| *index), Some((9, [2, 0, 0])));
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 pub fn mfa_candidates(
