@@ -4,12 +4,14 @@
 //! line here. Everything else (names, help, tables, tests, benches) derives from the `SPEC`.
 
 mod contiguous;
+mod noncontiguous;
 mod shared;
 
 use crate::spec::Spec;
 use contiguous::{
     adaptive_scan, asff, bf, bl, ff, flexfold, fs, lssa, mfa, qa, tbl, tff, two_db, wf,
 };
+use noncontiguous::nas;
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
@@ -28,6 +30,7 @@ pub(crate) const ALL: &[&Spec] = &[
     &flexfold::SPEC,
     &asff::SPEC,
     &lssa::SPEC,
+    &nas::SPEC,
 ];
 
 /// Other names for a strategy with options.

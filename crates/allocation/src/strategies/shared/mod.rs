@@ -10,6 +10,7 @@ pub(super) mod ells;
 pub(super) mod factor_shapes;
 pub(super) mod folds;
 pub(super) mod fringe;
+pub(super) mod growth;
 pub(super) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod turning;

@@ -1,0 +1,3 @@
+//! Strategies that may grant several boxes, or single nodes, a job.
+
+pub(super) mod nas;
