@@ -36,4 +36,5 @@ pub use placement::Placement;
 pub use refusal::Refusal;
 pub use registry::{BuildError, Selection};
 pub use spec::{Spec, Unsupported};
+pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use strategy::Strategy;

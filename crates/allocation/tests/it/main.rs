@@ -3,9 +3,12 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod equalities;
 mod free_lists;
 mod gabl;
+mod lssa;
 mod machine;
+mod mfa;
 mod noncontiguous;
 mod registry;
 mod shells;

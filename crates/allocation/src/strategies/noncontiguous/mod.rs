@@ -17,6 +17,7 @@ pub(super) mod mc;
 pub(super) mod mc1x1;
 pub(super) mod mip;
 pub(super) mod naive;
+pub(super) mod nas;
 pub(super) mod paging;
 pub(super) mod random;
 
