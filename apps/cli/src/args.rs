@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pavior_workload::traces::batsim::Version;
 
 use crate::output::Format;
 
@@ -31,7 +32,7 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Looks into job logs
+    /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Prints completions for a shell
     Completions(CompletionsArgs),
@@ -92,27 +93,34 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Synthetic workload")]
 pub(crate) struct SyntheticArgs {
-    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) load: Option<String>,
     /// The distribution of request sides [default: uniform]
     #[arg(long)]
     pub(crate) sides: Option<String>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// Completed jobs that end a run [default: 1000]
+    #[arg(long)]
+    pub(crate) jobs: Option<u64>,
+}
+
+/// When jobs come and what they do.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) load: Option<String>,
     /// What jobs do while they hold their nodes [default: exponential:1]
     #[arg(long)]
     pub(crate) service: Option<String>,
     /// When jobs arrive [default: exponential]
     #[arg(long)]
     pub(crate) arrivals: Option<String>,
-    /// Completed jobs that end a run [default: 1000]
-    #[arg(long)]
-    pub(crate) jobs: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Job log")]
 pub(crate) struct LogArgs {
-    /// A job log (.swf, also .gz), replayed to the last departure
+    /// A job log (.swf, .sim or .json, also .gz), replayed to the last departure
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
     /// How a number of nodes becomes a box [default: compact]
@@ -121,6 +129,9 @@ pub(crate) struct LogArgs {
     /// Multiplies the times between arrivals [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) arrival_scale: Option<f64>,
+    /// What schedulers are told of run times: log, exact or factor:2 [default: log]
+    #[arg(long)]
+    pub(crate) estimates: Option<String>,
     /// Cuts runs at their estimates
     #[arg(long)]
     pub(crate) kill: bool,
@@ -189,12 +200,82 @@ pub(crate) struct TraceArgs {
 pub(crate) enum TraceCommand {
     /// Says what is in a log: lines kept and skipped, sizes, run times, load
     Inspect(InspectArgs),
+    /// Writes a log in another format
+    Convert(ConvertArgs),
+    /// Writes a synthetic log
+    Generate(GenerateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The log (.swf, .sim or .json, also .gz)
+    pub(crate) from: PathBuf,
+    /// The file to write, in the format that its name says
+    pub(crate) to: PathBuf,
+    /// Gives jobs without a shape the one that --shape-rule chooses for this machine
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of random shape rules
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The version of Batsim whose names are written
+    #[arg(long, value_enum, default_value_t = Batsim::V4)]
+    pub(crate) batsim: Batsim,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// A version of Batsim.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Batsim {
+    /// Up to version 4.
+    V4,
+    /// From version 5 on.
+    V5,
+}
+
+impl Batsim {
+    pub(crate) fn version(self) -> Version {
+        match self {
+            Batsim::V4 => Version::V4,
+            Batsim::V5 => Version::V5,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// A model of whole workloads (lublin), or a distribution of request sides (uniform, pods, ...)
+    pub(crate) model: String,
+    /// The number of jobs
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) jobs: usize,
+    /// Nodes of the machine that a model is for
+    #[arg(long, conflicts_with = "machine")]
+    pub(crate) nodes: Option<u32>,
+    /// The machine that sides are drawn for
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// The seed
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The file to write, in the format that its name says [default: SWF on standard output]
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The log (.swf, also .gz)
+    /// The log (.swf, .sim or .json, also .gz)
     pub(crate) file: PathBuf,
+    /// The machine that load and sizes are compared with [default: the size in the header]
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// How to print [default: table on a terminal, else json]

@@ -7,7 +7,7 @@ use pavior_workload::{
     Arrivals, Kind, Selection, ServiceDistribution, SideDistribution, Synthetic,
 };
 
-use crate::args::{LogArgs, RunArgs, SimulateArgs, SyntheticArgs};
+use crate::args::{LogArgs, RunArgs, SimulateArgs, StreamArgs, SyntheticArgs};
 use crate::commands::{records, results};
 use crate::fault::Fault;
 use crate::output::Format;
@@ -76,13 +76,9 @@ fn source(args: &SimulateArgs, grid: Grid) -> Result<Drawn, Fault> {
 }
 
 fn synthetic(args: &SyntheticArgs, grid: Grid) -> Result<Drawn, Fault> {
-    let loads = input::loads(args.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
-    let workload = Synthetic {
-        load: loads[0],
-        arrivals: chosen::<Arrivals>("--arrivals", args.arrivals.as_deref())?,
-        sides: chosen::<SideDistribution>("--sides", args.sides.as_deref())?,
-        service: chosen::<ServiceDistribution>("--service", args.service.as_deref())?,
-    };
+    let loads = input::loads(args.stream.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
+    let sides = args.sides.as_deref().unwrap_or(SideDistribution::all()[0].name);
+    let workload = workload(sides, &args.stream)?;
     let completions = args.jobs.unwrap_or(1000);
     if completions == 0 {
         return Err(Fault::usage("--jobs 0: a run ends at the completion of at least one job"));
@@ -90,6 +86,16 @@ fn synthetic(args: &SyntheticArgs, grid: Grid) -> Result<Drawn, Fault> {
     let source = SyntheticSource::new(grid, workload, &loads, completions)
         .map_err(|error| Fault::usage(error.to_string()))?;
     Ok((Box::new(source), loads.into_iter().map(Some).collect()))
+}
+
+/// The workload that options describe, at the first of its loads.
+pub(crate) fn workload(sides: &str, args: &StreamArgs) -> Result<Synthetic, Fault> {
+    Ok(Synthetic {
+        load: input::loads(args.load.as_deref().unwrap_or(DEFAULT_LOAD))?[0],
+        arrivals: chosen::<Arrivals>("--arrivals", args.arrivals.as_deref())?,
+        sides: input::name("--sides", sides)?,
+        service: chosen::<ServiceDistribution>("--service", args.service.as_deref())?,
+    })
 }
 
 /// The entry of a workload registry that is typed, or its first.
@@ -102,10 +108,10 @@ fn chosen<K: Kind>(option: &str, typed: Option<&str>) -> Result<Selection<K>, Fa
 
 fn refuse_synthetic_options(args: &SyntheticArgs) -> Result<(), Fault> {
     let given = [
-        ("--load", args.load.is_some()),
+        ("--load", args.stream.load.is_some()),
         ("--sides", args.sides.is_some()),
-        ("--service", args.service.is_some()),
-        ("--arrivals", args.arrivals.is_some()),
+        ("--service", args.stream.service.is_some()),
+        ("--arrivals", args.stream.arrivals.is_some()),
         ("--jobs", args.jobs.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
@@ -124,6 +130,7 @@ fn refuse_log_options(args: &LogArgs) -> Result<(), Fault> {
         ("--first", args.read.first.is_some()),
         ("--filter", args.read.filter.is_some()),
         ("--status", args.read.status.is_some()),
+        ("--estimates", args.estimates.is_some()),
         ("--kill", args.kill),
         ("--lenient", args.read.lenient),
     ];
