@@ -5,6 +5,7 @@
 
 mod contiguous;
 mod noncontiguous;
+mod partitioned;
 mod shared;
 
 use crate::spec::Spec;
@@ -13,6 +14,7 @@ use noncontiguous::{
     anca, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1, mip,
     naive, paging, random,
 };
+use partitioned::{bluegene, tpu};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[
@@ -33,6 +35,8 @@ pub(crate) const ALL: &[&Spec] = &[
     &linear_first::SPEC,
     &linear_best::SPEC,
     &linear_sorted::SPEC,
+    &bluegene::SPEC,
+    &tpu::SPEC,
 ];
 
 /// Other names for a strategy with options.

@@ -5,5 +5,6 @@ mod cases;
 mod conformance;
 mod machine;
 mod noncontiguous;
+mod partitioned;
 mod registry;
 mod shells;
