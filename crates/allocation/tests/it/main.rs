@@ -10,6 +10,7 @@ mod lssa;
 mod machine;
 mod mfa;
 mod noncontiguous;
+mod partitioned;
 mod registry;
 mod shells;
 mod tbl_printed;
