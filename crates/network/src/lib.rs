@@ -1,1 +1,18 @@
-//! placeholder
+//! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes
+//! and tori.
+
+mod channel;
+mod deadlock;
+mod engine;
+mod message;
+mod path;
+mod wormhole;
+
+pub use channel::{Channel, ChannelId, Channels, Kind, Lanes};
+pub use deadlock::{Deadlock, Waiting};
+pub use engine::{
+    BadSettings, DEFAULT_FLITS, Engine, EngineKind, Network, Release, Settings, run_list,
+};
+pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
+pub use path::{Path, Segment, zero_load_latency};
+pub use wormhole::{Flit, Worm};
