@@ -201,7 +201,7 @@ impl Engine for Network {
 /// every delivery to `sink`, in order of time and then id. Memory is that of the messages in flight.
 ///
 /// # Errors
-/// If the network deadlocks.
+/// If the network deadlocks; what could be delivered has been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -209,11 +209,13 @@ pub fn run_list<E: Engine>(
 ) -> Result<(), Deadlock> {
     let mut news = News::default();
     for message in messages {
+        // Announced before the engine goes there: while something is announced no deadlock is
+        // reported, so that messages which are not in its way still arrive.
+        engine.create(message);
         while engine.now() < message.created {
             engine.advance(message.created, &mut news)?;
             news.deliveries.iter().for_each(&mut sink);
         }
-        engine.create(message);
     }
     while engine.undelivered() > 0 {
         engine.advance(Time::MAX, &mut news)?;

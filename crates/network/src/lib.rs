@@ -6,6 +6,8 @@ mod deadlock;
 mod engine;
 mod message;
 mod path;
+pub mod patterns;
+mod traffic;
 mod wormhole;
 
 pub use channel::{Channel, ChannelId, Channels, Kind, Lanes};
@@ -15,4 +17,6 @@ pub use engine::{
 };
 pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
 pub use path::{Path, Segment, zero_load_latency};
+pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
+pub use traffic::{JobTraffic, Layout, Plan, RankOrder, Rounds, Sending, Service};
 pub use wormhole::{Flit, Worm};

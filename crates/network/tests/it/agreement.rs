@@ -130,7 +130,9 @@ proptest! {
         let expected = recurrence::deliveries(&channels, case.settings, &case.messages);
         let (deliveries, _) = outcome(Worm::new(case.grid, case.settings).unwrap(), &case.messages);
         let mut got = vec![None; case.messages.len()];
-        deliveries.iter().for_each(|d| got[d.id as usize] = Some(d.delivered));
+        for delivery in deliveries {
+            got[delivery.id as usize] = Some(delivery.delivered);
+        }
         prop_assert_eq!(got, expected);
     }
 

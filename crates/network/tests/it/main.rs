@@ -1,5 +1,8 @@
 //! The behaviour of the network crate, one file each.
 
 mod agreement;
+mod layout;
+mod patterns;
 mod recurrence;
+mod traffic;
 mod worked;
