@@ -5,6 +5,7 @@ mod channel;
 mod deadlock;
 mod engine;
 mod message;
+mod metrics;
 mod path;
 pub mod patterns;
 mod traffic;
@@ -16,6 +17,7 @@ pub use engine::{
     BadSettings, DEFAULT_FLITS, Engine, EngineKind, Network, Release, Settings, run_list,
 };
 pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, write_heatmap};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
 pub use traffic::{JobTraffic, Layout, Plan, RankOrder, Rounds, Sending, Service};

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod layout;
+mod metrics;
 mod patterns;
 mod recurrence;
 mod traffic;
