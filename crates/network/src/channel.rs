@@ -134,6 +134,11 @@ impl Channels {
         self.lanes[axis]
     }
 
+    /// The difference of node numbers from node to node along an axis.
+    pub(crate) fn apart(&self, axis: usize) -> u32 {
+        self.strides[axis]
+    }
+
     /// The difference of channel numbers from node to node along an axis.
     pub(crate) fn stride(&self, axis: usize) -> u32 {
         self.strides[axis] * self.slots

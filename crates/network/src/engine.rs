@@ -110,7 +110,8 @@ pub trait Engine {
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// If messages are undelivered and can never move again; the engine is then of no further use.
+    /// If messages are undelivered and nothing is pending: they can never move again. The engine
+    /// stays in its cycle, and goes on if more messages are created.
     fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock>;
 
     /// The next cycle, at or after the open one, in which anything can happen; `None` if nothing
@@ -209,12 +210,19 @@ pub fn run_list<E: Engine>(
 ) -> Result<(), Deadlock> {
     let mut news = News::default();
     for message in messages {
-        // Announced before the engine goes there: while something is announced no deadlock is
-        // reported, so that messages which are not in its way still arrive.
-        engine.create(message);
+        let mut announced = false;
         while engine.now() < message.created {
-            engine.advance(message.created, &mut news)?;
-            news.deliveries.iter().for_each(&mut sink);
+            // A deadlock is final only when nothing is left to come: what is not in its way still
+            // arrives. An engine to which something has been announced does not report it.
+            if engine.advance(message.created, &mut news).is_ok() {
+                news.deliveries.iter().for_each(&mut sink);
+            } else {
+                engine.create(message);
+                announced = true;
+            }
+        }
+        if !announced {
+            engine.create(message);
         }
     }
     while engine.undelivered() > 0 {

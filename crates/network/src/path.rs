@@ -59,10 +59,10 @@ impl Path {
             length: 0,
             hops: 0,
         };
-        if from != to {
-            path.add_links(channels, from, to);
-        }
-        path.push(channels.ejection(to), 0, 1);
+        path.hops = write_segments(channels, from, to, |segment| {
+            path.segments[usize::from(path.length)] = segment;
+            path.length += 1;
+        });
         path
     }
 
@@ -99,46 +99,72 @@ impl Path {
         });
         std::iter::once(self.injection).chain(runs)
     }
+}
 
-    fn add_links(&mut self, channels: &Channels, from: NodeId, to: NodeId) {
+/// Writes down the straight runs between two nodes, the ejection channel last; returns the number of
+/// links.
+#[inline]
+pub(crate) fn write_segments(
+    channels: &Channels,
+    from: NodeId,
+    to: NodeId,
+    mut write: impl FnMut(Segment),
+) -> u32 {
+    let mut hops = 0;
+    if from != to {
         let grid = channels.grid();
-        let (mut at, goal) = (grid.point(from), grid.point(to));
+        let (start, goal) = (grid.point(from), grid.point(to));
+        // The channel numbers of the node at which the axis is entered.
+        let mut node = from.0 as i32;
         for axis in 0..3 {
-            if at[axis] == goal[axis] {
+            if start[axis] == goal[axis] {
                 continue;
             }
-            let (positive, count) = way(grid, channels.is_ring(axis), axis, at[axis], goal[axis]);
-            let side = u32::from(grid.side(axis));
-            let start = u32::from(at[axis]);
-            // The links that start before the last node in this direction; then the wrap link.
-            let straight = count.min(if positive { side - 1 - start } else { start });
-            let step = if positive { 1 } else { -1 } * channels.stride(axis) as i32;
-            let node = grid.id(at);
-            if straight > 0 {
-                self.push(channels.link(node, axis, positive, 0), step, straight);
-            }
-            if count > straight {
-                let behind = channels.lanes(axis) - 1;
-                at[axis] = if positive { (side - 1) as u16 } else { 0 };
-                self.push(channels.link(grid.id(at), axis, positive, behind), 0, 1);
-                at[axis] = if positive { 0 } else { (side - 1) as u16 };
-                let rest = count - straight - 1;
-                if rest > 0 {
-                    self.push(channels.link(grid.id(at), axis, positive, behind), step, rest);
-                }
-            }
-            at[axis] = goal[axis];
-            self.hops += count;
+            let (positive, count) =
+                way(grid, channels.is_ring(axis), axis, start[axis], goal[axis]);
+            write_axis(channels, node, axis, start[axis].into(), positive, count, &mut write);
+            node += (i32::from(goal[axis]) - i32::from(start[axis])) * channels.apart(axis) as i32;
+            hops += count;
         }
     }
+    write(Segment { first: channels.ejection(to).0, step: 0, count: 1 });
+    hops
+}
 
-    fn push(&mut self, first: ChannelId, step: i32, count: u32) {
-        self.segments[usize::from(self.length)] = Segment { first: first.0, step, count };
-        self.length += 1;
+/// The links along one axis: those before the wrap link, the wrap link, and those behind it.
+#[inline]
+fn write_axis(
+    channels: &Channels,
+    node: i32,
+    axis: usize,
+    start: u32,
+    positive: bool,
+    count: u32,
+    write: &mut impl FnMut(Segment),
+) {
+    let apart = channels.apart(axis) as i32;
+    let end = u32::from(channels.grid().side(axis)) - 1;
+    let (sign, straight) = if positive { (1, end - start) } else { (-1, start) };
+    let step = sign * channels.stride(axis) as i32;
+    let straight = straight.min(count);
+    let link = |node: i32, lane| channels.link(NodeId(node as u32), axis, positive, lane).0;
+    if straight > 0 {
+        write(Segment { first: link(node, 0), step, count: straight });
+    }
+    if count > straight {
+        let behind = channels.lanes(axis) - 1;
+        let border = node + sign * straight as i32 * apart;
+        write(Segment { first: link(border, behind), step: 0, count: 1 });
+        let rest = count - straight - 1;
+        if rest > 0 {
+            let other = border - sign * end as i32 * apart;
+            write(Segment { first: link(other, behind), step, count: rest });
+        }
     }
 }
 
 /// The direction, and the number of links, from one coordinate to another.
+#[inline]
 fn way(grid: &Grid, ring: bool, axis: usize, from: u16, to: u16) -> (bool, u32) {
     let direct = u32::from(from.abs_diff(to));
     if !ring {

@@ -26,6 +26,8 @@
 //! memory O(messages in flight * min(A, hops) + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
+mod grant;
+mod later;
 mod slab;
 mod wheel;
 
@@ -40,8 +42,9 @@ use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, Release, Settings};
 use crate::message::{Entered, Message, News};
 use crate::path::Path;
-use slab::{Crossing, NONE, Slab};
-use wheel::{What, Wheel};
+use later::Later;
+use slab::{NONE, Slab};
+use wheel::Wheel;
 
 /// The release time of a channel that is held, and whose release is not known yet.
 const HELD: u64 = u64::MAX;
@@ -52,32 +55,6 @@ struct Gate {
     free_at: u64,
     head: u32,
     tail: u32,
-}
-
-/// A message to be created in a later cycle; ordered by time and id.
-#[derive(Debug)]
-struct Later(Message);
-
-impl Later {
-    fn key(&self) -> (Time, u64) {
-        (self.0.created, self.0.id)
-    }
-}
-impl PartialEq for Later {
-    fn eq(&self, other: &Later) -> bool {
-        self.key() == other.key()
-    }
-}
-impl Eq for Later {}
-impl PartialOrd for Later {
-    fn partial_cmp(&self, other: &Later) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Later {
-    fn cmp(&self, other: &Later) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// The event-driven engine; see the head of the file for the rule, [`Engine`] for the use.
@@ -137,166 +114,7 @@ impl Worm {
 
     fn admit(&mut self, message: &Message) {
         self.wheel.reserve(self.now, u64::from(message.flits));
-        let path = Path::new(&self.channels, message.from, message.to);
-        let place = self.slab.insert(message, &path, self.buffer);
-        self.fresh.push(place);
-    }
-
-    /// Requests, releases and grants of the open cycle.
-    fn close(&mut self) {
-        let now = self.now;
-        self.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
-        let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.drain(..).for_each(|place| self.request(place));
-        self.fresh = fresh;
-
-        let mut requests = std::mem::take(&mut self.wheel.slot(now).requests);
-        requests.drain(..).for_each(|place| self.request(place));
-        let slot = self.wheel.slot(now);
-        slot.requests = requests;
-        self.work.append(&mut slot.wakes);
-        self.wheel.done(now);
-        while let Some(channel) = self.work.pop() {
-            self.grant(channel);
-        }
-    }
-
-    /// Queues a header at the channel that it requests.
-    #[inline]
-    fn request(&mut self, place: u32) {
-        let header = self.slab.headers[place as usize];
-        let gate = &mut self.gates[header.channel as usize];
-        if gate.head == NONE {
-            gate.head = place;
-            gate.tail = place;
-            if gate.free_at <= self.now {
-                self.work.push(header.channel);
-            } else if gate.free_at != HELD {
-                self.wheel.schedule(self.now, gate.free_at, What::Wake, header.channel);
-            }
-            return;
-        }
-        self.queue(place);
-    }
-
-    /// Puts a header into a queue that is not empty, by its key. Most come last.
-    fn queue(&mut self, place: u32) {
-        let headers = &mut self.slab.headers;
-        let (key, channel) = (headers[place as usize].key(), headers[place as usize].channel);
-        let gate = &mut self.gates[channel as usize];
-        if headers[gate.tail as usize].key() < key {
-            headers[gate.tail as usize].next = place;
-            gate.tail = place;
-            return;
-        }
-        if key < headers[gate.head as usize].key() {
-            headers[place as usize].next = gate.head;
-            gate.head = place;
-            return;
-        }
-        let mut before = gate.head;
-        loop {
-            let behind = headers[before as usize].next;
-            if key < headers[behind as usize].key() {
-                headers[before as usize].next = place;
-                headers[place as usize].next = behind;
-                return;
-            }
-            before = behind;
-        }
-    }
-
-    /// Grants a free channel to the first header in its queue, which crosses it.
-    #[inline]
-    fn grant(&mut self, channel: u32) {
-        let now = self.now;
-        let gate = &mut self.gates[channel as usize];
-        let place = gate.head;
-        let header = &mut self.slab.headers[place as usize];
-        gate.head = header.next;
-        gate.free_at = HELD;
-        header.next = NONE;
-        let position = header.position;
-        let (ahead, body, window) = (header.ahead, header.body, header.window);
-        header.position += 1;
-        if position == 0 && header.followed {
-            self.entered.push(Entered { id: header.id, tag: self.slab.message(place).tag });
-        }
-        *self.slab.crossing(place, position) = Crossing { at: now, channel };
-        if ahead == 0 {
-            self.drain(place, position, body, window);
-            return;
-        }
-        self.step(place);
-        if position > window {
-            let behind = position - window;
-            let tail = self.tail_leaves(place, behind, position, body);
-            let released = self.slab.crossing(place, behind - 1).channel;
-            self.release(released, tail);
-        }
-    }
-
-    /// Moves a header that has crossed a channel on to the one behind it.
-    #[inline]
-    fn step(&mut self, place: u32) {
-        let requested = self.now + self.pace;
-        let header = &mut self.slab.headers[place as usize];
-        header.requested = requested;
-        header.ahead -= 1;
-        if header.left > 0 {
-            header.left -= 1;
-            header.channel = header.channel.wrapping_add_signed(header.step);
-        } else {
-            self.slab.turn(place);
-        }
-        self.wheel.schedule(self.now, requested, What::Request, place);
-    }
-
-    /// When the tail crosses channel `behind` of the path, `granted` having just been crossed by
-    /// the header: the latest of h(j) + L-1 - (j - behind) * B over the channels between.
-    #[inline]
-    fn tail_leaves(&mut self, place: u32, behind: u32, granted: u32, body: u32) -> u64 {
-        let buffer = u64::from(self.buffer);
-        let mut tail = self.now + u64::from(body) - u64::from(granted - behind) * buffer;
-        if buffer > self.pace {
-            // Only then can an earlier term exceed the last one: headers gain t_s + 1 a channel.
-            for j in behind..granted {
-                let crossed = self.slab.crossing(place, j).at;
-                tail = tail.max(crossed + u64::from(body) - u64::from(j - behind) * buffer);
-            }
-        }
-        tail
-    }
-
-    /// The header has reached its processing element: everything behind it is known.
-    fn drain(&mut self, place: u32, last: u32, body: u32, window: u32) {
-        let buffer = u64::from(self.buffer);
-        let end = self.now + u64::from(body) + 1;
-        self.wheel.schedule(self.now, end, What::Delivery, place);
-        let own = self.slab.crossing(place, last).channel;
-        self.release(own, end);
-        // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last:
-        // with every step back each term loses B, and the one of channel i joins.
-        let mut tail = self.now + u64::from(body);
-        for i in (last.saturating_sub(window + 1)..last).rev() {
-            let Crossing { at, channel } = *self.slab.crossing(place, i);
-            self.release(channel, tail);
-            tail = (tail - buffer.min(tail)).max(at + u64::from(body));
-        }
-    }
-
-    /// Sets a held channel's release time, and sees to it that somebody who waits gets it then.
-    #[inline]
-    fn release(&mut self, channel: u32, at: u64) {
-        let gate = &mut self.gates[channel as usize];
-        gate.free_at = at;
-        if gate.head != NONE {
-            if at <= self.now {
-                self.work.push(channel);
-            } else {
-                self.wheel.schedule(self.now, at, What::Wake, channel);
-            }
-        }
+        self.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
     }
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
@@ -320,11 +138,8 @@ impl Worm {
         for &place in &live {
             let header = &self.slab.headers[place as usize];
             let from = header.position.saturating_sub(header.window + 1);
-            let path = Path::new(
-                &self.channels,
-                self.slab.message(place).from,
-                self.slab.destination(place),
-            );
+            let message = self.slab.message(place);
+            let path = Path::new(&self.channels, message.from, message.to);
             let held = path.channels().take(header.position as usize).skip(from as usize);
             held.for_each(|channel| holders[channel.index()] = place);
         }

@@ -4,14 +4,15 @@
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 
-use crate::message::{Delivery, Message};
-use crate::path::{Path, Segment};
+use crate::channel::Channels;
+use crate::message::{Delivery, Message, Tag};
+use crate::path::{Segment, write_segments};
 
 /// No message, no channel.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// What every grant touches: one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
     /// When the header requested the channel that it waits for, and the id: the key of queues.
@@ -57,6 +58,17 @@ struct Origin {
     hops: u32,
 }
 
+/// What stands in a place that was never used.
+const NOBODY: Message = Message {
+    id: 0,
+    from: NodeId(0),
+    to: NodeId(0),
+    flits: 1,
+    created: Time::ZERO,
+    followed: false,
+    tag: Tag { owner: 0, rank: 0, sequence: 0 },
+};
+
 /// All messages in flight, by place.
 #[derive(Debug, Default)]
 pub(super) struct Slab {
@@ -90,18 +102,27 @@ impl Slab {
     }
 
     /// Adds a message that will request its injection channel.
-    pub(super) fn insert(&mut self, message: &Message, path: &Path, buffer: u32) -> u32 {
+    pub(super) fn insert(&mut self, message: &Message, channels: &Channels, buffer: u32) -> u32 {
+        let place = self.free.pop().unwrap_or_else(|| self.grow());
+        let index = place as usize;
+        let mut rest = self.segments[index * self.stride..].iter_mut();
+        let hops = write_segments(channels, message.from, message.to, |segment| {
+            *rest.next().expect("the bound on segments holds") = segment;
+        });
         let body = message.flits - 1;
         let window = body / buffer;
         // A release reads the channel `window + 1` back; no more than the path is ever there.
-        self.remember((u64::from(window) + 2).min(u64::from(path.hops()) + 2) as u32);
+        let length = window.min(hops) + 2;
+        if length > 1 << self.shift {
+            self.remember(length);
+        }
         let header = Header {
             requested: message.created.0,
             id: message.id,
-            channel: path.injection().0,
+            channel: channels.injection(message.from).0,
             step: 0,
             left: 0,
-            ahead: path.hops() + 1,
+            ahead: hops + 1,
             position: 0,
             next: NONE,
             body,
@@ -109,29 +130,26 @@ impl Slab {
             segment: 0,
             followed: message.followed,
         };
-        let origin = Origin { message: *message, hops: path.hops() };
-        let place = self.free.pop().unwrap_or_else(|| {
-            let place = self.headers.len();
-            self.headers.push(header);
-            self.origins.push(origin);
-            self.segments.resize((place + 1) * self.stride, Segment::default());
-            self.crossings.resize((place + 1) << self.shift, Crossing::default());
-            place as u32
-        });
-        let index = place as usize;
         self.headers[index] = header;
-        self.origins[index] = origin;
-        let base = index * self.stride;
-        self.segments[base..base + path.segments().len()].copy_from_slice(path.segments());
+        self.origins[index] = Origin { message: *message, hops };
         place
     }
 
+    /// Adds a place.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let place = self.headers.len();
+        self.headers.push(Header::default());
+        self.origins.push(Origin { message: NOBODY, hops: 0 });
+        self.segments.resize((place + 1) * self.stride, Segment::default());
+        self.crossings.resize((place + 1) << self.shift, Crossing::default());
+        place as u32
+    }
+
     /// Makes the memory of crossings at least `length` long.
+    #[cold]
     fn remember(&mut self, length: u32) {
         let shift = length.next_power_of_two().trailing_zeros();
-        if shift <= self.shift {
-            return;
-        }
         let mut longer = vec![Crossing::default(); self.headers.len() << shift];
         for (place, header) in self.headers.iter().enumerate() {
             for back in 1..=(header.position).min(1 << self.shift) {
@@ -144,11 +162,11 @@ impl Slab {
         self.shift = shift;
     }
 
-    /// The memory of the crossing of a channel of a message's path.
+    /// A message's memory of crossings, and the mask that makes a position an index.
     #[inline]
-    pub(super) fn crossing(&mut self, place: u32, position: u32) -> &mut Crossing {
-        let index = position & ((1 << self.shift) - 1);
-        &mut self.crossings[((place as usize) << self.shift) + index as usize]
+    pub(super) fn crossings_of(&mut self, place: u32) -> (&mut [Crossing], u32) {
+        let (start, length) = ((place as usize) << self.shift, 1usize << self.shift);
+        (&mut self.crossings[start..start + length], length as u32 - 1)
     }
 
     /// Turns a header into its next segment.
@@ -178,13 +196,8 @@ impl Slab {
         }
     }
 
-    /// The source of a message's tag and node, for reports.
+    /// A message as it was handed over.
     pub(super) fn message(&self, place: u32) -> &Message {
         &self.origins[place as usize].message
-    }
-
-    /// The node of a message's destination.
-    pub(super) fn destination(&self, place: u32) -> NodeId {
-        self.origins[place as usize].message.to
     }
 }

@@ -28,6 +28,7 @@ pub(super) enum What {
 #[derive(Debug)]
 pub(super) struct Wheel {
     slots: Vec<Slot>,
+    mask: u64,
     busy: Vec<u64>,
     far: BinaryHeap<Reverse<(u64, What, u32)>>,
 }
@@ -41,6 +42,7 @@ impl Wheel {
         let length = (reach + 1).next_power_of_two().clamp(64, Self::LONGEST) as usize;
         Wheel {
             slots: (0..length).map(|_| Slot::default()).collect(),
+            mask: length as u64 - 1,
             busy: vec![0; length / 64],
             far: BinaryHeap::new(),
         }
@@ -48,11 +50,11 @@ impl Wheel {
 
     /// Makes room for events `reach` cycles ahead, as far as a wheel goes.
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
-        if reach <= self.mask() || self.slots.len() as u64 == Self::LONGEST {
+        if reach <= self.mask || self.slots.len() as u64 == Self::LONGEST {
             return;
         }
         let mut longer = Wheel::new(reach);
-        for ahead in 0..=self.mask() {
+        for ahead in 0..=self.mask {
             let slot = std::mem::take(self.slot(now + ahead));
             let lists = [
                 (What::Request, slot.requests),
@@ -69,19 +71,15 @@ impl Wheel {
         *self = longer;
     }
 
-    fn mask(&self) -> u64 {
-        self.slots.len() as u64 - 1
-    }
-
     /// Adds an event at `at`, later than `now` (or, for requests of the open cycle, at it).
     #[inline]
     pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
         debug_assert!(at >= now, "no event in the past");
-        if at - now > self.mask() {
+        if at - now > self.mask {
             self.far.push(Reverse((at, what, subject)));
             return;
         }
-        let index = (at & self.mask()) as usize;
+        let index = (at & self.mask) as usize;
         self.busy[index / 64] |= 1 << (index % 64);
         let slot = &mut self.slots[index];
         match what {
@@ -89,6 +87,14 @@ impl Wheel {
             What::Wake => slot.wakes.push(subject),
             What::Delivery => slot.deliveries.push(subject),
         }
+    }
+
+    /// Adds a request, which is never further away than the wheel reaches.
+    #[inline]
+    pub(super) fn request(&mut self, at: u64, place: u32) {
+        let index = (at & self.mask) as usize;
+        self.busy[index / 64] |= 1 << (index % 64);
+        self.slots[index].requests.push(place);
     }
 
     /// The first cycle from `now` on that has an event.
@@ -102,7 +108,7 @@ impl Wheel {
     }
 
     fn next_near(&self, now: u64) -> Option<u64> {
-        let start = (now & self.mask()) as usize;
+        let start = (now & self.mask) as usize;
         let words = self.busy.len();
         let (first, shift) = (start / 64, start % 64);
         let rest = self.busy[first] >> shift;
@@ -130,13 +136,12 @@ impl Wheel {
     /// What falls on a cycle, to be worked off; `now`'s far events must be settled.
     #[inline]
     pub(super) fn slot(&mut self, at: u64) -> &mut Slot {
-        let mask = self.mask();
-        &mut self.slots[(at & mask) as usize]
+        &mut self.slots[(at & self.mask) as usize]
     }
 
     /// Marks a cycle as done; its lists must be empty.
     pub(super) fn done(&mut self, at: u64) {
-        let index = (at & self.mask()) as usize;
+        let index = (at & self.mask) as usize;
         self.busy[index / 64] &= !(1 << (index % 64));
     }
 }
