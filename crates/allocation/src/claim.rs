@@ -6,7 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
 /// What a strategy claims, for given options.
 pub struct Claim {
     /// The shapes that it may grant for a request, in the order in which it tries them; empty for
-    /// strategies that are judged by count.
+    /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as one
+    /// of them has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<Shape>,
     /// The order in which it tries bases.
     pub scan: Scan,
@@ -91,6 +92,11 @@ impl Shape {
     /// One box.
     pub fn cuboid(sides: Sides) -> Shape {
         Shape { parts: vec![Cuboid::new([0; 3], sides)] }
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.parts.iter().map(Cuboid::volume).sum()
     }
 
     /// The sides of the bounding box.

@@ -43,6 +43,13 @@ impl Occupancy {
         Occupancy { grid, words, count: 0 }
     }
 
+    /// Becomes a copy of another occupancy of the same grid, without allocating memory.
+    pub fn copy_from(&mut self, other: &Occupancy) {
+        assert_eq!(self.grid, other.grid, "a copy is of the same grid");
+        self.words.copy_from_slice(&other.words);
+        self.count = other.count;
+    }
+
     /// The grid.
     pub fn grid(&self) -> &Grid {
         &self.grid

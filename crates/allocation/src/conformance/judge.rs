@@ -59,8 +59,12 @@ fn sound(
             Err("the placement is no shape of the strategy's family".into())
         };
     }
+    let exact = |nodes: u32| match family {
+        [] => nodes == request.nodes,
+        shapes => shapes.iter().any(|shape| nodes == shape.nodes()),
+    };
     match (claim.grants, placement.nodes()) {
-        (Grants::Exact, nodes) if nodes != request.nodes => {
+        (Grants::Exact, nodes) if !exact(nodes) => {
             Err(format!("{nodes} nodes granted for {}", request.nodes))
         }
         (_, nodes) if nodes < request.nodes => {

@@ -1,6 +1,9 @@
 //! The behaviour of the allocation crate, seen from outside.
 
+mod buddies;
 mod cases;
 mod conformance;
 mod machine;
+mod noncontiguous;
 mod registry;
+mod shells;

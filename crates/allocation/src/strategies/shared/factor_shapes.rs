@@ -1,29 +1,40 @@
 //! Every box of exactly n nodes: the shapes of ASFF, MIP and NAS.
 
+use std::cmp::Reverse;
+
 use pavior_mesh::{Grid, Sides};
 
 /// The boxes of exactly `nodes` nodes that fit the grid unturned, compact ones first: by the
 /// difference between the longest and the shortest side (axes of the grid that are longer than 1
 /// only), then wider before taller (lexicographically greater sides first). In 2D this is ASFF's
 /// order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
-#[allow(dead_code)]
 pub(in crate::strategies) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
-    let [w, d, h] = grid.sides().map(u32::from);
-    let mut shapes = Vec::new();
-    for a in (1..=w.min(nodes)).filter(|a| nodes % a == 0) {
-        let rest = nodes / a;
-        for b in (1..=d.min(rest)).filter(|b| rest % b == 0) {
-            if rest / b <= h {
-                shapes.push([a as u16, b as u16, (rest / b) as u16]);
-            }
-        }
-    }
-    let spread = |shape: &Sides| {
-        let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
-        sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)
-    };
-    shapes.sort_by(|a, b| spread(a).cmp(&spread(b)).then_with(|| b.cmp(a)));
+    let mut shapes: Vec<Sides> = boxes(nodes, grid).collect();
+    shapes.sort_by_key(|&shape| rank(shape, grid));
     shapes
+}
+
+/// The first of the [`factor_shapes`], found without allocating memory.
+pub(in crate::strategies) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
+    boxes(nodes, grid).min_by_key(|&shape| rank(shape, grid))
+}
+
+/// The boxes in ascending order.
+fn boxes(nodes: u32, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
+    let [w, d, h] = grid.sides().map(u32::from);
+    let divisors = |n: u32, most: u32| (1..=most.min(n)).filter(move |a| n % a == 0);
+    divisors(nodes, w).flat_map(move |a| {
+        let rest = nodes / a;
+        let depths = divisors(rest, d).filter(move |b| rest / b <= h);
+        depths.map(move |b| [a, b, rest / b].map(|side| side as u16))
+    })
+}
+
+/// Compact shapes have smaller ranks.
+fn rank(shape: Sides, grid: &Grid) -> (u16, Reverse<Sides>) {
+    let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
+    let spread = sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1);
+    (spread, Reverse(shape))
 }
 
 #[cfg(test)]
@@ -36,6 +47,10 @@ mod tests {
         assert_eq!(factor_shapes(12, &grid), [[4, 3, 1], [3, 4, 1], [6, 2, 1], [2, 6, 1]]);
         assert_eq!(factor_shapes(25, &grid), [[5, 5, 1]]);
         assert!(factor_shapes(7, &grid).is_empty());
+        for nodes in 1..=37 {
+            let first = factor_shapes(nodes, &grid).first().copied();
+            assert_eq!(most_compact(nodes, &grid), first);
+        }
         let cube = Grid::mesh(&[4, 4, 4]).unwrap();
         assert_eq!(factor_shapes(8, &cube)[0], [2, 2, 2]);
         assert_eq!(factor_shapes(8, &cube).len(), 7);

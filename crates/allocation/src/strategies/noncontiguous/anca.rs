@@ -1,0 +1,144 @@
+//! Adaptive Non-Contiguous Allocation: the whole shape, or else its halves, or else their halves, all
+//! pieces of one level at once.
+//!
+//! Misses requests for which enough nodes are free: halving stops before a side would drop to 1, and
+//! all pieces of one level have about the same size. Never refuses a free box of the shape.
+//!
+//! ```text
+//!   4x4 asked for:   # a a a a #     level 0, 4x4: no
+//!                    # a a a a #     level 1, two 2x4: turned they fit, one above the other's gap
+//!                    # # # # # #
+//!                    b b b b # #
+//!                    b b b b # #
+//! ```
+//!
+//! Cost: up to 2^L first-fit searches, O(N/64 log(side)) each, at level L; there are at most
+//! log2(a) + log2(b) + log2(c) levels for a shape a x b x c.
+//!
+//! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
+//! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
+//! mesh-connected computers", JPDC 52(1), 1998. The full text was not available; ours are: the longest
+//! side is halved (of equal ones the first), an odd side into ceil and floor; larger pieces are placed
+//! first, each by first fit, turned if need be (`turn=none` keeps orientations as given); a level is
+//! not tried if a piece would get a side of 1 that it did not have. A bare count is given the most
+//! compact box of exactly so many nodes. 3D and wraps are ours.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations, volume};
+
+use super::super::shared::factor_shapes::most_compact;
+use super::super::shared::turning::{TURN_ON, Turn};
+use crate::claim::{Claim, Grants, Question, Recognition, Shape};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "anca",
+    title: "Adaptive Non-Contiguous Allocation",
+    source: "Chang & Mohapatra 1998",
+    contiguous: false,
+    turns: true,
+    options: &[TURN_ON],
+    variants: &["", "turn=none"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: |request, grid, _| whole(request, grid).map(Shape::cuboid).into_iter().collect(),
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Partial(Question::Count),
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(Anca {
+        grid: *grid,
+        turn: Turn::of(options),
+        bases: BaseSet::new(*grid),
+        left: Occupancy::all_free(*grid),
+        frames: Vec::new(),
+        parts: Vec::new(),
+    })
+}
+
+/// The shape that is granted, in one piece or in several.
+fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
+    request.shape.or_else(|| most_compact(request.nodes, grid))
+}
+
+#[derive(Clone)]
+struct Anca {
+    grid: Grid,
+    turn: Turn,
+    bases: BaseSet,
+    /// Scratch: the nodes that the pieces placed so far have left free.
+    left: Occupancy,
+    /// Scratch: the pieces of a level, largest first.
+    frames: Vec<Sides>,
+    /// Scratch: where they are placed.
+    parts: Vec<Cuboid>,
+}
+
+impl Anca {
+    /// Places all pieces of the level, or says that one of them fits nowhere.
+    fn place(&mut self, free: &Occupancy) -> bool {
+        self.left.copy_from(free);
+        self.parts.clear();
+        for &frame in &self.frames {
+            let most = if self.turn == Turn::All { 6 } else { 1 };
+            let placed = orientations(frame).take(most).find_map(|sides| {
+                let base = self.bases.find(&self.left, sides, Scan::default())?;
+                Some(Cuboid::new(base, sides))
+            });
+            let Some(part) = placed else { return false };
+            self.left.take(&part);
+            self.parts.push(part);
+        }
+        true
+    }
+
+    /// Goes to the next level, or says that there is none.
+    fn halve(&mut self) -> bool {
+        let longest = |frame: &Sides| *frame.iter().max().expect("three sides");
+        if self.frames.iter().any(|frame| longest(frame) < 4) {
+            return false;
+        }
+        for index in 0..self.frames.len() {
+            let frame = self.frames[index];
+            let axis = frame.iter().position(|&side| side == longest(&frame));
+            let axis = axis.expect("one side is the longest");
+            let (mut large, mut small) = (frame, frame);
+            small[axis] /= 2;
+            large[axis] -= small[axis];
+            self.frames[index] = large;
+            self.frames.push(small);
+        }
+        self.frames.sort_unstable_by(|a, b| volume(*b).cmp(&volume(*a)).then_with(|| b.cmp(a)));
+        true
+    }
+}
+
+impl Strategy for Anca {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let shape = whole(request, &self.grid)?;
+        if volume(shape) > u64::from(free.count()) {
+            return None;
+        }
+        self.frames.clear();
+        self.frames.push(shape);
+        while !self.place(free) {
+            if !self.halve() {
+                return None;
+            }
+        }
+        Some(Placement::Parts(self.parts.clone()))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

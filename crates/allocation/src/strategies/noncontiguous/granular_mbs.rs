@@ -1,0 +1,166 @@
+//! Granular MBS: buddies that halve one axis at a time.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes
+//! exist besides those of 4, 16, 64, ..., so that a request is granted in fewer pieces than by
+//! [`mbs`](super::mbs).
+//!
+//! ```text
+//!   7x3 mesh: from single nodes, neighbours are joined along x, then y, then z, and again.
+//!     +---------+-----+---+     The blocks in which that ends are cut out by the binary
+//!     +---------+-----+---+     digits of the sides: 7 = 4 + 2 + 1, 3 = 2 + 1.
+//!     | 4x2     | 2x2 |1x2|     4x2 splits into 2x2 and 2x2, 2x2 into 2x1 and 2x1.
+//!     |         |     |   |
+//!     +---------+-----+---+
+//! ```
+//!
+//! Cost: as [`mbs`](super::mbs), with about d times the levels.
+//!
+//! Source: the allocator of this name in SST's scheduler element, which starts from single nodes and
+//! joins blocks to their equals until nothing changes: along x, y, z in turn, larger blocks first,
+//! in the order of z, y, x. What this leads to is known beforehand, and made directly: in each axis
+//! a node's block doubles in every round until its buddy would lie beyond the machine, so blocks are
+//! products of dyadic intervals (a test plays SST's rounds and compares). The request is taken apart
+//! as by MBS with R = 2; SST takes the largest existing volume that is not greater than the rest,
+//! which is the same. Wraps are ignored.
+
+use std::sync::Arc;
+
+use pavior_kernel::Options;
+use pavior_mesh::{Grid, Sides};
+
+use super::super::shared::buddies::{Buddies, Root};
+use super::by_count;
+use super::mbs::MultipleBuddies;
+use crate::Strategy;
+use crate::spec::{ANY_GRID, Spec};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "granular-mbs",
+    title: "Granular Multiple Buddy Strategy",
+    source: "Structural Simulation Toolkit (SST), scheduler element",
+    contiguous: false,
+    turns: false,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid)))
+}
+
+/// The blocks in which the joining ends.
+fn final_blocks(grid: &Grid) -> Vec<Root> {
+    let [xs, ys, zs] = grid.sides().map(intervals);
+    let mut roots = Vec::new();
+    for &(z, k) in &zs {
+        for &(y, j) in &ys {
+            for &(x, i) in &xs {
+                roots.push(Root { base: [x, y, z], ladder: ladder([i, j, k]) });
+            }
+        }
+    }
+    roots
+}
+
+/// The binary digits of a side, the greatest first: `(start, log2 of the length)`.
+fn intervals(side: u16) -> Vec<(u16, u32)> {
+    let digits = (0..16).rev().filter(|digit| side >> digit & 1 == 1);
+    digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
+}
+
+/// The sides by level of a block with sides of these powers of two.
+fn ladder(powers: [u32; 3]) -> Arc<[Sides]> {
+    let mut sides = [1; 3];
+    let mut ladder = vec![sides];
+    for round in 1..=powers.into_iter().max().expect("three powers") {
+        for axis in (0..3).filter(|&axis| round <= powers[axis]) {
+            sides[axis] *= 2;
+            ladder.push(sides);
+        }
+    }
+    ladder.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use pavior_mesh::{Cuboid, volume};
+
+    /// SST's rounds: every block that ever exists, and the blocks that are left.
+    fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
+        let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
+        let mut blocks: Vec<Cuboid> =
+            Cuboid::whole(grid).nodes(grid).map(|node| Cuboid::node(grid.point(node))).collect();
+        let mut ever: BTreeSet<Cuboid> = blocks.iter().copied().collect();
+        loop {
+            let before = blocks.len();
+            for axis in 0..3 {
+                let mut ranks: Vec<u64> = blocks.iter().map(|c| volume(c.sides)).collect();
+                ranks.sort();
+                ranks.dedup();
+                for rank in ranks.into_iter().rev() {
+                    let mut same: Vec<Cuboid> =
+                        blocks.iter().copied().filter(|c| volume(c.sides) == rank).collect();
+                    same.sort_by_key(key);
+                    for block in same {
+                        let mut buddy = block;
+                        buddy.base[axis] += block.sides[axis];
+                        // Neither may have been joined in this round already.
+                        if blocks.contains(&block) && blocks.contains(&buddy) {
+                            blocks.retain(|other| *other != block && *other != buddy);
+                            let mut joined = block;
+                            joined.sides[axis] *= 2;
+                            blocks.push(joined);
+                            ever.insert(joined);
+                        }
+                    }
+                }
+            }
+            if blocks.len() == before {
+                return (ever, blocks.into_iter().collect());
+            }
+        }
+    }
+
+    /// Every block of a root.
+    fn descendants(cuboid: Cuboid, ladder: &[Sides], found: &mut BTreeSet<Cuboid>) {
+        found.insert(cuboid);
+        let Some(&sides) = ladder.len().checked_sub(2).and_then(|level| ladder.get(level)) else {
+            return;
+        };
+        let axis = (0..3).find(|&axis| sides[axis] != cuboid.sides[axis]).unwrap();
+        let mut base = cuboid.base;
+        for _ in 0..2 {
+            descendants(Cuboid::new(base, sides), &ladder[..ladder.len() - 1], found);
+            base[axis] += sides[axis];
+        }
+    }
+
+    #[test]
+    fn the_blocks_are_those_of_the_rounds_of_joining() {
+        for sides in [[7, 3, 1], [8, 8, 1], [5, 4, 6], [3, 3, 3], [13, 2, 1], [1, 6, 5], [9, 1, 1]]
+        {
+            let grid = Grid::mesh(&sides).unwrap();
+            let (mut roots, mut blocks) = (BTreeSet::new(), BTreeSet::new());
+            for Root { base, ladder } in final_blocks(&grid) {
+                let root = Cuboid::new(base, *ladder.last().unwrap());
+                roots.insert(root);
+                descendants(root, &ladder, &mut blocks);
+            }
+            assert_eq!((blocks, roots), played(&grid), "{grid}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_the_binary_digits() {
+        assert_eq!(intervals(7), [(0, 2), (4, 1), (6, 0)]);
+        assert_eq!(intervals(8), [(0, 3)]);
+        assert_eq!(intervals(65535).len(), 16);
+        assert_eq!(intervals(32768), [(0, 15)]);
+    }
+}

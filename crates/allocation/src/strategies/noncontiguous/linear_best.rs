@@ -1,0 +1,41 @@
+//! Best Fit along a curve: the first nodes of the shortest run of consecutive free nodes that is
+//! long enough; if there is none, the window of free nodes with the least span.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free.
+//!
+//! ```text
+//!   rank     0 1 2 3 4 5 6 7 8 9
+//!   free     . . . # . . # . . .     2 nodes: ranks 4 5, which leaves both runs of three whole
+//! ```
+//!
+//! `hilbert` is this strategy with `order=hilbert`.
+//!
+//! Cost: O(N + n log n) for n of N nodes.
+//!
+//! Source: as [`linear_sorted`](super::linear_sorted). Of runs of one length, and of windows of one
+//! span, the first is taken.
+
+use pavior_kernel::Options;
+use pavior_mesh::Grid;
+
+use super::super::shared::curve::{self, Linear, Packing};
+use super::by_count;
+use crate::Strategy;
+use crate::spec::Spec;
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "linear-best",
+    title: "Best Fit along a Curve",
+    source: "Leung, Arkin, Bender, Bunde et al. 2002",
+    contiguous: false,
+    turns: false,
+    options: &[curve::ORDER],
+    variants: &["", "snake", "hilbert"],
+    supports: curve::supports,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Linear::boxed(grid, options, Packing::Best)
+}

@@ -1,0 +1,43 @@
+//! First Fit along a curve: the first run of consecutive free nodes that is long enough; if there is
+//! none, the window of free nodes with the least span.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free.
+//!
+//! ```text
+//!   rank     0 1 2 3 4 5 6 7 8 9
+//!   free     . . # . . . # . . .     3 nodes: ranks 3 4 5, the first run of three;
+//!            a a # a a . # . . .     4 nodes: 0 1 3 4, span 4 (the first of that span)
+//! ```
+//!
+//! The rule in two parts is one rule: the first run that is long enough is the first window of the
+//! least span, n - 1. So the code is [`Packing::MinSpan`], which `linear-best` and `mip` fall back
+//! to.
+//!
+//! Cost: O(N + n log n) for n of N nodes.
+//!
+//! Source: as [`linear_sorted`](super::linear_sorted).
+
+use pavior_kernel::Options;
+use pavior_mesh::Grid;
+
+use super::super::shared::curve::{self, Linear, Packing};
+use super::by_count;
+use crate::Strategy;
+use crate::spec::Spec;
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "linear-first",
+    title: "First Fit along a Curve",
+    source: "Leung, Arkin, Bender, Bunde et al. 2002",
+    contiguous: false,
+    turns: false,
+    options: &[curve::ORDER],
+    variants: &["", "snake", "hilbert"],
+    supports: curve::supports,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Linear::boxed(grid, options, Packing::MinSpan)
+}

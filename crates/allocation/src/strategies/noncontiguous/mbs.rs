@@ -1,0 +1,148 @@
+//! Multiple Buddy Strategy: the count in base R, each digit a number of blocks of side 2^i.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free, since a block that is missing is
+//! split off a larger one, or else made up of R smaller ones. One block (a square, a cube) for
+//! n = R^i, if a free one exists; otherwise in pieces.
+//!
+//! ```text
+//!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes
+//!     b c . .                       +---+---+---+---+-+
+//!     d . . .                       |   |   |   |   +-+
+//!     a a . .     a: one 2x2        +---+---+---+---+-+   18 = 102 in base 4: there is no 4x4,
+//!     a a . .     b c d: three 1x1                        so four 2x2 and two 1x1
+//! ```
+//!
+//! Cost: O(n + L N/64) to find n of N nodes in L levels (a bit set a level); O(blocks touched x L)
+//! to grant and to release.
+//!
+//! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS 8(7),
+//! 1997, for squares; initial blocks of any W x H as in SST's scheduler element. Departures: with d
+//! axes longer than 1 the radix R is 2^d, so that blocks are cubes in 3D and segments in 1D. The
+//! initial partition of W x D x H is a cube of side 2^t, 2^t being the largest that fits, and then
+//! the slabs beside, behind and above it in the same way. Levels above the largest block exist, empty.
+//! Blocks merge with the siblings of one parent only, whatever else is free beside them, and initial
+//! blocks never. Wraps are ignored.
+
+use std::sync::Arc;
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
+
+use super::super::shared::buddies::{Buddies, Root};
+use super::by_count;
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "mbs",
+    title: "Multiple Buddy Strategy",
+    source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
+    contiguous: false,
+    turns: false,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    let long = (0..3).filter(|&axis| grid.side(axis) > 1).count().max(1);
+    MultipleBuddies::boxed(Buddies::new(*grid, 1 << long, initial_blocks(grid)))
+}
+
+/// The blocks that have no parent.
+fn initial_blocks(grid: &Grid) -> Vec<Root> {
+    let is_long = |axis: usize| grid.side(axis) > 1;
+    let cube =
+        |side: u16| -> Sides { std::array::from_fn(|axis| if is_long(axis) { side } else { 1 }) };
+    let longest = (0..3).map(|axis| grid.side(axis)).max().expect("three sides").ilog2();
+    let ladders: Vec<Arc<[Sides]>> =
+        (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
+    let mut roots = Vec::new();
+    // A stack, not recursion: a thin machine has as many blocks as columns.
+    let mut left = vec![Cuboid::whole(grid)];
+    while let Some(cuboid) = left.pop() {
+        let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);
+        let level = sides.min().unwrap_or(1).ilog2();
+        let corner = cube(1 << level);
+        roots.push(Root { base: cuboid.base, ladder: ladders[level as usize].clone() });
+        let mut rest = cuboid;
+        for (axis, &cut) in corner.iter().enumerate() {
+            if rest.sides[axis] > cut {
+                let mut slab = rest;
+                slab.base[axis] += cut;
+                slab.sides[axis] -= cut;
+                left.push(slab);
+                rest.sides[axis] = cut;
+            }
+        }
+    }
+    roots
+}
+
+/// The strategy, for any way to cut the machine into buddies.
+#[derive(Clone)]
+pub(super) struct MultipleBuddies {
+    buddies: Buddies,
+}
+
+impl MultipleBuddies {
+    pub(super) fn boxed(buddies: Buddies) -> Box<dyn Strategy> {
+        Box::new(MultipleBuddies { buddies })
+    }
+}
+
+impl Strategy for MultipleBuddies {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let enough = request.nodes <= free.count();
+        enough.then(|| Placement::Parts(self.buddies.find(request.nodes)))
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.buddies.take_out(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.buddies.put_back(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.buddies.validate(free);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuboids(grid: &Grid) -> Vec<Cuboid> {
+        let root = |root: &Root| Cuboid::new(root.base, *root.ladder.last().unwrap());
+        let mut cuboids: Vec<Cuboid> = initial_blocks(grid).iter().map(root).collect();
+        cuboids.sort_by_key(|cuboid| grid.id(cuboid.base));
+        cuboids
+    }
+
+    #[test]
+    fn the_initial_blocks_partition_any_machine() {
+        for sides in
+            [[2, 9, 1], [13, 7, 1], [5, 4, 6], [7, 1, 1], [1, 3, 5], [1, 1, 1], [16, 16, 1]]
+        {
+            let grid = Grid::mesh(&sides).unwrap();
+            let mut free = Occupancy::all_free(grid);
+            for cuboid in cuboids(&grid) {
+                free.take(&cuboid);
+            }
+            assert_eq!(free.count(), 0, "{grid}");
+        }
+        let squares = cuboids(&Grid::mesh(&[5, 3]).unwrap());
+        let sides: Vec<u16> = squares.iter().map(|square| square.sides[0]).collect();
+        assert_eq!(sides, [2, 2, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(cuboids(&Grid::mesh(&[16, 16]).unwrap()).len(), 1);
+        assert_eq!(cuboids(&Grid::mesh(&[65535, 2]).unwrap()).len(), 32767 + 2);
+    }
+}

@@ -1,0 +1,179 @@
+//! Minimising Contention: every free node counts the free nodes in shells around a box of the
+//! requested shape centred on it, and the centre with the cheapest shells wins.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free. Finds a free box of the shape
+//! asked for wherever there is one (its cost is 0), and otherwise what is near to one.
+//!
+//! ```text
+//!   3x1 asked for, centred on c: a node costs the number of its shell
+//!       2 2 2 2 2 2 2
+//!       2 1 1 1 1 1 2     n nodes are taken shell by shell, the last
+//!       2 1 0 c 0 1 2     shell's in row-major order
+//!       2 1 1 1 1 1 2
+//!       2 2 2 2 2 2 2
+//! ```
+//!
+//! The box may stand out over the border of the mesh; around a ring shells meet. An even side has one
+//! node more above the centre than below. A side longer than its axis counts as the axis. The first
+//! centre with the least cost wins, in row-major order. Without a shape the box is a single node;
+//! that is [`mc1x1`](super::mc1x1).
+//!
+//! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each.
+//!
+//! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
+//! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
+//! 2005); the rounding of even sides and the order in the last shell are ours, as are 3D and wraps.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Sides};
+
+use super::super::shared::prefix_sums::PrefixSums;
+use super::super::shared::runs::runs;
+use super::by_count;
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "mc",
+    title: "Minimising Contention",
+    source: "Mache, Lo & Windisch 1997",
+    contiguous: false,
+    turns: false,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    shells(grid, false)
+}
+
+/// The strategy; `single` ignores shapes.
+pub(super) fn shells(grid: &Grid, single: bool) -> Box<dyn Strategy> {
+    Box::new(Shells { grid: *grid, single, sums: PrefixSums::new(*grid) })
+}
+
+#[derive(Clone)]
+struct Shells {
+    grid: Grid,
+    single: bool,
+    sums: PrefixSums,
+}
+
+/// What a centre offers: the sum of the shell numbers, the last shell, and the nodes inside it.
+#[derive(Clone, Copy)]
+struct Offer {
+    cost: u64,
+    last: u32,
+    inner: u32,
+}
+
+/// The box around a centre.
+struct Core {
+    grid: Grid,
+    centre: Point,
+    sides: Sides,
+}
+
+impl Core {
+    /// The lowest coordinate, which may lie off the grid.
+    fn low(&self, axis: usize) -> i32 {
+        i32::from(self.centre[axis]) - i32::from((self.sides[axis] - 1) / 2)
+    }
+
+    /// The box grown by a number of shells, as far as it lies on the grid.
+    fn grown(&self, shells: u32) -> Cuboid {
+        let mut cuboid = Cuboid::whole(&self.grid);
+        for axis in 0..3 {
+            let n = i32::from(self.grid.side(axis));
+            let low = self.low(axis) - shells as i32;
+            let end = self.low(axis) + i32::from(self.sides[axis]) + shells as i32;
+            if !self.grid.wraps(axis) {
+                cuboid.base[axis] = low.max(0) as u16;
+                cuboid.sides[axis] = (end.min(n) - low.max(0)) as u16;
+            } else if end - low < n {
+                cuboid.base[axis] = low.rem_euclid(n) as u16;
+                cuboid.sides[axis] = (end - low) as u16;
+            }
+        }
+        cuboid
+    }
+
+    /// The shell in which a node lies; 0 is the box.
+    fn shell(&self, point: Point) -> u32 {
+        let distance = |axis: usize| {
+            let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));
+            let offset = i32::from(point[axis]) - self.low(axis);
+            if !self.grid.wraps(axis) {
+                return (-offset).max(offset - side + 1).max(0);
+            }
+            let offset = offset.rem_euclid(n);
+            if offset < side { 0 } else { (offset - side + 1).min(n - offset) }
+        };
+        (0..3).map(distance).max().expect("three axes") as u32
+    }
+}
+
+impl Shells {
+    fn core(&self, centre: Point, shape: Sides) -> Core {
+        let sides = std::array::from_fn(|axis| shape[axis].min(self.grid.side(axis)));
+        Core { grid: self.grid, centre, sides }
+    }
+
+    /// What a centre offers, if it is cheaper than `limit`.
+    fn offer(&self, core: &Core, nodes: u32, limit: u64) -> Option<Offer> {
+        let (mut cost, mut inner) = (0, 0);
+        for last in 0.. {
+            let left = u64::from(nodes - inner);
+            // Every node that is still to come costs at least the number of this shell.
+            if cost + left * u64::from(last) >= limit {
+                return None;
+            }
+            let cuboid = core.grown(last);
+            let free = cuboid.volume() - self.sums.busy_in(&cuboid);
+            if free >= nodes {
+                return Some(Offer { cost: cost + left * u64::from(last), last, inner });
+            }
+            cost += u64::from(free - inner) * u64::from(last);
+            inner = free;
+        }
+        unreachable!("enough nodes are free, so some shell has them")
+    }
+}
+
+impl Strategy for Shells {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let nodes = request.nodes;
+        if nodes > free.count() {
+            return None;
+        }
+        self.sums.load(free);
+        let shape = request.shape.filter(|_| !self.single).unwrap_or([1; 3]);
+        let mut best: Option<(Core, Offer)> = None;
+        for centre in free.iter().map(|node| self.grid.point(node)) {
+            let limit = best.as_ref().map_or(u64::MAX, |(_, offer)| offer.cost);
+            let core = self.core(centre, shape);
+            if let Some(offer) = self.offer(&core, nodes, limit) {
+                best = Some((core, offer));
+                if offer.cost == 0 {
+                    break;
+                }
+            }
+        }
+        let (core, Offer { last, inner, .. }) = best.expect("some node is free");
+        let mut left = nodes - inner;
+        let taken = free.iter().filter(|&node| {
+            let shell = core.shell(self.grid.point(node));
+            let here = shell == last && left > 0;
+            left -= u32::from(here);
+            shell < last || here
+        });
+        Some(runs(&self.grid, taken))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

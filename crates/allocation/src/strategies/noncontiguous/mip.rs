@@ -1,0 +1,79 @@
+//! Minimum Interference Paging: the first free box of exactly n nodes, of any shape; if there is
+//! none, the n free nodes with the least distance between the first and the last in row-major order.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free. Contiguous whenever a free box of
+//! exactly n nodes exists, even if scattered nodes would have a smaller span.
+//!
+//! ```text
+//!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
+//!              . # a a     wins                 a # a #    rows are scanned, span 6
+//!              . # . .                          a # a #
+//! ```
+//!
+//! The fallback is the rule of `linear-first:row-major`, and its code.
+//!
+//! Cost: O(d(n)) base sets of O(N/64 log(side)) each for the d(n) shapes, and O(N) for the fallback.
+//!
+//! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
+//! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80, 2018.
+//! The shapes are in the order of All-Shapes First-Fit, compact ones first; the shape asked for comes
+//! before them if it has exactly n nodes. 3D and wraps (for the boxes) are ours.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, order, volume};
+
+use super::super::shared::curve::{Curve, Packing};
+use super::super::shared::factor_shapes::factor_shapes;
+use super::by_count;
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "mip",
+    title: "Minimum Interference Paging",
+    source: "Bani-Mohammad & Ababneh 2018",
+    contiguous: false,
+    turns: true,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    Box::new(MinimumInterference {
+        grid: *grid,
+        bases: BaseSet::new(*grid),
+        curve: Curve::new(*grid, order::row_major(grid)),
+    })
+}
+
+#[derive(Clone)]
+struct MinimumInterference {
+    grid: Grid,
+    bases: BaseSet,
+    curve: Curve,
+}
+
+impl Strategy for MinimumInterference {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let nodes = request.nodes;
+        if nodes > free.count() {
+            return None;
+        }
+        let asked = request.shape.filter(|&shape| volume(shape) == u64::from(nodes));
+        let mut place = |shape: Sides| {
+            let base = self.bases.find(free, shape, Scan::default())?;
+            Some(Placement::Whole(Cuboid::new(base, shape)))
+        };
+        asked
+            .and_then(&mut place)
+            .or_else(|| factor_shapes(nodes, &self.grid).into_iter().find_map(place))
+            .or_else(|| self.curve.find(free, nodes, Packing::MinSpan))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,42 @@
+//! Naive: the first free nodes in row-major order.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free.
+//!
+//! ```text
+//!   . . . .      a request for 5 nodes: the lowest rows are filled
+//!   a # a .      from left to right, around what is busy
+//!   a a # a
+//! ```
+//!
+//! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
+//! 1994 paper; the code is [`Curve`](super::super::shared::curve::Curve).
+//!
+//! Cost: O(N/64 + n) for n of N nodes.
+//!
+//! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
+//! distributed memory multicomputers", Supercomputing '94.
+
+use pavior_kernel::Options;
+use pavior_mesh::{Grid, order};
+
+use super::super::shared::curve::{Linear, Packing};
+use super::by_count;
+use crate::Strategy;
+use crate::spec::{ANY_GRID, Spec};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "naive",
+    title: "Naive",
+    source: "Liu, Lo, Windisch & Nitzberg 1994",
+    contiguous: false,
+    turns: false,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    Box::new(Linear::new(*grid, order::row_major(grid), Packing::Sorted))
+}

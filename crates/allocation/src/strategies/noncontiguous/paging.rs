@@ -1,0 +1,271 @@
+//! Paging: the machine is divided into pages of 2^k x 2^k nodes, and a job takes the first free
+//! pages in some order.
+//!
+//! With k = 0 it misses nothing: a page is a node. With k >= 1 it succeeds exactly when the free
+//! pages hold enough nodes, and misses free nodes in pages that are partly busy (internal
+//! fragmentation of its own jobs, failed nodes).
+//!
+//! ```text
+//!   paging:1 on an 8x4 mesh, 7 nodes asked for: two pages, 8 nodes, in row-major order of pages
+//!   . . . . . . . .
+//!   . . . . . . . .
+//!   # # a a b b . .      the page at the lower left is held by another job
+//!   # # a a b b . .
+//! ```
+//!
+//! The orders of pages (`pavior_mesh::order`): row-major; snake; shuffled row-major, which
+//! interleaves the bits of row and column; shuffled snake, for which no definition was found: the
+//! option `shuffle` has three candidates.
+//!
+//! Cost: O(P) for P pages, and O(pages touched) to grant and to release. With k = 0 the code is
+//! [`Curve`](super::super::shared::curve::Curve), and `paging:0:row-major` is `naive`.
+//!
+//! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
+//! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
+//! 1997. Departures: pages are cubes in 3D and segments in 1D. Where a side is no multiple of 2^k
+//! the last pages are smaller (`border=unused` leaves them out, as the literature's machines have
+//! none), and a job takes pages until they hold enough nodes. Wraps are ignored.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
+
+use super::super::shared::curve::{Linear, Packing};
+use super::by_count;
+use crate::claim::{Claim, Grants, Question, Recognition};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "paging",
+    title: "Paging",
+    source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
+    contiguous: false,
+    turns: false,
+    options: &[SIZE, SCHEME, SHUFFLE, BORDER],
+    variants: &[
+        "",
+        "0:snake",
+        "0:shuffled-row-major",
+        "0:shuffled-snake",
+        "0:shuffled-snake:shuffle=hilbert",
+        "1",
+        "2:snake",
+        "1:shuffled-snake:shuffle=quadrant",
+        "1:border=unused",
+    ],
+    supports,
+    claim,
+    build,
+};
+
+const SIZE: OptionSpec = OptionSpec {
+    key: "size",
+    values: Values::Integer(0, 16),
+    default: "0",
+    meaning: "k: pages have sides of 2^k nodes",
+    bare: true,
+};
+
+const SCHEME: OptionSpec = OptionSpec {
+    key: "scheme",
+    values: Values::OneOf(&["row-major", "snake", "shuffled-row-major", "shuffled-snake"]),
+    default: "row-major",
+    meaning: "the order of the pages",
+    bare: true,
+};
+
+const SHUFFLE: OptionSpec = OptionSpec {
+    key: "shuffle",
+    values: Values::OneOf(&["index", "quadrant", "hilbert"]),
+    default: "index",
+    meaning: "what shuffled-snake is: the snake's index with its bits interleaved, a snake at each \
+              level of the quadtree, or a Hilbert curve",
+    bare: false,
+};
+
+const BORDER: OptionSpec = OptionSpec {
+    key: "border",
+    values: Values::OneOf(&["ragged", "unused"]),
+    default: "ragged",
+    meaning: "whether pages that the border cuts off are granted",
+    bare: false,
+};
+
+fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
+    let side = page_side(options);
+    let whole = |axis: usize| grid.side(axis) == 1 || u32::from(grid.side(axis)) >= side;
+    if options.get("border") == "ragged" || (0..3).all(whole) {
+        Ok(())
+    } else {
+        Err(Unsupported(format!("no page of side {side} fits")))
+    }
+}
+
+fn claim(options: &Options) -> Claim {
+    let claim = by_count(options);
+    match options.integer("size") {
+        0 => claim,
+        _ => Claim {
+            grants: Grants::RoundsUp,
+            recognition: Recognition::Partial(Question::Count),
+            ..claim
+        },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    if options.integer("size") == 0 {
+        return Box::new(Linear::new(*grid, order_of(grid, options), Packing::Sorted));
+    }
+    Box::new(Paging::new(*grid, options))
+}
+
+fn page_side(options: &Options) -> u32 {
+    1 << options.integer("size")
+}
+
+/// The order that the options name.
+fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
+    match (options.get("scheme"), options.get("shuffle")) {
+        ("snake", _) => order::snake(pages),
+        ("shuffled-row-major", _) => order::shuffled_row_major(pages),
+        ("shuffled-snake", "index") => order::shuffled_snake(pages),
+        ("shuffled-snake", "quadrant") => order::quadrant_snake(pages),
+        ("shuffled-snake", _) => order::hilbert(pages),
+        _ => order::row_major(pages),
+    }
+}
+
+/// Pages of two nodes or more.
+#[derive(Clone)]
+struct Paging {
+    grid: Grid,
+    side: u32,
+    /// The grid of pages: a page is a node of it.
+    pages: Grid,
+    /// The pages that are ever granted, in order of index.
+    order: Vec<NodeId>,
+    /// By page: how many of its nodes are not free, its jobs' spare nodes among them.
+    busy: Vec<u32>,
+    /// By page: whether it is ever granted.
+    usable: Vec<bool>,
+    /// The nodes of the usable pages that are free as a whole.
+    ready: u32,
+}
+
+impl Paging {
+    fn new(grid: Grid, options: &Options) -> Paging {
+        let side = page_side(options);
+        let sides = grid.sides().map(|n| u32::from(n).div_ceil(side) as u16);
+        let pages = Grid::mesh(&sides).expect("no more pages than nodes");
+        let count = pages.nodes() as usize;
+        let mut paging = Paging {
+            grid,
+            side,
+            pages,
+            order: order_of(&pages, options),
+            busy: vec![0; count],
+            usable: vec![true; count],
+            ready: 0,
+        };
+        if options.get("border") == "unused" {
+            let whole = |page: &Cuboid| {
+                (0..3).all(|axis| grid.side(axis) == 1 || u32::from(page.sides[axis]) == side)
+            };
+            paging.usable =
+                (0..count).map(|page| whole(&paging.page(NodeId(page as u32)))).collect();
+            paging.order.retain(|page| paging.usable[page.index()]);
+        }
+        paging.ready = paging.order.iter().map(|&page| paging.page(page).volume()).sum();
+        paging
+    }
+
+    /// The nodes of a page.
+    fn page(&self, page: NodeId) -> Cuboid {
+        let at = self.pages.point(page).map(u32::from);
+        let base = at.map(|c| c * self.side);
+        let side = |axis: usize| self.side.min(u32::from(self.grid.side(axis)) - base[axis]);
+        Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
+    }
+
+    /// Calls a function with every page that a box touches and the number of nodes they share.
+    fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
+        for piece in cuboid.unwrapped(&self.grid.clone()) {
+            let first = piece.base.map(u32::from);
+            let end: [u32; 3] = std::array::from_fn(|i| first[i] + u32::from(piece.sides[i]));
+            let pages = |axis: usize| first[axis] / self.side..=(end[axis] - 1) / self.side;
+            let ranges = [pages(0), pages(1), pages(2)];
+            let side = self.side;
+            let shared = |axis: usize, page: u32| {
+                end[axis].min((page + 1) * side) - first[axis].max(page * side)
+            };
+            for z in ranges[2].clone() {
+                for y in ranges[1].clone() {
+                    for x in ranges[0].clone() {
+                        let nodes = shared(0, x) * shared(1, y) * shared(2, z);
+                        let page = self.pages.id([x, y, z].map(|c| c as u16));
+                        change(self, page, nodes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Strategy for Paging {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        if request.nodes > self.ready {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut nodes = 0;
+        for &page in self.order.iter().filter(|page| self.busy[page.index()] == 0) {
+            if nodes >= request.nodes {
+                break;
+            }
+            let page = self.page(page);
+            nodes += page.volume();
+            parts.push(page);
+        }
+        Some(Placement::Parts(parts))
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            self.touched(part, |paging, page, nodes| {
+                if paging.busy[page.index()] == 0 && paging.usable[page.index()] {
+                    paging.ready -= paging.page(page).volume();
+                }
+                paging.busy[page.index()] += nodes;
+            });
+        }
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            self.touched(part, |paging, page, nodes| {
+                paging.busy[page.index()] -= nodes;
+                if paging.busy[page.index()] == 0 && paging.usable[page.index()] {
+                    paging.ready += paging.page(page).volume();
+                }
+            });
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        let mut ready = 0;
+        for page in (0..self.pages.nodes()).map(NodeId) {
+            let cuboid = self.page(page);
+            let busy = cuboid.nodes(&self.grid).filter(|&node| !free.is_node_free(node)).count();
+            assert_eq!(self.busy[page.index()] as usize, busy, "busy nodes of page {page:?}");
+            if busy == 0 && self.usable[page.index()] {
+                ready += volume(cuboid.sides) as u32;
+            }
+        }
+        assert_eq!(self.ready, ready, "nodes in free pages");
+    }
+}

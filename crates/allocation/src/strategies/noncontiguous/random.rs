@@ -1,0 +1,78 @@
+//! Random: free nodes drawn uniformly, without regard to where they are.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free. It is the yardstick for what
+//! dispersal costs.
+//!
+//! ```text
+//!   . # . .      a request for 4 nodes on an empty 4x4 mesh, drawn: each of the
+//!   . . . #      C(16,4) sets of nodes is as likely as any other
+//!   # . . .
+//!   . . # .
+//! ```
+//!
+//! Cost: O(F) for F free nodes, and O(n log n) for n nodes to put them in row-major order. Exactly n
+//! numbers are drawn for a granted request and none for a refused one.
+//!
+//! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
+//! distributed memory multicomputers", Supercomputing '94. The first n steps of a Fisher-Yates
+//! shuffle of the free nodes are ours, as is handing the nodes out in row-major order rather than in
+//! the order of drawing: strategies map processes row-major, and so does this one.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Grid, NodeId, Occupancy, Request};
+
+use super::super::shared::runs::runs;
+use super::by_count;
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "random",
+    title: "Random",
+    source: "Liu, Lo, Windisch & Nitzberg 1994",
+    contiguous: false,
+    turns: false,
+    options: &[],
+    variants: &[""],
+    supports: ANY_GRID,
+    claim: by_count,
+    build,
+};
+
+fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+    Box::new(Random { grid: *grid, nodes: Vec::new() })
+}
+
+#[derive(Clone)]
+struct Random {
+    grid: Grid,
+    /// Scratch: the free nodes, the first ones of which are drawn.
+    nodes: Vec<NodeId>,
+}
+
+impl Strategy for Random {
+    fn find(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+        draw: &mut Stream,
+    ) -> Option<Placement> {
+        if request.nodes > free.count() {
+            return None;
+        }
+        self.nodes.clear();
+        self.nodes.extend(free.iter());
+        let count = request.nodes as usize;
+        for index in 0..count {
+            let left = (self.nodes.len() - index) as u64;
+            self.nodes.swap(index, index + draw.below(left) as usize);
+        }
+        let drawn = &mut self.nodes[..count];
+        drawn.sort_unstable();
+        Some(runs(&self.grid, drawn.iter().copied()))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,77 @@
+//! A set of small numbers, one bit each.
+
+/// Some of the numbers `0..n`.
+#[derive(Clone, Debug)]
+pub(in crate::strategies) struct BitSet {
+    words: Vec<u64>,
+    len: u32,
+}
+
+impl BitSet {
+    /// None of the numbers `0..n`.
+    pub(in crate::strategies) fn new(n: u32) -> BitSet {
+        BitSet { words: vec![0; (n as usize).div_ceil(64)], len: 0 }
+    }
+
+    /// How many numbers are in it.
+    pub(in crate::strategies) fn len(&self) -> u32 {
+        self.len
+    }
+
+    pub(in crate::strategies) fn contains(&self, number: u32) -> bool {
+        self.words[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Puts a number in, and says whether it was not there before.
+    pub(in crate::strategies) fn insert(&mut self, number: u32) -> bool {
+        let missing = !self.contains(number);
+        self.words[number as usize / 64] |= 1 << (number % 64);
+        self.len += u32::from(missing);
+        missing
+    }
+
+    /// Takes a number out, and says whether it was there.
+    pub(in crate::strategies) fn remove(&mut self, number: u32) -> bool {
+        let present = self.contains(number);
+        self.words[number as usize / 64] &= !(1 << (number % 64));
+        self.len -= u32::from(present);
+        present
+    }
+
+    /// The least number from `from` on.
+    pub(in crate::strategies) fn next(&self, from: u32) -> Option<u32> {
+        let first = from as usize / 64;
+        let mut mask = u64::MAX << (from % 64);
+        for (index, &word) in self.words.iter().enumerate().skip(first) {
+            if word & mask != 0 {
+                return Some(index as u32 * 64 + (word & mask).trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_in_order() {
+        let mut set = BitSet::new(200);
+        for number in [199, 0, 63, 64, 130] {
+            assert!(set.insert(number));
+            assert!(!set.insert(number));
+        }
+        assert!(set.remove(64) && !set.remove(64) && set.contains(63));
+        let mut from = 0;
+        let mut listed = Vec::new();
+        while let Some(number) = set.next(from) {
+            listed.push(number);
+            from = number + 1;
+        }
+        assert_eq!(listed, [0, 63, 130, 199]);
+        assert_eq!(set.len(), 4);
+        assert_eq!(set.next(200), None);
+    }
+}

@@ -1,0 +1,323 @@
+//! Buddies: blocks that split into equal children and merge with their own siblings only.
+//!
+//! The machine is cut into roots; a block of level l >= 1 has R children of level l - 1. A block is
+//! *free* if all its nodes are free and its parent's are not: the maximal blocks. This is a function
+//! of the occupancy alone, so boxes that are no blocks (failed nodes, reservations) just split blocks
+//! down as far as they need to, and their release merges them again.
+
+use std::sync::Arc;
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Sides, volume};
+
+use super::bit_set::BitSet;
+use crate::Placement;
+
+/// A block that has no parent.
+#[derive(Clone, Debug)]
+pub(in crate::strategies) struct Root {
+    /// Its lowest corner.
+    pub(in crate::strategies) base: Point,
+    /// The sides of its blocks by level; the last are its own. Each level has R times the nodes of
+    /// the level below, and each side is the lower one's or its double.
+    pub(in crate::strategies) ladder: Arc<[Sides]>,
+}
+
+/// The roots of a machine: what never changes.
+#[derive(Debug)]
+struct Roots {
+    list: Vec<Root>,
+    /// By node, the root that holds it; empty if there is one root only.
+    of: Vec<u32>,
+}
+
+/// The free blocks of a machine.
+#[derive(Clone, Debug)]
+pub(in crate::strategies) struct Buddies {
+    grid: Grid,
+    radix: u32,
+    roots: Arc<Roots>,
+    /// By level: the bases of the free blocks.
+    free: Vec<BitSet>,
+    /// Scratch, by level: how far a search has come.
+    walks: Vec<Walk>,
+    /// Scratch, by level: the blocks still to be found.
+    needs: Vec<u32>,
+}
+
+/// One block.
+#[derive(Clone, Copy)]
+struct Block {
+    root: u32,
+    level: usize,
+    base: Point,
+}
+
+/// How far a search has come in one level: it takes the free blocks in order, and then the children
+/// of one block that it has split.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    taken: u32,
+    from: u32,
+    parent: NodeId,
+    child: u32,
+}
+
+impl Buddies {
+    /// All nodes free. The roots partition the grid; R is `radix`.
+    pub(in crate::strategies) fn new(grid: Grid, radix: u32, list: Vec<Root>) -> Buddies {
+        let levels = list.iter().map(|root| root.ladder.len()).max().expect("a grid has nodes");
+        let mut free = vec![BitSet::new(grid.nodes()); levels];
+        let mut of = Vec::new();
+        if list.len() > 1 {
+            of = vec![0; grid.nodes() as usize];
+        }
+        for (index, root) in (0u32..).zip(&list) {
+            let level = root.ladder.len() - 1;
+            free[level].insert(grid.id(root.base).0);
+            if !of.is_empty() {
+                for node in Cuboid::new(root.base, root.ladder[level]).nodes(&grid) {
+                    of[node.index()] = index;
+                }
+            }
+        }
+        let idle = Walk { taken: 0, from: 0, parent: NodeId(0), child: radix };
+        let roots = Arc::new(Roots { list, of });
+        Buddies { grid, radix, roots, free, walks: vec![idle; levels], needs: Vec::new() }
+    }
+
+    /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
+    /// number of blocks of that level. A block is the lowest free one of its level; failing that,
+    /// the first piece of the lowest of the smallest larger ones, whose other pieces serve next;
+    /// failing that, R blocks of the level below.
+    ///
+    /// Succeeds whenever so many nodes are free, which the caller has checked.
+    pub(in crate::strategies) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
+        for walk in &mut self.walks {
+            *walk = Walk { taken: 0, from: 0, parent: NodeId(0), child: self.radix };
+        }
+        self.needs.clear();
+        let mut rest = nodes;
+        while rest > 0 {
+            self.needs.push(rest % self.radix);
+            rest /= self.radix;
+        }
+        let mut parts = Vec::new();
+        for level in (0..self.needs.len()).rev() {
+            while self.needs[level] > 0 {
+                if let Some(base) = self.pick(level) {
+                    self.needs[level] -= 1;
+                    parts.push(self.cuboid(self.block(base, level)));
+                } else {
+                    // Blocks of level 0 are the free nodes, of which there are enough.
+                    self.needs[level - 1] += self.radix * self.needs[level];
+                    self.needs[level] = 0;
+                }
+            }
+        }
+        parts
+    }
+
+    /// The next block of a level, split off a larger one if need be.
+    fn pick(&mut self, level: usize) -> Option<NodeId> {
+        let from = (level..self.walks.len()).find(|&larger| self.has(larger))?;
+        let base = self.take(from);
+        // The first child stands at its parent's base; its siblings are left to be taken.
+        for walk in &mut self.walks[level..from] {
+            (walk.parent, walk.child) = (base, 1);
+        }
+        Some(base)
+    }
+
+    fn has(&self, level: usize) -> bool {
+        let walk = &self.walks[level];
+        walk.taken < self.free[level].len() || walk.child < self.radix
+    }
+
+    fn take(&mut self, level: usize) -> NodeId {
+        let walk = self.walks[level];
+        if walk.taken < self.free[level].len() {
+            let base = self.free[level].next(walk.from).expect("not all are taken");
+            let walk = &mut self.walks[level];
+            (walk.taken, walk.from) = (walk.taken + 1, base + 1);
+            return NodeId(base);
+        }
+        self.walks[level].child += 1;
+        let child = self.child(self.block(walk.parent, level + 1), walk.child);
+        self.grid.id(child.base)
+    }
+
+    /// Takes the nodes of a placement out of the free blocks; all of them are free.
+    pub(in crate::strategies) fn take_out(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for piece in part.unwrapped(&self.grid) {
+                self.each_root(&piece, |buddies, root| buddies.carve(root, &piece));
+            }
+        }
+    }
+
+    /// Puts the nodes of a placement back; none of them is free.
+    pub(in crate::strategies) fn put_back(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for piece in part.unwrapped(&self.grid) {
+                self.each_root(&piece, |buddies, root| {
+                    buddies.merge(root, &piece);
+                });
+            }
+        }
+    }
+
+    /// Calls a function with every root that shares nodes with a box that does not wrap.
+    fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
+        let [x0, y0, z0] = piece.base;
+        let [x1, y1, z1] = end(piece);
+        for z in z0..z1 as u16 {
+            for y in y0..y1 as u16 {
+                let mut x = u32::from(x0);
+                while x < x1 {
+                    let root = self.root(self.grid.id([x as u16, y, z]));
+                    let cuboid = self.cuboid(root);
+                    // Each is met in several rows, and changed in the first of them.
+                    if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
+                        change(self, root);
+                    }
+                    x = end(&cuboid)[0];
+                }
+            }
+        }
+    }
+
+    /// Takes a box out of a block.
+    fn carve(&mut self, block: Block, piece: &Cuboid) {
+        let cuboid = self.cuboid(block);
+        if !meet(&cuboid, piece) {
+            return;
+        }
+        let was_free = self.free[block.level].remove(self.grid.id(block.base).0);
+        if was_free && inside(&cuboid, piece) {
+            return;
+        }
+        assert!(block.level > 0, "{piece:?} holds a node that is not free");
+        for index in 0..self.radix {
+            let child = self.child(block, index);
+            if was_free {
+                self.free[child.level].insert(self.grid.id(child.base).0);
+            }
+            self.carve(child, piece);
+        }
+    }
+
+    /// Puts a box back into a block, and says whether the whole block is free then.
+    fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
+        let cuboid = self.cuboid(block);
+        let base = self.grid.id(block.base).0;
+        if !meet(&cuboid, piece) {
+            return self.free[block.level].contains(base);
+        }
+        if inside(&cuboid, piece) {
+            assert!(self.free[block.level].insert(base), "{piece:?} holds a node that is free");
+            return true;
+        }
+        let mut whole = true;
+        for index in 0..self.radix {
+            whole &= self.merge(self.child(block, index), piece);
+        }
+        if whole {
+            for index in 0..self.radix {
+                let child = self.child(block, index);
+                self.free[child.level].remove(self.grid.id(child.base).0);
+            }
+            self.free[block.level].insert(base);
+        }
+        whole
+    }
+
+    /// The root that holds a node.
+    fn root(&self, node: NodeId) -> Block {
+        let root = self.roots.of.get(node.index()).copied().unwrap_or(0);
+        let Root { base, ladder } = &self.roots.list[root as usize];
+        Block { root, level: ladder.len() - 1, base: *base }
+    }
+
+    /// The block of a level that stands at a base.
+    fn block(&self, base: NodeId, level: usize) -> Block {
+        Block { root: self.root(base).root, level, base: self.grid.point(base) }
+    }
+
+    fn cuboid(&self, block: Block) -> Cuboid {
+        Cuboid::new(block.base, self.sides(block.root, block.level))
+    }
+
+    fn sides(&self, root: u32, level: usize) -> Sides {
+        self.roots.list[root as usize].ladder[level]
+    }
+
+    /// A child of a block, numbered row-major.
+    fn child(&self, block: Block, index: u32) -> Block {
+        let level = block.level - 1;
+        let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
+        let (mut base, mut rest) = (block.base, index as u16);
+        for axis in 0..3 {
+            let count = own[axis] / childs[axis];
+            base[axis] += rest % count * childs[axis];
+            rest /= count;
+        }
+        Block { level, base, ..block }
+    }
+
+    /// Holds the free blocks against the truth; panics where they disagree.
+    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+        let mut nodes = 0;
+        for root in &self.roots.list {
+            nodes += self.validate_block(self.root(self.grid.id(root.base)), free);
+        }
+        assert_eq!(nodes, u64::from(free.count()), "nodes in free blocks");
+        let listed: u32 = self.free.iter().map(BitSet::len).sum();
+        assert_eq!(listed, self.count_free(), "every listed base is a block's");
+    }
+
+    /// The free nodes of a block, after it is checked.
+    fn validate_block(&self, block: Block, free: &Occupancy) -> u64 {
+        let cuboid = self.cuboid(block);
+        let listed = self.free[block.level].contains(self.grid.id(block.base).0);
+        assert_eq!(listed, free.is_free(&cuboid), "{cuboid:?} is a free block");
+        if listed {
+            return volume(cuboid.sides);
+        }
+        match block.level {
+            0 => 0,
+            _ => (0..self.radix).map(|i| self.validate_block(self.child(block, i), free)).sum(),
+        }
+    }
+
+    /// The number of free blocks, by walking down from the roots.
+    fn count_free(&self) -> u32 {
+        let mut stack: Vec<Block> =
+            self.roots.list.iter().map(|root| self.root(self.grid.id(root.base))).collect();
+        let mut count = 0;
+        while let Some(block) = stack.pop() {
+            if self.free[block.level].contains(self.grid.id(block.base).0) {
+                count += 1;
+            } else if block.level > 0 {
+                stack.extend((0..self.radix).map(|index| self.child(block, index)));
+            }
+        }
+        count
+    }
+}
+
+/// The coordinates behind the last ones of a box that does not wrap.
+fn end(cuboid: &Cuboid) -> [u32; 3] {
+    std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
+}
+
+/// Whether two boxes that do not wrap share a node.
+fn meet(a: &Cuboid, b: &Cuboid) -> bool {
+    let (a_end, b_end) = (end(a), end(b));
+    (0..3).all(|i| u32::from(a.base[i]) < b_end[i] && u32::from(b.base[i]) < a_end[i])
+}
+
+/// Whether a box lies inside another; neither wraps.
+fn inside(inner: &Cuboid, outer: &Cuboid) -> bool {
+    let (inner_end, outer_end) = (end(inner), end(outer));
+    (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= outer_end[i])
+}

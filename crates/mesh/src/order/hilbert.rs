@@ -1,0 +1,112 @@
+//! The Hilbert curve.
+//!
+//! ```text
+//!   4x4    15 12 11 10     every quarter is a smaller curve, turned so that
+//!          14 13  8  9     its end is next to the following one's start
+//!           1  2  7  6
+//!           0  3  4  5
+//! ```
+//!
+//! A node's position on the curve of the enclosing power-of-two square or cube is computed from its
+//! coordinates alone (Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707,
+//! 2004); sorting by it leaves out the positions that the grid lacks. So a 65535x2 grid costs
+//! O(N log N) like any other, not a square of side 65536. On a power-of-two square or cube every
+//! step leads to a neighbour; elsewhere the curve jumps where it left the grid.
+
+use super::{by_key, interleave, row_major};
+use crate::{Grid, NodeId};
+
+/// The nodes along a Hilbert curve, which starts at node 0. A grid of which only one axis is longer
+/// than 1 is walked along this axis.
+///
+/// ```
+/// use pavior_mesh::{Grid, order};
+/// let nodes: Vec<u32> = order::hilbert(&Grid::mesh(&[4, 2])?).iter().map(|n| n.0).collect();
+/// assert_eq!(nodes, [0, 4, 5, 1, 2, 3, 7, 6]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
+    let long: Vec<usize> = (0..3).rev().filter(|&axis| grid.side(axis) > 1).collect();
+    if long.len() < 2 {
+        return row_major(grid);
+    }
+    by_key(grid, |point, bits| {
+        let mut transposed = [0; 3];
+        for (slot, &axis) in long.iter().enumerate() {
+            transposed[slot] = u32::from(point[axis]);
+        }
+        transpose(&mut transposed[..long.len()], bits);
+        transposed.reverse();
+        interleave(transposed, bits)
+    })
+}
+
+/// Skilling's transposed index: the index's bits, dealt out to the axes, the highest to axis 0.
+fn transpose(axes: &mut [u32], bits: u32) {
+    for bit in (1..bits).rev() {
+        // Undo the turn and the reflection of the quarter that the higher bits name.
+        let (mask, low) = (1 << bit, (1 << bit) - 1);
+        for axis in 0..axes.len() {
+            if axes[axis] & mask != 0 {
+                axes[0] ^= low;
+            } else {
+                let swapped = (axes[0] ^ axes[axis]) & low;
+                axes[0] ^= swapped;
+                axes[axis] ^= swapped;
+            }
+        }
+    }
+    for axis in 1..axes.len() {
+        axes[axis] ^= axes[axis - 1];
+    }
+    let last = axes[axes.len() - 1];
+    let flips =
+        (1..bits).filter(|bit| last >> bit & 1 == 1).fold(0, |all, bit| all ^ ((1 << bit) - 1));
+    for axis in axes {
+        *axis ^= flips;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{is_permutation, jumps, matrix};
+    use super::*;
+
+    #[test]
+    fn on_powers_of_two_every_step_leads_to_a_neighbour() {
+        for t in 0..=6 {
+            let grid = Grid::mesh(&[1 << t, 1 << t]).unwrap();
+            assert_eq!(jumps(&grid, &hilbert(&grid)), 0, "{grid}");
+        }
+        for t in 0..=4 {
+            let grid = Grid::mesh(&[1 << t, 1 << t, 1 << t]).unwrap();
+            assert_eq!(jumps(&grid, &hilbert(&grid)), 0, "{grid}");
+        }
+        let upright = Grid::mesh(&[8, 1, 8]).unwrap();
+        assert_eq!(jumps(&upright, &hilbert(&upright)), 0);
+    }
+
+    #[test]
+    fn the_matrix_of_the_header() {
+        let grid = Grid::mesh(&[4, 4]).unwrap();
+        let expected = [[0, 3, 4, 5], [1, 2, 7, 6], [14, 13, 8, 9], [15, 12, 11, 10]];
+        assert_eq!(matrix(&grid, &hilbert(&grid)), expected);
+    }
+
+    #[test]
+    fn every_grid_is_visited_once() {
+        for sides in [[1, 1, 1], [7, 1, 1], [1, 5, 1], [5, 3, 1], [13, 7, 1], [5, 4, 6], [3, 1, 9]]
+        {
+            let grid = Grid::mesh(&sides).unwrap();
+            assert!(is_permutation(&grid, &hilbert(&grid)), "{grid}");
+        }
+        let long = Grid::mesh(&[65535, 2]).unwrap();
+        let order = hilbert(&long);
+        assert!(is_permutation(&long, &order));
+        // Of each 2x2 square the whole curve stays inside it before it leaves.
+        let squares = order.chunks(4).take(100);
+        assert!(squares.into_iter().all(|four| {
+            four.iter().all(|&node| long.point(node)[0] / 2 == long.point(four[0])[0] / 2)
+        }));
+    }
+}

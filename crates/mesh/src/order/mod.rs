@@ -1,0 +1,103 @@
+//! Orders of the nodes: row-major, snake, Hilbert, and the shuffled orders of Paging.
+//!
+//! An order is the list of all nodes of a grid; the position of a node in it is its rank. No order
+//! looks at wraps.
+
+mod hilbert;
+mod shuffled;
+
+use crate::{Grid, NodeId, Point};
+
+pub use hilbert::hilbert;
+pub use shuffled::{quadrant_snake, shuffled_row_major, shuffled_snake};
+
+/// Row-major: x fastest, then y, then z.
+pub fn row_major(grid: &Grid) -> Vec<NodeId> {
+    (0..grid.nodes()).map(NodeId).collect()
+}
+
+/// Snake-like (boustrophedon): consecutive nodes are always adjacent, because every second row runs
+/// backwards, and every second plane runs through its rows backwards.
+///
+/// ```
+/// use pavior_mesh::{Grid, order};
+/// let nodes: Vec<u32> = order::snake(&Grid::mesh(&[3, 2])?).iter().map(|n| n.0).collect();
+/// assert_eq!(nodes, [0, 1, 2, 5, 4, 3]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn snake(grid: &Grid) -> Vec<NodeId> {
+    let [w, d, h] = grid.sides();
+    let mut nodes = Vec::with_capacity(grid.nodes() as usize);
+    let mut row = 0u32;
+    for z in 0..h {
+        for j in 0..d {
+            let y = if z % 2 == 0 { j } else { d - 1 - j };
+            for i in 0..w {
+                let x = if row % 2 == 0 { i } else { w - 1 - i };
+                nodes.push(grid.id([x, y, z]));
+            }
+            row += 1;
+        }
+    }
+    nodes
+}
+
+/// The nodes by ascending key, a node's key being a function of its coordinates and of the number
+/// of bits of the enclosing power of two. Sorting closes the gaps that absent nodes leave.
+fn by_key(grid: &Grid, key: impl Fn(Point, u32) -> u64) -> Vec<NodeId> {
+    let bits = enclosing_bits(grid);
+    let mut keyed: Vec<(u64, NodeId)> =
+        row_major(grid).into_iter().map(|node| (key(grid.point(node), bits), node)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, node)| node).collect()
+}
+
+/// The number of bits of a coordinate on the smallest power-of-two square or cube that holds the
+/// grid: at most 16.
+fn enclosing_bits(grid: &Grid) -> u32 {
+    let longest = *grid.sides().iter().max().expect("three sides");
+    u32::from(longest).next_power_of_two().ilog2()
+}
+
+/// The bits of the coordinates, interleaved: in each group of three the last axis is the highest.
+fn interleave(point: [u32; 3], bits: u32) -> u64 {
+    let group = |bit: u32| point.iter().rev().fold(0, |digit, c| digit << 1 | (c >> bit & 1));
+    (0..bits).rev().fold(0, |key, bit| key << 3 | u64::from(group(bit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The index matrix of an order, the first line being y = 0, as the literature prints them.
+    pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
+        let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
+        for (rank, &node) in order.iter().enumerate() {
+            let [x, y, _] = grid.point(node).map(usize::from);
+            rows[y][x] = rank;
+        }
+        rows
+    }
+
+    pub(super) fn is_permutation(grid: &Grid, order: &[NodeId]) -> bool {
+        let mut sorted = order.to_vec();
+        sorted.sort();
+        sorted == row_major(grid)
+    }
+
+    /// The number of steps of an order that do not lead to a neighbour.
+    pub(super) fn jumps(grid: &Grid, order: &[NodeId]) -> usize {
+        let far = |pair: &&[NodeId]| grid.distance(grid.point(pair[0]), grid.point(pair[1])) != 1;
+        order.windows(2).filter(far).count()
+    }
+
+    #[test]
+    fn a_snake_visits_every_node_once_and_steps_to_neighbours() {
+        for sides in [[1, 1, 1], [5, 1, 1], [4, 3, 1], [3, 3, 3], [4, 3, 2], [2, 4, 5]] {
+            let grid = Grid::mesh(&sides).unwrap();
+            let nodes = snake(&grid);
+            assert_eq!(jumps(&grid, &nodes), 0, "{grid}");
+            assert!(is_permutation(&grid, &nodes), "{grid}");
+        }
+    }
+}
