@@ -22,6 +22,7 @@
 
 pub mod claim;
 pub mod conformance;
+mod fork;
 mod machine;
 pub mod oracle;
 mod placement;
@@ -31,6 +32,7 @@ mod spec;
 mod strategies;
 mod strategy;
 
+pub use fork::Fork;
 pub use machine::{Machine, NotFree, UnknownJob};
 pub use placement::Placement;
 pub use refusal::Refusal;
