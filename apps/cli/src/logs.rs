@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pavior_experiments::{Source, TraceSource};
 use pavior_mesh::Grid;
 use pavior_workload::traces::{Filter, Format, ReadError, ReadOptions, Replay, Trace, TraceJobs};
-use pavior_workload::{Job, Selection, ShapeRule, Shaper};
+use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, Unit, read_failures};
 
 use crate::args::{LogArgs, ReadArgs};
 use crate::fault::{Fault, Place};
@@ -92,4 +92,9 @@ fn fault(path: &Path, error: ReadError) -> Fault {
         }
         other => Fault::usage(format!("cannot read {name}: {other}")),
     }
+}
+
+/// A list of failures and repairs.
+pub(crate) fn failures(path: &Path, grid: &Grid, unit: Unit) -> Result<Vec<NodeEvent>, Fault> {
+    read_failures(files::open(path)?, grid, unit).map_err(|error| fault(path, error))
 }

@@ -3,10 +3,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use pavior_workload::traces::batsim::Version;
+use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
+
+mod messages;
+mod traces;
+
+pub(crate) use messages::{
+    Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
+};
+pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -26,12 +33,16 @@ pub(crate) enum Command {
     Strategies(ListArgs),
     /// Lists the schedulers: which job goes next
     Schedulers(ListArgs),
+    /// Lists the patterns: what jobs say to each other
+    Patterns(ListArgs),
     /// Lists the metrics
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
     Allocate(AllocateArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
+    /// Sends a list of messages, JSON lines on standard input, through the network
+    Network(NetworkCommandArgs),
     /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Prints completions for a shell
@@ -83,7 +94,11 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) synthetic: SyntheticArgs,
     #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+    #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) failures: FailureArgs,
     #[command(flatten)]
     pub(crate) runs: RunArgs,
     #[command(flatten)]
@@ -115,6 +130,23 @@ pub(crate) struct StreamArgs {
     /// When jobs arrive [default: exponential]
     #[arg(long)]
     pub(crate) arrivals: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Failures of nodes")]
+pub(crate) struct FailureArgs {
+    /// The mean time to failure of a node, exponential
+    #[arg(long, requires = "mttr", allow_hyphen_values = true)]
+    pub(crate) mttf: Option<f64>,
+    /// The mean time to its repair, exponential
+    #[arg(long, requires = "mttf", allow_hyphen_values = true)]
+    pub(crate) mttr: Option<f64>,
+    /// A list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}
+    #[arg(long, conflicts_with = "mttf")]
+    pub(crate) failures: Option<PathBuf>,
+    /// Interrupted jobs go on from the last multiple of this run time [default: from scratch]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) checkpoint: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -188,99 +220,6 @@ pub(crate) struct ResultArgs {
     /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    #[command(subcommand)]
-    pub(crate) command: TraceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Says what is in a log: lines kept and skipped, sizes, run times, load
-    Inspect(InspectArgs),
-    /// Writes a log in another format
-    Convert(ConvertArgs),
-    /// Writes a synthetic log
-    Generate(GenerateArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
-    /// The log (.swf, .sim or .json, also .gz)
-    pub(crate) from: PathBuf,
-    /// The file to write, in the format that its name says
-    pub(crate) to: PathBuf,
-    /// Gives jobs without a shape the one that --shape-rule chooses for this machine
-    #[arg(long, short)]
-    pub(crate) machine: Option<String>,
-    /// How a number of nodes becomes a box
-    #[arg(long, default_value = "compact")]
-    pub(crate) shape_rule: String,
-    /// The seed of random shape rules
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// The version of Batsim whose names are written
-    #[arg(long, value_enum, default_value_t = Batsim::V4)]
-    pub(crate) batsim: Batsim,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
-}
-
-/// A version of Batsim.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Batsim {
-    /// Up to version 4.
-    V4,
-    /// From version 5 on.
-    V5,
-}
-
-impl Batsim {
-    pub(crate) fn version(self) -> Version {
-        match self {
-            Batsim::V4 => Version::V4,
-            Batsim::V5 => Version::V5,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct GenerateArgs {
-    /// A model of whole workloads (lublin), or a distribution of request sides (uniform, pods, ...)
-    pub(crate) model: String,
-    /// The number of jobs
-    #[arg(long, default_value_t = 1000)]
-    pub(crate) jobs: usize,
-    /// Nodes of the machine that a model is for
-    #[arg(long, conflicts_with = "machine")]
-    pub(crate) nodes: Option<u32>,
-    /// The machine that sides are drawn for
-    #[arg(long, short)]
-    pub(crate) machine: Option<String>,
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
-    /// The seed
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// The file to write, in the format that its name says [default: SWF on standard output]
-    #[arg(long, short)]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InspectArgs {
-    /// The log (.swf, .sim or .json, also .gz)
-    pub(crate) file: PathBuf,
-    /// The machine that load and sizes are compared with [default: the size in the header]
-    #[arg(long, short)]
-    pub(crate) machine: Option<String>,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    /// How to print [default: table on a terminal, else json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
 }
 
 /// What to read of a log.
