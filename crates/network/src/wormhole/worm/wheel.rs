@@ -100,14 +100,6 @@ impl Wheel {
         }
     }
 
-    /// Adds a request, which is never further away than the wheel reaches.
-    #[inline]
-    pub(super) fn request(&mut self, at: u64, place: u32) {
-        let index = (at & self.mask) as usize;
-        self.busy[index / 64] |= 1 << (index % 64);
-        self.slots[index].requests.push(place);
-    }
-
     /// The first cycle from `now` on that has an event.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
