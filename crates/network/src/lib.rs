@@ -1,5 +1,18 @@
 //! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes
-//! and tori.
+//! and tori, and the messages of jobs.
+//!
+//! ```text
+//!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
+//! ```
+//!
+//! - [`Channels`] numbers the channels of a grid, [`Path`] is the dimension-order path of a message.
+//! - [`Engine`] is what an engine is. [`Worm`] follows headers only and is the default; [`Flit`]
+//!   moves every flit, is the specification, and models what the other does not. They are written
+//!   independently and agree message by message.
+//! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
+//! - [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries alone.
+//!
+//! This crate knows nothing of strategies, queues or occupancy.
 
 mod channel;
 mod deadlock;

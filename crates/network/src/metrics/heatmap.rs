@@ -19,9 +19,9 @@ use crate::channel::{Channel, Kind};
 /// Distances in the picture.
 const CELL: f64 = 40.0;
 const NODE: f64 = 14.0;
-const MARGIN: f64 = 36.0;
-const HEADER: f64 = 30.0;
-const FOOTER: f64 = 46.0;
+const MARGIN: f64 = 52.0;
+const HEADER: f64 = 48.0;
+const FOOTER: f64 = 44.0;
 
 /// Colours from no load to the greatest (viridis, reversed so that idle links are pale).
 const SCALE: [[f64; 3]; 6] = [
@@ -93,7 +93,7 @@ impl<'a> Picture<'a> {
 
     fn size(&self) -> (f64, f64) {
         let width = self.sides[2] * self.layer_width() + MARGIN;
-        (width.max(330.0), HEADER + self.sides[1] * CELL + MARGIN + FOOTER)
+        (width.max(400.0), HEADER + self.sides[1] * CELL + MARGIN + FOOTER)
     }
 
     /// The middle of a node.
@@ -116,16 +116,16 @@ impl<'a> Picture<'a> {
             // The coordinates of the first and last column and row; the layer's below it.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
-                label(out, at, below + CELL * 0.78, "middle", &x.to_string())?;
+                label(out, at, below + CELL * 1.08, "middle", &x.to_string())?;
             }
             for y in [0, last[1]] {
                 let (at, middle) = self.place([0, y, z]);
-                label(out, at - CELL * 0.62, middle + 4.0, "end", &y.to_string())?;
+                label(out, at - CELL * 0.86, middle + 4.0, "end", &y.to_string())?;
             }
             if self.axes == 3 {
                 let (at, below) = self.place([0, 0, z]);
                 let middle = at + (self.sides[0] - 1.0) * CELL / 2.0;
-                label(out, middle, below + CELL * 1.1, "middle", &format!("z = {z}"))?;
+                label(out, middle, below + CELL * 1.4, "middle", &format!("z = {z}"))?;
             }
         }
         Ok(())

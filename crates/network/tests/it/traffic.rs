@@ -48,6 +48,7 @@ fn run<E: Engine>(mut network: E, mut job: JobTraffic) -> Log {
         if job.is_finished() {
             break;
         }
+        assert!(network.undelivered() > 0, "an unfinished job has a message under way");
         now = network.advance(Time::MAX, &mut news).unwrap();
         created.extend(news.entered.iter().map(|entered| job.follower(entered)));
         news.deliveries.iter().for_each(|delivery| job.delivered(delivery.tag));

@@ -36,7 +36,9 @@ fn settings(routing_delay: u32, buffer: u32) -> Settings {
 
 #[test]
 fn alone_a_message_takes_its_zero_load_latency() {
-    for (delay, buffer, flits) in [(3, 1, 8), (0, 1, 1), (0, 3, 12), (5, 8, 2), (3, 100, 5000)] {
+    for (delay, buffer, flits) in
+        [(3, 1, 8), (0, 1, 1), (0, 3, 12), (5, 8, 2), (3, 100, 5000), (9000, 2, 7)]
+    {
         let got = delivered("mesh:6x5", settings(delay, buffer), &[(0, 29, flits, 4)]);
         assert_eq!(got, [4 + zero_load_latency(9, flits, delay)]);
         let to_itself = delivered("mesh:6x5", settings(delay, buffer), &[(7, 7, flits, 0)]);
@@ -147,6 +149,24 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
         assert_eq!(network.advance(Time(1000), &mut news), Ok(Time(316)));
         assert_eq!(news.deliveries[0].id, 9);
         assert_eq!(network.advance(Time(1000), &mut news).unwrap_err().undelivered, 4);
+    }
+}
+
+/// A list goes on behind a deadlock: in the lists of both engines everything else is delivered,
+/// though one of them finds the deadlock earlier than the other.
+#[test]
+fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
+    for kind in BOTH {
+        let settings = Settings { lanes: Lanes::One, ..Settings::default() };
+        let mut network = Network::new(grid("grid:4wx2"), settings, kind).unwrap();
+        let stuck = (0..4)
+            .map(|i| Message::new(i, NodeId(i as u32), NodeId((i as u32 + 2) % 4), 8, Time(0)));
+        let others = (4..8).map(|id| Message::new(id, NodeId(4), NodeId(5), 8, Time(100 * id)));
+        let mut arrived = Vec::new();
+        let end =
+            run_list(&mut network, stuck.chain(others), |d| arrived.push((d.id, d.latency())));
+        assert_eq!(arrived, [(4, 16), (5, 16), (6, 16), (7, 16)]);
+        assert_eq!(end.unwrap_err().undelivered, 4);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::message::Entered;
 impl Flit {
     /// Requests, releases, grants and body flits of the open cycle.
     pub(super) fn close(&mut self) {
-        for place in std::mem::take(&mut self.fresh) {
+        while let Some(place) = self.fresh.pop() {
             let created = self.packets[place as usize].message.created.0;
             self.request(place, created);
         }
@@ -51,7 +51,7 @@ impl Flit {
     /// Lanes that share a link: who can cross is judged at the start of the cycle, and a link
     /// carries one flit, of the first such lane behind the one that it served last.
     fn share(&mut self) {
-        let mut able: Vec<(u32, u32, u32, u32)> = Vec::new();
+        let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
                 let (link, lane) = self.links[channel as usize];
@@ -63,7 +63,7 @@ impl Flit {
         able.sort_unstable();
         self.active.clear();
         let mut busy = NONE;
-        for (link, _, channel, place) in able {
+        for (link, _, channel, place) in able.drain(..) {
             if link == busy {
                 self.list(channel);
                 continue;
@@ -75,6 +75,7 @@ impl Flit {
                 self.list(before);
             }
         }
+        self.able = able;
     }
 
     /// The message of which a flit can cross a channel now.

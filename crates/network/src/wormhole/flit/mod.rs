@@ -57,6 +57,8 @@ pub struct Flit {
     /// Channels to try in the open cycle, and in the one behind it.
     active: Vec<u32>,
     coming: Vec<u32>,
+    /// Under shared lanes: link, turn, channel and message of what can cross.
+    able: Vec<(u32, u32, u32, u32)>,
     /// Messages whose tail crossed their ejection channel in the cycle before.
     arrived: Vec<u32>,
     entered: Vec<Entered>,
@@ -91,6 +93,7 @@ impl Flit {
             later: BTreeMap::new(),
             active: Vec::new(),
             coming: Vec::new(),
+            able: Vec::new(),
             arrived: Vec::new(),
             entered: Vec::new(),
             crossings: 0,

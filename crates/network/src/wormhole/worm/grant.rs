@@ -103,7 +103,7 @@ impl Worm {
         } else {
             self.slab.turn(place);
         }
-        self.wheel.request(requested, place);
+        self.wheel.schedule(now, requested, What::Request, place);
 
         let (crossings, mask) = self.slab.crossings_of(place);
         crossings[(position & mask) as usize] = Crossing { at: now, channel };

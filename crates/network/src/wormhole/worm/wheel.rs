@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What falls on one cycle. The lists keep their memory when they are emptied.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Slot {
     /// Messages whose header requests a channel.
     pub(super) requests: Vec<u32>,
@@ -12,6 +12,17 @@ pub(super) struct Slot {
     pub(super) wakes: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
+}
+
+impl Slot {
+    /// Lists with room for what usually falls on a cycle.
+    fn new() -> Slot {
+        Slot {
+            requests: Vec::with_capacity(64),
+            wakes: Vec::with_capacity(16),
+            deliveries: Vec::with_capacity(16),
+        }
+    }
 }
 
 /// What an event is; the order matters to nobody.
@@ -39,11 +50,11 @@ impl Wheel {
 
     /// A wheel for events at most `reach` cycles ahead.
     pub(super) fn new(reach: u64) -> Wheel {
-        let length = (reach + 1).next_power_of_two().clamp(64, Self::LONGEST) as usize;
+        let length = (reach + 1).next_power_of_two().clamp(16, Self::LONGEST) as usize;
         Wheel {
-            slots: (0..length).map(|_| Slot::default()).collect(),
+            slots: (0..length).map(|_| Slot::new()).collect(),
             mask: length as u64 - 1,
-            busy: vec![0; length / 64],
+            busy: vec![0; length.div_ceil(64)],
             far: BinaryHeap::new(),
         }
     }
@@ -55,7 +66,7 @@ impl Wheel {
         }
         let mut longer = Wheel::new(reach);
         for ahead in 0..=self.mask {
-            let slot = std::mem::take(self.slot(now + ahead));
+            let slot = std::mem::replace(self.slot(now + ahead), Slot::new());
             let lists = [
                 (What::Request, slot.requests),
                 (What::Wake, slot.wakes),
@@ -89,14 +100,6 @@ impl Wheel {
         }
     }
 
-    /// Adds a request, which is never further away than the wheel reaches.
-    #[inline]
-    pub(super) fn request(&mut self, at: u64, place: u32) {
-        let index = (at & self.mask) as usize;
-        self.busy[index / 64] |= 1 << (index % 64);
-        self.slots[index].requests.push(place);
-    }
-
     /// The first cycle from `now` on that has an event.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
@@ -118,7 +121,9 @@ impl Wheel {
         // The words behind the first one, round to the part of the first that lies before `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
-            (word != 0).then(|| now + (64 * k - shift) as u64 + u64::from(word.trailing_zeros()))
+            let round = if first + k < words { 0 } else { self.slots.len() };
+            let begin = round + (first + k) % words * 64;
+            (word != 0).then(|| now + (begin - start) as u64 + u64::from(word.trailing_zeros()))
         })
     }
 
@@ -152,9 +157,9 @@ mod tests {
 
     #[test]
     fn finds_events_near_far_and_round_the_end() {
-        for reach in [3, 100, 5000] {
-            for start in [0u64, 61, 127, 4095, 4_294_967_290] {
-                for ahead in [0u64, 1, 62, 63, 64, 127, 128, 4095, 4096, 100_000] {
+        for reach in [3, 20, 100, 5000] {
+            for start in [0u64, 13, 61, 127, 4095, 4_294_967_290] {
+                for ahead in [0u64, 1, 15, 16, 31, 62, 63, 64, 127, 128, 4095, 4096, 100_000] {
                     let mut wheel = Wheel::new(reach);
                     wheel.schedule(start, start + ahead, What::Wake, 7);
                     assert_eq!(wheel.next(start), Some(start + ahead), "{reach} {start} {ahead}");
