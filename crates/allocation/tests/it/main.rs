@@ -3,6 +3,7 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod drawings;
 mod machine;
 mod noncontiguous;
 mod partitioned;
