@@ -3,6 +3,7 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod drawings;
 mod equalities;
 mod free_lists;
 mod gabl;
