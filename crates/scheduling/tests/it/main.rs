@@ -1,0 +1,11 @@
+//! The behaviour of the scheduling crate, seen from outside.
+
+mod backfilling;
+mod drawn;
+mod estimates;
+mod failures;
+mod order;
+mod reference;
+mod registry;
+mod workloads;
+mod world;
