@@ -3,6 +3,7 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod fork;
 mod machine;
 mod noncontiguous;
 mod registry;

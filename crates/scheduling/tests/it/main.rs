@@ -5,6 +5,7 @@ mod drawn;
 mod estimates;
 mod failures;
 mod order;
+mod plain;
 mod reference;
 mod registry;
 mod workloads;

@@ -63,6 +63,11 @@ impl Witness for Count<'_> {
 
 impl World {
     pub(crate) fn new(grid: &str, strategy: &str, scheduler: &str) -> World {
+        let scheduler: pavior_scheduling::Selection = scheduler.parse().unwrap();
+        World::with(grid, strategy, scheduler.build())
+    }
+
+    pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {
         let grid: Grid = grid.parse().unwrap();
         World {
             now: Time::ZERO,
@@ -71,7 +76,7 @@ impl World {
             running: Running::new(),
             started: Vec::new(),
             attempts: 0,
-            scheduler: scheduler.parse::<pavior_scheduling::Selection>().unwrap().build(),
+            scheduler,
             ends: BTreeMap::new(),
             upsets: Vec::new(),
         }
