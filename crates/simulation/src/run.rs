@@ -87,6 +87,7 @@ pub fn run(
         audience: Audience { now: setup.begin, observers, watch: None },
         completed: 0,
         arrived: 0,
+        broken: 0,
         rejected: Vec::new(),
     };
     simulation.audience.watch = setup.timing.then(Stopwatch::new);
@@ -107,6 +108,8 @@ struct Simulation<'a, 'o, J: Iterator<Item = Job>> {
     audience: Audience<'a, 'o>,
     completed: u64,
     arrived: u64,
+    /// Guarantees that the scheduler has broken so far.
+    broken: u64,
     rejected: Vec<JobId>,
 }
 
@@ -160,6 +163,12 @@ impl<J: Iterator<Item = Job>> Simulation<'_, '_, J> {
             let mut desk = Desk::new(&mut self.machine, &mut self.audience);
             let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut desk);
             let Some(start) = start else { return };
+            let broken = self.scheduler.broken_guarantees();
+            if broken > self.broken {
+                self.broken = broken;
+                let late = self.queue.get(start.index).expect("a scheduler starts jobs that wait");
+                self.audience.tell(&Fact::GuaranteeBroken(late));
+            }
             self.start(start);
         }
     }

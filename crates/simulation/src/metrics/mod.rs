@@ -5,6 +5,7 @@
 
 mod attempts;
 mod blocks_per_job;
+mod broken_guarantees;
 mod busy_submeshes;
 mod completed;
 mod external_fragmentation;
@@ -13,6 +14,7 @@ mod internal_fragmentation_required;
 mod largest_free;
 mod makespan;
 mod mean;
+mod overtakings;
 mod rejected;
 mod service;
 mod slowdown;
@@ -21,6 +23,9 @@ mod turnaround;
 mod utilization;
 mod utilization_granted;
 mod waiting;
+mod waiting_max;
+mod waiting_p99;
+mod waits;
 
 use pavior_workload::Unit as TimeUnit;
 
@@ -118,4 +123,14 @@ pub const ALL: &[&Spec] = &[
     &rejected::SPEC,
     &makespan::SPEC,
     &largest_free::SPEC,
+    &waiting_max::SPEC,
+    &waiting_max::SMALL,
+    &waiting_max::MEDIUM,
+    &waiting_max::LARGE,
+    &waiting_p99::SPEC,
+    &waiting_p99::SMALL,
+    &waiting_p99::MEDIUM,
+    &waiting_p99::LARGE,
+    &overtakings::SPEC,
+    &broken_guarantees::SPEC,
 ];

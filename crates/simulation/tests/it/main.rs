@@ -1,0 +1,3 @@
+//! The behaviour of the simulation crate, seen from outside.
+
+mod fairness;
