@@ -14,11 +14,11 @@
 //! ```
 //!
 //! With exact estimates no job starts later than its first booking, and none starves. A running job
-//! that outruns its estimate is expected to end one tick from now, again and again; bookings that
-//! wait for its nodes, or whose time passed while nothing happened, are made anew, in the order of
-//! arrival, around the bookings that stand. When a node fails or is repaired all bookings are made
-//! anew, and what is promised then counts as the first promise. A job that would not fit even if all
-//! others were gone (because nodes failed) has no booking until a repair.
+//! that outruns its estimate is expected to end one tick from now, again and again; when a booking's
+//! time comes while its nodes are still held, or has passed while nothing happened, all bookings are
+//! made anew, in the order of arrival. So they are when a node fails or is repaired, and what is
+//! promised then counts as the first promise. A job that would not fit even if all others were gone
+//! (because nodes failed) has no booking until a repair.
 //!
 //! Cost for q waiting and r running jobs: the profile has T <= 2(q + r) + 1 segments; a booking
 //! costs O(T^2) look-ups at worst and a search at each time at which enough nodes are free
@@ -186,53 +186,70 @@ impl Plan {
             stays
         });
         if early {
-            self.profile.tidy();
             self.move_up(now, queue, desk);
+        }
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            if self.bookings[index].slot.is_none() {
+                self.book(now, index, job, desk);
+            }
+        }
+    }
+
+    /// Waiting jobs, in the order of arrival, take earlier slots, until none has one: a job may have
+    /// stood behind a younger one that moves up after it.
+    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+        let mut moved = true;
+        while moved {
+            moved = false;
+            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+                let Some(slot) = self.bookings[index].slot.take() else { continue };
+                self.profile.give(&slot.placement, slot.span);
+                let better = self.better(now, job, &slot, desk);
+                moved |= better.is_some();
+                let slot = better.unwrap_or(slot);
+                self.profile.take(&slot.placement, slot.span);
+                self.bookings[index].slot = Some(slot);
+            }
             self.profile.tidy();
         }
     }
 
-    /// Every waiting job, in the order of arrival, takes an earlier slot if there is one.
-    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
-        for index in 0..self.bookings.len() {
-            let job = queue.get(index).expect("bookings stand in the order of the queue");
-            let Some(slot) = self.bookings[index].slot.take() else {
-                self.book(now, index, job, desk);
-                continue;
-            };
-            self.profile.give(&slot.placement, slot.span);
-            let better = self.find(now, job, slot.span.from, desk);
-            let slot = better.unwrap_or(slot);
-            self.profile.take(&slot.placement, slot.span);
-            self.bookings[index].slot = Some(slot);
-        }
+    /// An earlier slot than one that has been given back: where the strategy finds it, or else the
+    /// same nodes as soon as they are free (a strategy that misses some might not find those).
+    fn better(&mut self, now: Time, job: &Job, slot: &Slot, desk: &mut Desk<'_>) -> Option<Slot> {
+        self.find(now, job, slot.span.from, desk).or_else(|| {
+            let same = self.profile.earliest_of(&slot.placement, job.estimate, slot.span.from);
+            same.map(|span| Slot { span, placement: slot.placement.clone() })
+        })
     }
 
-    /// Running jobs that outran their estimates stay a tick longer; bookings whose time has passed,
-    /// or has come while they do, are made anew.
+    /// Running jobs that outran their estimates stay a tick longer. If a booking's time has passed,
+    /// or has come while they do, all bookings are made anew.
     fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
         let late: Vec<JobId> = running
             .by_estimated_end()
             .map(|job| job.job.id)
             .filter(|job| self.running.get(job).is_some_and(|held| held.until <= now))
             .collect();
+        let due = if late.is_empty() { now } else { now.saturating_add(Time(1)) };
         let overdue =
-            |slot: &Slot| slot.span.from < now || !late.is_empty() && slot.span.from <= now;
-        let mut again = Vec::new();
-        for (index, booking) in self.bookings.iter_mut().enumerate() {
-            if let Some(slot) = booking.slot.take_if(|slot| overdue(slot)) {
+            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.span.from < due);
+        let again = self.bookings.iter().any(overdue);
+        if again {
+            for slot in self.bookings.iter_mut().filter_map(|booking| booking.slot.take()) {
                 self.profile.give(&slot.placement, slot.span);
-                again.push(index);
             }
+            self.profile.tidy();
         }
         let until = now.saturating_add(Time(1));
         for job in late {
             let held = self.running.remove(&job).expect("it was just seen");
             self.hold(now, job, &held.placement, until);
         }
-        for index in again {
-            let job = queue.get(index).expect("bookings stand in the order of the queue");
-            self.book(now, index, job, desk);
+        if again {
+            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+                self.book(now, index, job, desk);
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 mod attempts;
 mod blocking;
 mod blocks_per_job;
+mod broken_guarantees;
 mod busy_submeshes;
 mod completed;
 mod dispersal;
@@ -19,6 +20,7 @@ mod largest_free;
 mod latency;
 mod makespan;
 mod mean;
+mod overtakings;
 mod rejected;
 mod service;
 mod slowdown;
@@ -27,6 +29,9 @@ mod turnaround;
 mod utilization;
 mod utilization_granted;
 mod waiting;
+mod waiting_max;
+mod waiting_p99;
+mod waits;
 
 use pavior_mesh::Grid;
 use pavior_network::Energy;
@@ -166,4 +171,14 @@ pub const ALL: &[&Spec] = &[
     &dispersal::SPEC,
     &interruptions::SPEC,
     &largest_free::SPEC,
+    &waiting_max::SPEC,
+    &waiting_max::SMALL,
+    &waiting_max::MEDIUM,
+    &waiting_max::LARGE,
+    &waiting_p99::SPEC,
+    &waiting_p99::SMALL,
+    &waiting_p99::MEDIUM,
+    &waiting_p99::LARGE,
+    &overtakings::SPEC,
+    &broken_guarantees::SPEC,
 ];

@@ -1,0 +1,103 @@
+//! Geometric EASY as its header tells it, with nothing remembered but the reservation, in lock-step
+//! with the one that asks as little as it can.
+
+use pavior_allocation::{Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::{Desk, Queue, Running, Scheduler, Start};
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::workloads::{Estimates, GRID, jobs, strategies};
+use crate::world::{Nobody, World};
+
+#[derive(Default)]
+struct Plain {
+    reservation: Option<(JobId, Time, Placement)>,
+}
+
+impl Scheduler for Plain {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        if desk.can_start(&head.request).is_ok() {
+            return Some(Start::at(0));
+        }
+        let free = desk.machine().free().clone();
+        let kept = self.reservation.take().filter(|kept| kept.0 == head.id);
+        if let Some((.., placement)) = &kept
+            && placement.parts().iter().all(|part| free.is_free(part))
+        {
+            return Some(Start::on(0, placement.clone()));
+        }
+        let kept = kept.filter(|kept| kept.1 > now);
+        let fresh = replay(now, head, running, desk.machine());
+        self.reservation = match (kept, fresh) {
+            (Some(kept), Some(fresh)) => Some(if fresh.1 < kept.1 { fresh } else { kept }),
+            (kept, fresh) => kept.or(fresh),
+        };
+        let (at, placement) = match &self.reservation {
+            Some((_, at, placement)) => (*at, placement.clone()),
+            None => (Time::MAX, Placement::Parts(Vec::new())),
+        };
+        for (index, job) in queue.iter().enumerate().skip(1) {
+            if now + job.estimate <= at {
+                if desk.can_start(&job.request).is_ok() {
+                    return Some(Start::at(index));
+                }
+            } else {
+                let mut fork = desk.machine().fork();
+                fork.take_free(&placement);
+                if let Ok(placement) = desk.can_start_on(&mut fork, &job.request) {
+                    return Some(Start::on(index, placement));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn replay(
+    now: Time,
+    head: &Job,
+    running: &Running,
+    machine: &Machine,
+) -> Option<(JobId, Time, Placement)> {
+    let mut ends: Vec<(Time, JobId)> = Vec::new();
+    for job in running.by_estimated_end() {
+        let end = job.start + job.job.estimate;
+        let overdue = end < now || end == now && job.start < now;
+        ends.push((if overdue { now + Time(1) } else { end }, job.job.id));
+    }
+    ends.sort_unstable();
+    for at in ends.iter().map(|end| end.0) {
+        let mut fork = machine.fork();
+        for (_, gone) in ends.iter().filter(|end| end.0 <= at) {
+            fork.give(machine.placement(*gone).unwrap());
+        }
+        if let Ok(placement) = fork.find(&head.request) {
+            return Some((head.id, at, placement));
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn easy_decides_as_its_plain_form(jobs in jobs(40, Estimates::Any)) {
+        for strategy in strategies(GRID) {
+            let fast = World::new(GRID, strategy, "easy").run(&jobs, &mut Nobody);
+            let plain = World::with(GRID, strategy, Box::<Plain>::default());
+            let plain = plain.run(&jobs, &mut Nobody);
+            prop_assert!(fast.attempts <= plain.attempts);
+            prop_assert_eq!(fast.started, plain.started, "{}", strategy);
+        }
+    }
+}
