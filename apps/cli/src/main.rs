@@ -1,10 +1,12 @@
 //! `pavior`: allocate and simulate jobs on meshes and tori.
 
 mod args;
+mod busy;
 mod commands;
 mod fault;
 mod files;
 mod input;
+mod located;
 mod logs;
 mod output;
 mod progress;
@@ -30,6 +32,7 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Schedulers(args) => commands::registries::schedulers(&args),
         Command::Metrics(args) => commands::registries::metrics(&args),
         Command::Allocate(args) => commands::allocate::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),

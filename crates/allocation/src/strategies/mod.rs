@@ -16,7 +16,9 @@ use noncontiguous::{
     anca, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1,
     mip, naive, nas, paging, random,
 };
+pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub(crate) use shared::prefix_sums::PrefixSums;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[

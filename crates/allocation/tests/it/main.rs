@@ -4,6 +4,7 @@ mod buddies;
 mod cases;
 mod conformance;
 mod equalities;
+mod explain;
 mod free_lists;
 mod gabl;
 mod lssa;
