@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pavior_experiments::{Source, TraceSource};
 use pavior_mesh::Grid;
-use pavior_workload::traces::{Filter, ReadError, ReadOptions, Replay, Trace, TraceJobs, swf};
-use pavior_workload::{Job, Selection, ShapeRule, Shaper};
+use pavior_workload::traces::{Filter, Format, ReadError, ReadOptions, Replay, Trace, TraceJobs};
+use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, Unit, read_failures};
 
 use crate::args::{LogArgs, ReadArgs};
 use crate::fault::{Fault, Place};
@@ -22,15 +22,14 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
     let options =
         ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
     let reader = files::open(path)?;
-    let trace = match files::format_of(path).as_deref() {
-        Some("swf") => swf::read(reader, &options),
-        _ => {
-            return Err(Fault::usage(format!(
-                "{}: the name does not say the format; logs end in .swf or .swf.gz",
-                path.display()
-            )));
-        }
+    let Some(format) = Format::of_file(&path.to_string_lossy()) else {
+        return Err(Fault::usage(format!(
+            "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one of \
+             these and .gz",
+            path.display()
+        )));
     };
+    let trace = format.read(reader, &options);
     trace.map_err(|error| fault(path, error))
 }
 
@@ -44,7 +43,9 @@ pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn 
             "--arrival-scale {arrival_scale}: it is a number above 0, at most 1e6"
         )));
     }
-    let replay = Replay { arrival_scale, kill: args.kill, ..Replay::default() };
+    let estimates = args.estimates.as_deref().unwrap_or("log");
+    let estimates = input::name("--estimates", estimates)?;
+    let replay = Replay { arrival_scale, kill: args.kill, estimates };
     let trace = read(path, &args.read)?;
     let Some(first) = trace.records.first() else {
         return Err(Fault::usage(format!(
@@ -91,4 +92,9 @@ fn fault(path: &Path, error: ReadError) -> Fault {
         }
         other => Fault::usage(format!("cannot read {name}: {other}")),
     }
+}
+
+/// A list of failures and repairs.
+pub(crate) fn failures(path: &Path, grid: &Grid, unit: Unit) -> Result<Vec<NodeEvent>, Fault> {
+    read_failures(files::open(path)?, grid, unit).map_err(|error| fault(path, error))
 }

@@ -47,6 +47,13 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Fault> {
     Ok(writeln!(out, "{line}")?)
 }
 
+/// Prints text as it is.
+pub(crate) fn plain(text: &str) -> Result<(), Fault> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
 /// Prints JSON, indented.
 pub(crate) fn json(value: &Value) -> Result<(), Fault> {
     let mut out = io::stdout().lock();

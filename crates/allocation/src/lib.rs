@@ -23,6 +23,7 @@
 pub mod claim;
 pub mod conformance;
 pub mod explain;
+mod fork;
 mod machine;
 pub mod oracle;
 mod placement;
@@ -32,6 +33,7 @@ mod spec;
 mod strategies;
 mod strategy;
 
+pub use fork::Fork;
 pub use machine::{Machine, NotFree, UnknownJob};
 pub use placement::Placement;
 pub use refusal::Refusal;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request, orientations};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use thiserror::Error;
 
-use crate::{BuildError, Placement, Refusal, Selection, Strategy};
+use crate::{BuildError, Fork, Placement, Refusal, Selection, Strategy};
 
 /// A machine whose nodes a strategy allocates.
 ///
@@ -29,6 +29,8 @@ pub struct Machine {
     empty: Box<dyn Strategy>,
     verdicts: HashMap<Request, bool>,
     busy: u32,
+    state: u64,
+    health: u64,
 }
 
 /// A placement that cannot be granted, because some of its nodes are not free.
@@ -93,6 +95,8 @@ impl Machine {
             memory: None,
             verdicts: HashMap::new(),
             busy: 0,
+            state: 0,
+            health: 0,
         })
     }
 
@@ -119,6 +123,36 @@ impl Machine {
     /// The number of failed nodes that no job holds: nodes = free + busy + failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
+    }
+
+    /// A number that changes whenever an answer could change: each grant and each release of a job
+    /// adds exactly one, as does each failure and repair of a node.
+    pub fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// The number of failures and repairs of nodes so far.
+    pub fn health(&self) -> u64 {
+        self.health
+    }
+
+    /// What if: the free nodes and the strategy as they are now. O(N/64) and the strategy's index.
+    pub fn fork(&self) -> Fork {
+        self.fork_of(self.strategy.fork(), self.free.clone())
+    }
+
+    /// What if all jobs were gone: every healthy node free.
+    pub fn fork_empty(&self) -> Fork {
+        let mut fork = self.fork_of(self.empty.fork(), Occupancy::all_free(self.grid));
+        fork.withhold_failed(&Cuboid::whole(&self.grid));
+        fork
+    }
+
+    fn fork_of(&self, strategy: Box<dyn Strategy>, free: Occupancy) -> Fork {
+        let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
+        // What a fork draws must not repeat what the machine draws next, nor move it.
+        let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
+        Fork::new(self.selection.spec, strategy, free, healthy, draw)
     }
 
     /// The number of jobs that hold nodes.
@@ -188,6 +222,7 @@ impl Machine {
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
         let placement = self.held.remove(&job).ok_or(UnknownJob(job))?;
         self.memory = None;
+        self.state += 1;
         self.busy -= placement.nodes();
         for part in placement.parts() {
             self.free.give(part);
@@ -203,8 +238,11 @@ impl Machine {
     /// then the node is unavailable. Failing twice changes nothing.
     pub fn fail(&mut self, node: NodeId) -> Option<JobId> {
         let holder = self.holder(node);
-        if self.healthy.take_node(node) && holder.is_none() {
-            self.withhold(node);
+        if self.healthy.take_node(node) {
+            (self.state, self.health) = (self.state + 1, self.health + 1);
+            if holder.is_none() {
+                self.withhold(node);
+            }
         }
         holder
     }
@@ -215,6 +253,7 @@ impl Machine {
             return;
         }
         let single = Cuboid::node(self.grid.point(node));
+        (self.state, self.health) = (self.state + 1, self.health + 1);
         self.healthy.give(&single);
         if self.holder(node).is_none() {
             self.memory = None;
@@ -228,7 +267,7 @@ impl Machine {
     /// # Errors
     /// If not, with the reason: [`Refusal::LargerThanMachine`] or [`Refusal::UnsupportedShape`].
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
-        if !self.fits_grid(request) {
+        if !self.selection.spec.fits_grid(request, &self.grid) {
             return Err(Refusal::LargerThanMachine);
         }
         let (empty, grid) = (&mut self.empty, self.grid);
@@ -256,7 +295,7 @@ impl Machine {
     }
 
     fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
-        if !self.fits_grid(request) {
+        if !self.selection.spec.fits_grid(request, &self.grid) {
             return Err(Refusal::LargerThanMachine);
         }
         let needed = self.needed(request);
@@ -273,26 +312,16 @@ impl Machine {
         }
     }
 
-    /// The nodes that must be free: the shape's for contiguous strategies, else the count.
-    fn needed(&self, request: &Request) -> u64 {
-        match request.shape {
-            Some(shape) if self.selection.spec.contiguous => pavior_mesh::volume(shape),
-            _ => u64::from(request.nodes),
-        }
-    }
-
-    fn fits_grid(&self, request: &Request) -> bool {
-        if self.selection.spec.contiguous {
-            let fits = |shape| orientations(shape).any(|turned| self.grid.fits(turned));
-            request.shape.is_some_and(fits)
-        } else {
-            request.nodes <= self.grid.nodes()
-        }
+    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
+    /// count.
+    pub fn needed(&self, request: &Request) -> u64 {
+        self.selection.spec.needed(request)
     }
 
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         assert!(!self.held.contains_key(&job), "{job:?} holds nodes already");
         self.memory = None;
+        self.state += 1;
         for part in placement.parts() {
             self.free.take(part);
         }

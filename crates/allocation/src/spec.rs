@@ -1,7 +1,7 @@
 //! What the registry knows of a strategy.
 
 use pavior_kernel::{OptionSpec, Options};
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
 use crate::Strategy;
@@ -30,6 +30,26 @@ pub struct Spec {
     pub claim: fn(&Options) -> Claim,
     /// Makes one for an empty machine on a supported grid.
     pub build: fn(&Grid, &Options) -> Box<dyn Strategy>,
+}
+
+impl Spec {
+    /// The nodes that must be free: the shape's for contiguous strategies, else the count.
+    pub(crate) fn needed(&self, request: &Request) -> u64 {
+        match request.shape {
+            Some(shape) if self.contiguous => pavior_mesh::volume(shape),
+            _ => u64::from(request.nodes),
+        }
+    }
+
+    /// Whether a request, turned as may be, fits a grid at all.
+    pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> bool {
+        if self.contiguous {
+            let fits = |shape| orientations(shape).any(|turned| grid.fits(turned));
+            request.shape.is_some_and(fits)
+        } else {
+            request.nodes <= grid.nodes()
+        }
+    }
 }
 
 /// Why a strategy does not work on a grid.

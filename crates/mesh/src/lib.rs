@@ -18,6 +18,7 @@ mod orientation;
 pub mod picture;
 mod request;
 mod scan;
+mod tile;
 
 pub use bases::BaseSet;
 pub use cuboid::Cuboid;
@@ -27,3 +28,4 @@ pub use occupancy::Occupancy;
 pub use orientation::orientations;
 pub use request::{JobId, Request};
 pub use scan::{Scan, ScanError};
+pub use tile::tile;

@@ -107,6 +107,16 @@ impl Occupancy {
         was_free
     }
 
+    /// Leaves free only what is free in another occupancy of the same grid too.
+    pub fn keep(&mut self, other: &Occupancy) {
+        debug_assert_eq!(self.grid, other.grid, "occupancies of different grids");
+        self.count = 0;
+        for (word, &mask) in self.words.iter_mut().zip(&other.words) {
+            *word &= mask;
+            self.count += word.count_ones();
+        }
+    }
+
     /// The free nodes in row-major order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.words

@@ -1,12 +1,13 @@
 //! Where a scheduler asks whether a job could start now.
 
-use pavior_allocation::{Machine, Refusal};
+use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_mesh::Request;
 
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Free nodes of the machine at the time.
+    /// Nodes free at the time, to whom the question was put: the machine, or a fork of it in which
+    /// reservations are taken.
     pub free: u32,
     /// Why it could not, if it could not.
     pub refusal: Option<Refusal>,
@@ -42,6 +43,33 @@ impl<'a> Desk<'a> {
         let answer = self.machine.probe(request).map(drop);
         let free = self.machine.free().count();
         self.witness.ended(Attempt { free, refusal: answer.err() });
+        answer
+    }
+
+    /// Where a request could start now on nodes that a plan leaves free: `fork` is the machine as
+    /// it is, with reservations taken.
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub fn can_start_on(
+        &mut self,
+        fork: &mut Fork,
+        request: &Request,
+    ) -> Result<Placement, Refusal> {
+        self.can_start_by(fork, |fork| fork.find(request))
+    }
+
+    /// As [`Desk::can_start_on`], with the fork asked in another way.
+    pub(crate) fn can_start_by(
+        &mut self,
+        fork: &mut Fork,
+        ask: impl FnOnce(&mut Fork) -> Result<Placement, Refusal>,
+    ) -> Result<Placement, Refusal> {
+        self.witness.begins();
+        let answer = ask(fork);
+        let attempt =
+            Attempt { free: fork.free().count(), refusal: answer.as_ref().err().copied() };
+        self.witness.ended(attempt);
         answer
     }
 

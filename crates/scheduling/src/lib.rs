@@ -10,6 +10,7 @@ pub mod registry;
 mod running;
 mod scheduler;
 mod schedulers;
+mod shared;
 
 pub use desk::{Attempt, Desk, Witness};
 pub use queue::Queue;

@@ -18,6 +18,12 @@ pub trait Scheduler: Send {
         running: &Running,
         desk: &mut Desk<'_>,
     ) -> Option<Start>;
+
+    /// How many jobs have started later than they were first promised, failures of nodes apart.
+    /// Zero for schedulers that promise nothing.
+    fn broken_guarantees(&self) -> u64 {
+        0
+    }
 }
 
 /// A decision to start a job now.
@@ -33,6 +39,11 @@ impl Start {
     /// Starts a job where the strategy puts it.
     pub fn at(index: usize) -> Start {
         Start { index, placement: None }
+    }
+
+    /// Starts a job on given nodes.
+    pub fn on(index: usize, placement: Placement) -> Start {
+        Start { index, placement: Some(placement) }
     }
 }
 

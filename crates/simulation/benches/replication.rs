@@ -6,8 +6,9 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use pavior_kernel::Time;
+use pavior_network::Energy;
 use pavior_simulation::metrics::{ALL, Context, Metric};
-use pavior_simulation::{Ending, Observer, Setup, run};
+use pavior_simulation::{Ending, Inputs, Observer, Setup, run};
 use pavior_workload::{Synthetic, SyntheticJobs, Unit};
 
 fn main() {
@@ -23,6 +24,7 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
         grid: "mesh:8x8x8".parse().unwrap(),
         strategy: strategy.parse().unwrap(),
         scheduler: "fcfs".parse().unwrap(),
+        network: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,
@@ -30,7 +32,13 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
         ending: Ending::Completions(JOBS),
         timing: false,
     };
-    let context = Context { nodes: setup.grid.nodes(), time: Unit::TIME_UNIT, slowdown_bound: 1.0 };
+    let context = Context {
+        nodes: setup.grid.nodes(),
+        time: Unit::TIME_UNIT,
+        slowdown_bound: 1.0,
+        routing_delay: 3,
+        energy: Energy::default(),
+    };
     bencher.counter(ItemsCount::new(JOBS)).bench(|| {
         let jobs = SyntheticJobs::new(&Synthetic::at_load(4.6), &setup.grid, 1, 0).unwrap();
         let standard = ALL.iter().filter(|spec| spec.standard);
@@ -38,6 +46,7 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
             standard.map(|spec| (spec.build)(&context)).collect();
         let mut observers: Vec<&mut dyn Observer> =
             metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
-        black_box(run(&setup, jobs, &mut observers).unwrap());
+        let inputs = Inputs { jobs: Box::new(jobs), failures: None };
+        black_box(run(&setup, inputs, &mut observers).unwrap());
     });
 }

@@ -5,6 +5,7 @@
 
 mod contiguous;
 mod noncontiguous;
+mod partitioned;
 mod shared;
 
 use crate::spec::Spec;
@@ -16,6 +17,7 @@ use noncontiguous::{
     anca, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1,
     mip, naive, nas, paging, random,
 };
+use partitioned::{bluegene, tpu};
 pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub(crate) use shared::prefix_sums::PrefixSums;
@@ -58,6 +60,8 @@ pub(crate) const ALL: &[&Spec] = &[
     &linear_first::SPEC,
     &linear_best::SPEC,
     &linear_sorted::SPEC,
+    &bluegene::SPEC,
+    &tpu::SPEC,
 ];
 
 /// Other names for a strategy with options.

@@ -11,6 +11,7 @@ mod lssa;
 mod machine;
 mod mfa;
 mod noncontiguous;
+mod partitioned;
 mod registry;
 mod shells;
 mod tbl_printed;

@@ -240,6 +240,19 @@ fn the_threshold_refuses_what_fits() {
 }
 
 #[test]
+fn the_coverage_of_beta_4_begins_a_row_lower_than_printed() {
+    // Definition 3's example prints <0,7>, <4,7>; a task two rows high hits beta 4 from row 6 too.
+    let free = state(&example_1());
+    let covered = |x: u16, y: u16| !free.is_free(&Cuboid::new([x, y, 0], TASK));
+    assert!((0..5).all(|x| covered(x, 6)));
+    let [_, b2, b3, b4] = example_1();
+    // Base <2,6> is covered by beta 4 alone.
+    let base = Cuboid::new([2, 6, 0], TASK);
+    assert!(state(&[example_1()[0], b2, b3]).is_free(&base));
+    assert!(base.intersects(free.grid(), &b4));
+}
+
+#[test]
 fn figure_7_counts_5_75_nodes_a_submesh() {
     for busy in [example_1(), example_2()] {
         let nodes: u32 = busy.iter().map(Cuboid::volume).sum();

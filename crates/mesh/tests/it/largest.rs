@@ -30,7 +30,11 @@ proptest! {
     #[test]
     fn is_the_best_of_all_boxes(free in naive::occupancies()) {
         prop_assume!(free.grid().nodes() <= 220);
-        prop_assert_eq!(free.largest_free(), by_trying_every_box(&free, free.grid().sides()));
+        let largest = by_trying_every_box(&free, free.grid().sides());
+        prop_assert_eq!(free.largest_free(), largest);
+        let volume = largest.map_or(0, |cuboid| cuboid.volume());
+        prop_assert_eq!(free.largest_free_above(volume.saturating_sub(1)), largest);
+        prop_assert_eq!(free.largest_free_above(volume), None);
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //!
 //! The demand is known beforehand: the run time or the number of messages, on logs the estimate.
 //! Ties go to the older job. A shortest job that does not fit blocks all others, as the head does
-//! under FCFS; the papers do not say, and this is the reading that changes the order alone. O(q) for
-//! q waiting jobs, and one question, a decision.
+//! under FCFS; the papers do not say, and this is the reading that changes the order alone. Long
+//! jobs starve while shorter ones keep coming. O(q) for q waiting jobs after a start or a departure,
+//! O(1) after an arrival, and one question, a decision.
 //!
 //! Source: named by the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994 (whose
-//! own contribution is Scan).
+//! own contribution is [Scan](super::scan)).
 
 use pavior_kernel::Time;
 
+use crate::shared::least::Least;
 use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
@@ -18,15 +20,15 @@ pub(crate) const SPEC: Spec = Spec {
     source: "Krueger, Lai & Dixit-Radiya 1994",
     options: &[],
     variants: &[""],
-    build: |_| Box::new(Ssd),
+    build: |_| Box::new(Ssd { shortest: Least::new(|job| job.estimate) }),
 };
 
-struct Ssd;
+struct Ssd {
+    shortest: Least<Time>,
+}
 
 impl Scheduler for Ssd {
     fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        let jobs = queue.iter().enumerate();
-        let (index, job) = jobs.min_by_key(|(index, job)| (job.estimate, *index))?;
-        desk.can_start(&job.request).ok().map(|()| Start::at(index))
+        self.shortest.start(queue, desk)
     }
 }

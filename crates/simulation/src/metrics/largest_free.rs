@@ -42,7 +42,9 @@ impl Observer for LargestFree {
     fn see(&mut self, now: Time, fact: &Fact<'_>) {
         match fact {
             Fact::CountingStarts => self.largest.restart(now),
-            Fact::Started { free, .. } | Fact::Departed { free, .. } => self.search(now, free),
+            Fact::Started { free, .. }
+            | Fact::Departed { free, .. }
+            | Fact::Interrupted { free, .. } => self.search(now, free),
             Fact::Ended => self.end = now,
             _ => {}
         }

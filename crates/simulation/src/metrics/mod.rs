@@ -4,13 +4,18 @@
 //! own stopwatch and arrives with the run's outcome.
 
 mod attempts;
+mod blocking;
 mod blocks_per_job;
 mod busy_submeshes;
 mod completed;
+mod energy;
 mod external_fragmentation;
+mod hops;
 mod internal_fragmentation_granted;
 mod internal_fragmentation_required;
+mod interruptions;
 mod largest_free;
+mod latency;
 mod makespan;
 mod mean;
 mod rejected;
@@ -22,6 +27,7 @@ mod utilization;
 mod utilization_granted;
 mod waiting;
 
+use pavior_network::Energy;
 use pavior_workload::Unit as TimeUnit;
 
 use crate::Observer;
@@ -49,6 +55,10 @@ pub struct Context {
     pub time: TimeUnit,
     /// The least run time in the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
+    /// Cycles that a header takes to be routed through a node.
+    pub routing_delay: u32,
+    /// What messages cost.
+    pub energy: Energy,
 }
 
 /// An observer that ends as a number.
@@ -68,6 +78,10 @@ pub enum Unit {
     Ratio,
     /// A number of things.
     Count,
+    /// Network cycles.
+    Cycles,
+    /// Whatever the parameters of energy are in.
+    Energy,
     /// Measured nanoseconds.
     Nanoseconds,
 }
@@ -88,6 +102,8 @@ impl Unit {
             Unit::Fraction => "fraction",
             Unit::Ratio => "ratio",
             Unit::Count => "count",
+            Unit::Cycles => "cycle",
+            Unit::Energy => "energy",
             Unit::Nanoseconds => "ns",
         }
     }
@@ -117,5 +133,10 @@ pub const ALL: &[&Spec] = &[
     &completed::SPEC,
     &rejected::SPEC,
     &makespan::SPEC,
+    &latency::SPEC,
+    &blocking::SPEC,
+    &hops::SPEC,
+    &energy::SPEC,
+    &interruptions::SPEC,
     &largest_free::SPEC,
 ];

@@ -31,7 +31,9 @@ impl Observer for Utilization {
         match fact {
             Fact::CountingStarts => self.held.restart(now),
             Fact::Started { job, .. } => self.held.step(now, f64::from(job.request.nodes)),
-            Fact::Departed { job, .. } => self.held.step(now, -f64::from(job.request.nodes)),
+            Fact::Departed { job, .. } | Fact::Interrupted { job, .. } => {
+                self.held.step(now, -f64::from(job.request.nodes));
+            }
             Fact::Ended => self.end = now,
             _ => {}
         }

@@ -35,7 +35,7 @@ impl Observer for UtilizationGranted {
         match fact {
             Fact::CountingStarts => self.held.restart(now),
             Fact::Started { placement, .. } => self.held.step(now, f64::from(placement.nodes())),
-            Fact::Departed { placement, .. } => {
+            Fact::Departed { placement, .. } | Fact::Interrupted { placement, .. } => {
                 self.held.step(now, -f64::from(placement.nodes()));
             }
             Fact::Ended => self.end = now,

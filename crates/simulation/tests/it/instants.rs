@@ -1,8 +1,9 @@
 //! What happens at one instant, in which order; what ends a run; what a warm-up drops.
 
 use pavior_kernel::Time;
+use pavior_network::Energy;
 use pavior_simulation::metrics::{ALL, Context, Metric};
-use pavior_simulation::{Ending, Fate, Observer, Outcome, Recorder, Setup, run};
+use pavior_simulation::{Ending, Fate, Inputs, Observer, Outcome, Recorder, Setup, run};
 use pavior_workload::{Job, Unit};
 
 use crate::{job, setup};
@@ -15,13 +16,20 @@ fn go(
     setup: &Setup,
     jobs: Vec<Job>,
 ) -> (Outcome, Vec<Times>, impl Fn(&str) -> Option<f64> + use<>) {
-    let context = Context { nodes: setup.grid.nodes(), time: Unit::CYCLE, slowdown_bound: 1.0 };
+    let context = Context {
+        nodes: setup.grid.nodes(),
+        time: Unit::CYCLE,
+        slowdown_bound: 1.0,
+        routing_delay: 3,
+        energy: Energy::default(),
+    };
     let mut metrics: Vec<Box<dyn Metric>> = ALL.iter().map(|spec| (spec.build)(&context)).collect();
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
     observers.push(&mut recorder);
-    let outcome = run(setup, jobs.into_iter(), &mut observers).unwrap();
+    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let outcome = run(setup, inputs, &mut observers).unwrap();
     let times = recorder
         .into_records()
         .iter()

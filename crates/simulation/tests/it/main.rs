@@ -25,6 +25,7 @@ fn setup(machine: &str, strategy: &str, scheduler: &str, ending: Ending) -> Setu
         grid: machine.parse().unwrap(),
         strategy: strategy.parse().unwrap(),
         scheduler: scheduler.parse().unwrap(),
+        network: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,

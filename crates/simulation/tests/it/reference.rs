@@ -1,7 +1,7 @@
 //! The loop against a slow and obvious simulator that steps through every tick.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan, orientations};
-use pavior_simulation::{Ending, Fate, Observer, Recorder, run};
+use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, run};
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
@@ -69,7 +69,8 @@ proptest! {
         let setup = setup(grid, strategy, "fcfs", Ending::Drained);
         let mut recorder = Recorder::default();
         let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-        run(&setup, jobs.clone().into_iter(), &mut observers).unwrap();
+        let inputs = Inputs { jobs: Box::new(jobs.clone().into_iter()), failures: None };
+        run(&setup, inputs, &mut observers).unwrap();
         let given: Vec<(u64, u64)> = recorder
             .into_records()
             .iter()

@@ -36,7 +36,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
     contiguous: true,
     turns: true,
-    options: &[PLACE, SEARCH],
+    options: &[PLACE, OptionSpec { bare: false, ..SEARCH }],
     variants: &["", "plain", "peripheral", "peripheral:plain"],
     supports: ANY_GRID,
     claim,

@@ -48,7 +48,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     contiguous: false,
     turns: true,
     options: &[TURN, TIE, SHAPE],
-    variants: &["", "turn=none", "turn=first", "turn=parts", "tie=last", "shape=largest"],
+    variants: &["", "turn=none", "tie=last", "shape=largest"],
     supports: ANY_GRID,
     claim,
     build,

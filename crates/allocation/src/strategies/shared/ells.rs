@@ -195,6 +195,37 @@ mod tests {
     }
 
     #[test]
+    fn the_eight_symmetries() {
+        // 4x3, k = 1: 2x4 beside 2x2. By nodes, each symmetry is a map of the coordinates.
+        let ell = cut(4, 3, 1).unwrap();
+        let nodes = |ell: Ell| -> Vec<[u16; 2]> {
+            let all = ell.parts.iter().flat_map(|part| part.nodes(&grid()));
+            let mut all: Vec<[u16; 2]> =
+                all.map(|node| grid().point(node)).map(|[x, y, _]| [x, y]).collect();
+            all.sort_unstable();
+            all
+        };
+        let maps: [fn([u16; 2]) -> [u16; 2]; 8] = [
+            |[x, y]| [x, y],
+            |[x, y]| [3 - x, y],
+            |[x, y]| [x, 3 - y],
+            |[x, y]| [3 - x, 3 - y],
+            |[x, y]| [y, x],
+            |[x, y]| [y, 3 - x],
+            |[x, y]| [3 - y, x],
+            |[x, y]| [3 - y, 3 - x],
+        ];
+        for (seen, map) in ell.symmetries().into_iter().zip(maps) {
+            let mut expected: Vec<[u16; 2]> = nodes(ell).into_iter().map(map).collect();
+            expected.sort_unstable();
+            assert_eq!(nodes(seen), expected);
+        }
+        let mut ells = Vec::new();
+        ells_into([4, 3, 1], &grid(), false, &mut ells);
+        assert_eq!(ells[..4], ell.symmetries()[..4]);
+    }
+
+    #[test]
     fn every_l_keeps_the_area_and_joins_equal_sides() {
         for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
             for k in -3..=16 {

@@ -5,6 +5,7 @@ pub(super) mod bit_set;
 pub(super) mod border_planes;
 pub(super) mod buddies;
 pub(super) mod busy_list;
+pub(super) mod cables;
 pub(super) mod contact;
 pub(super) mod coverage;
 pub(super) mod coverage_list;

@@ -7,6 +7,14 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
 
+mod messages;
+mod traces;
+
+pub(crate) use messages::{
+    Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
+};
+pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
+
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
 /// Machines are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w (w marks the axes that wrap).
@@ -25,6 +33,8 @@ pub(crate) enum Command {
     Strategies(ListArgs),
     /// Lists the schedulers: which job goes next
     Schedulers(ListArgs),
+    /// Lists the patterns: what jobs say to each other
+    Patterns(ListArgs),
     /// Lists the metrics
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
@@ -33,7 +43,9 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Looks into job logs
+    /// Sends a list of messages, JSON lines on standard input, through the network
+    Network(NetworkCommandArgs),
+    /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Prints completions for a shell
     Completions(CompletionsArgs),
@@ -116,7 +128,11 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) synthetic: SyntheticArgs,
     #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+    #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) failures: FailureArgs,
     #[command(flatten)]
     pub(crate) runs: RunArgs,
     #[command(flatten)]
@@ -126,27 +142,51 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Synthetic workload")]
 pub(crate) struct SyntheticArgs {
-    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) load: Option<String>,
     /// The distribution of request sides [default: uniform]
     #[arg(long)]
     pub(crate) sides: Option<String>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// Completed jobs that end a run [default: 1000]
+    #[arg(long)]
+    pub(crate) jobs: Option<u64>,
+}
+
+/// When jobs come and what they do.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) load: Option<String>,
     /// What jobs do while they hold their nodes [default: exponential:1]
     #[arg(long)]
     pub(crate) service: Option<String>,
     /// When jobs arrive [default: exponential]
     #[arg(long)]
     pub(crate) arrivals: Option<String>,
-    /// Completed jobs that end a run [default: 1000]
-    #[arg(long)]
-    pub(crate) jobs: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Failures of nodes")]
+pub(crate) struct FailureArgs {
+    /// The mean time to failure of a node, exponential
+    #[arg(long, requires = "mttr", allow_hyphen_values = true)]
+    pub(crate) mttf: Option<f64>,
+    /// The mean time to its repair, exponential
+    #[arg(long, requires = "mttf", allow_hyphen_values = true)]
+    pub(crate) mttr: Option<f64>,
+    /// A list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}
+    #[arg(long, conflicts_with = "mttf")]
+    pub(crate) failures: Option<PathBuf>,
+    /// Interrupted jobs go on from the last multiple of this run time [default: from scratch]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) checkpoint: Option<f64>,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Job log")]
 pub(crate) struct LogArgs {
-    /// A job log (.swf, also .gz), replayed to the last departure
+    /// A job log (.swf, .sim or .json, also .gz), replayed to the last departure
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
     /// How a number of nodes becomes a box [default: compact]
@@ -155,6 +195,9 @@ pub(crate) struct LogArgs {
     /// Multiplies the times between arrivals [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) arrival_scale: Option<f64>,
+    /// What schedulers are told of run times: log, exact or factor:2 [default: log]
+    #[arg(long)]
+    pub(crate) estimates: Option<String>,
     /// Cuts runs at their estimates
     #[arg(long)]
     pub(crate) kill: bool,
@@ -211,29 +254,6 @@ pub(crate) struct ResultArgs {
     /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    #[command(subcommand)]
-    pub(crate) command: TraceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Says what is in a log: lines kept and skipped, sizes, run times, load
-    Inspect(InspectArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InspectArgs {
-    /// The log (.swf, also .gz)
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    /// How to print [default: table on a terminal, else json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
 }
 
 /// What to read of a log.

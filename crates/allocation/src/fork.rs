@@ -1,0 +1,139 @@
+//! What if: a machine's free nodes and strategy, without its jobs.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile};
+
+use crate::spec::Spec;
+use crate::{Placement, Refusal, Strategy};
+
+/// A copy of what a machine needs to answer a question, on which a plan is tried.
+///
+/// It forgets who holds what: whoever plans gives nodes back by their placement. A strategy that
+/// draws does so from a stream of the fork's own.
+///
+/// ```
+/// use pavior_allocation::{Machine, Placement, Selection};
+/// use pavior_mesh::{Cuboid, Grid, JobId, Request};
+/// let mut machine = Machine::new(Grid::mesh(&[4, 2])?, &"tff".parse::<Selection>()?, 1)?;
+/// let held = machine.allocate(JobId(1), &Request::shape([3, 2, 1]))?.clone();
+/// let mut fork = machine.fork();
+/// assert!(fork.find(&Request::shape([2, 2, 1])).is_err());
+/// fork.give(&held);
+/// assert!(fork.find(&Request::shape([2, 2, 1])).is_ok());
+/// assert_eq!(machine.free().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Fork {
+    spec: &'static Spec,
+    strategy: Box<dyn Strategy>,
+    free: Occupancy,
+    /// Set bits are healthy nodes; none where all are.
+    healthy: Option<Occupancy>,
+    draw: Stream,
+}
+
+impl Fork {
+    pub(crate) fn new(
+        spec: &'static Spec,
+        strategy: Box<dyn Strategy>,
+        free: Occupancy,
+        healthy: Option<Occupancy>,
+        draw: Stream,
+    ) -> Fork {
+        Fork { spec, strategy, free, healthy, draw }
+    }
+
+    /// The nodes that are free here.
+    pub fn free(&self) -> &Occupancy {
+        &self.free
+    }
+
+    /// What the strategy would grant here.
+    ///
+    /// # Errors
+    /// If it refuses, with the reason; a request that the strategy never grants is refused as one
+    /// that finds no free submesh.
+    pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
+        let grid = *self.free.grid();
+        if !self.spec.fits_grid(request, &grid) {
+            return Err(Refusal::LargerThanMachine);
+        }
+        if self.spec.needed(request) > u64::from(self.free.count()) {
+            return Err(Refusal::TooFewFreeNodes);
+        }
+        let found = self.strategy.find(&self.free, request, &mut self.draw);
+        found.map(|placement| placement.canonical(&grid)).ok_or(Refusal::NoFreeSubmesh)
+    }
+
+    /// Takes nodes, all of which must be free.
+    pub fn take(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            self.free.take(part);
+        }
+        self.strategy.granted(placement);
+    }
+
+    /// Gives back nodes that were taken together, here or on the machine; failed ones stay taken.
+    pub fn give(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            self.free.give(part);
+        }
+        self.strategy.released(placement);
+        for part in placement.parts() {
+            self.withhold_failed(part);
+        }
+    }
+
+    /// Takes those nodes of a placement that are free: a reservation.
+    pub fn take_free(&mut self, placement: &Placement) {
+        let grid = *self.free.grid();
+        let mut boxes = Vec::new();
+        for part in placement.parts() {
+            if self.free.is_free(part) {
+                boxes.push(*part);
+            } else {
+                boxes.extend(tile(&grid, part, |node| self.free.is_node_free(node)));
+            }
+        }
+        if !boxes.is_empty() {
+            self.take(&Placement::Parts(boxes));
+        }
+    }
+
+    /// What the strategy would grant if only these nodes were free, which must be free here. Takes
+    /// all others, asks, and gives them back.
+    ///
+    /// # Errors
+    /// As [`Fork::find`].
+    pub fn find_within(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Result<Placement, Refusal> {
+        let grid = *self.free.grid();
+        let taken = |node: NodeId| self.free.is_node_free(node) && !free.is_node_free(node);
+        let boxes = tile(&grid, &Cuboid::whole(&grid), taken);
+        if boxes.is_empty() {
+            return self.find(request);
+        }
+        let others = Placement::Parts(boxes);
+        self.take(&others);
+        let answer = self.find(request);
+        self.give(&others);
+        answer
+    }
+
+    /// Takes the failed nodes of a box, which are free only because a holder gave them back.
+    pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
+        let Some(healthy) = &self.healthy else { return };
+        let grid = *self.free.grid();
+        let failed: Vec<Cuboid> = part
+            .nodes(&grid)
+            .filter(|&node| !healthy.is_node_free(node))
+            .map(|node| Cuboid::node(grid.point(node)))
+            .collect();
+        for single in failed {
+            self.take(&Placement::Whole(single));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Adaptive bypass: the longer the queue, the further the head may be bypassed.
+//!
+//! The first `1 + floor(factor * q)` of q waiting jobs are tried in the order of arrival, and the
+//! first that fits starts. With a short queue this is FCFS, under load it comes near ScanAll. Nothing
+//! bounds how often a job is bypassed: at a load that keeps the queue long, a large job starves.
+//! O(q) a decision; a request is asked about once in a state of the machine.
+//!
+//! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
+//! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load
+//! was not to be had: a linear one with factor 0.5 is ours, and so is leaving out its optional
+//! priority for large jobs.
+
+use pavior_kernel::{OptionSpec, Time, Values};
+
+use crate::shared::refused::Refused;
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "bypass",
+    title: "Adaptive bypass",
+    source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
+    options: &[OptionSpec {
+        key: "factor",
+        values: Values::Number(0.0, 1.0),
+        default: "0.5",
+        meaning: "the share of the waiting jobs that may bypass the head",
+        bare: true,
+    }],
+    variants: &["", "0.1", "1"],
+    build: |options| {
+        Box::new(Bypass { factor: options.number("factor"), refused: Refused::default() })
+    },
+};
+
+struct Bypass {
+    factor: f64,
+    refused: Refused,
+}
+
+impl Scheduler for Bypass {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        let depth = (self.factor * queue.len() as f64).floor() as usize;
+        self.refused.first_fit(queue, 1 + depth, desk)
+    }
+}

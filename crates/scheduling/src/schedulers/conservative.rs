@@ -1,0 +1,269 @@
+//! Conservative backfilling with geometry: every waiting job has a reservation, and none is delayed.
+//!
+//! A job is booked when it arrives: the earliest time t, and the nodes, at which the strategy places
+//! it on a fork in which every node busy at any time of `[t, t + estimate)` is taken once, be it by
+//! a running job until its expected end or by an earlier booking. It starts at its time, on its
+//! nodes. When a job ends early, its nodes are free for the rest of its time, and every waiting job,
+//! in the order of arrival, gives up its booking for a better one if there is one.
+//!
+//! ```text
+//!   x  0 1 2 3                      t = 0: a until 4; b, asking for 4, is booked for 4 to 6;
+//!      a a . .   until 4            c (2 until 4 units on) fits beside a and ends in time: it starts;
+//!      b b b b   4 to 6             d (2 for 5) would run into b: it is booked for 6.
+//!      d d . .   6 to 11
+//! ```
+//!
+//! With exact estimates no job starts later than its first booking, and none starves. A running job
+//! that outruns its estimate is expected to end one tick from now, again and again; bookings that
+//! wait for its nodes, or whose time passed while nothing happened, are made anew, in the order of
+//! arrival, around the bookings that stand. When a node fails or is repaired all bookings are made
+//! anew, and what is promised then counts as the first promise. A job that would not fit even if all
+//! others were gone (because nodes failed) has no booking until a repair.
+//!
+//! Cost for q waiting and r running jobs: the profile has T <= 2(q + r) + 1 segments; a booking
+//! costs O(T^2) look-ups at worst and a search at each time at which enough nodes are free
+//! throughout; an early end costs up to q bookings. The strategy is forked once.
+//!
+//! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
+//! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pavior_allocation::{Fork, Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+
+use crate::shared::ends::by_expected_end;
+use crate::shared::profile::{Profile, Span};
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "conservative",
+    title: "Conservative backfilling",
+    source: "Feitelson & Mu'alem Weil 1998",
+    options: &[],
+    variants: &[""],
+    build: |_| Box::new(Conservative::default()),
+};
+
+#[derive(Default)]
+struct Conservative {
+    plan: Option<Plan>,
+    broken: u64,
+}
+
+/// Everything that is expected and booked, as of a state of the machine.
+struct Plan {
+    profile: Profile,
+    /// The strategy on an empty machine.
+    blank: Fork,
+    /// The running jobs as the profile has them.
+    running: BTreeMap<JobId, Held>,
+    /// The waiting jobs', in the order of the queue.
+    bookings: Vec<Booking>,
+    state: u64,
+    health: u64,
+}
+
+struct Held {
+    placement: Placement,
+    until: Time,
+}
+
+struct Booking {
+    job: JobId,
+    /// None for a job that does not fit what is left of the machine.
+    slot: Option<Slot>,
+    /// The first time promised.
+    promise: Time,
+}
+
+struct Slot {
+    span: Span,
+    placement: Placement,
+}
+
+impl Scheduler for Conservative {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) -> Option<Start> {
+        let plan = match self.plan.take() {
+            Some(mut plan) if plan.health == desk.machine().health() => {
+                plan.profile.advance(now);
+                if plan.state != desk.machine().state() {
+                    plan.hear_departures(now, queue, running, desk);
+                }
+                plan.rebook_overdue(now, queue, running, desk);
+                plan
+            }
+            _ => Plan::new(now, running, desk.machine()),
+        };
+        let plan = self.plan.insert(plan);
+        plan.book_arrivals(now, queue, desk);
+        let index = plan.bookings.iter().position(|booking| booking.is_due(now))?;
+        let booking = plan.bookings.remove(index);
+        self.broken += u64::from(booking.promise < now);
+        let Slot { span, placement } = booking.slot.expect("it is due");
+        plan.running.insert(booking.job, Held { placement: placement.clone(), until: span.to });
+        plan.state = desk.machine().state() + 1;
+        Some(Start::on(index, placement))
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.broken
+    }
+}
+
+impl Booking {
+    fn is_due(&self, now: Time) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.span.from <= now)
+    }
+}
+
+impl Plan {
+    /// The running jobs until their expected ends, and nothing booked yet.
+    fn new(now: Time, running: &Running, machine: &Machine) -> Plan {
+        let blank = machine.fork_empty();
+        let mut plan = Plan {
+            profile: Profile::new(now, blank.free().clone()),
+            blank,
+            running: BTreeMap::new(),
+            bookings: Vec::new(),
+            state: machine.state(),
+            health: machine.health(),
+        };
+        for (until, job) in by_expected_end(now, running) {
+            let id = job.job.id;
+            let placement = machine.placement(id).expect("a running job holds nodes");
+            let until = until.max(now.saturating_add(Time(1)));
+            plan.hold(now, id, placement, until);
+        }
+        plan
+    }
+
+    /// A running job keeps its nodes until a time. A failed node that it holds is free in no
+    /// profile, and stays so.
+    fn hold(&mut self, now: Time, job: JobId, placement: &Placement, until: Time) {
+        let healthy = self.healthy_part(placement);
+        self.profile.take(&healthy, Span { from: now, to: until });
+        self.running.insert(job, Held { placement: healthy, until });
+    }
+
+    /// The nodes of a placement that the empty machine has.
+    fn healthy_part(&self, placement: &Placement) -> Placement {
+        let free = self.blank.free();
+        let parts = placement.parts();
+        if parts.iter().all(|part| free.is_free(part)) {
+            return placement.clone();
+        }
+        let healthy = |part| pavior_mesh::tile(free.grid(), part, |node| free.is_node_free(node));
+        Placement::Parts(parts.iter().flat_map(healthy).collect())
+    }
+
+    /// Takes departed jobs out; after an early end, waiting jobs move up.
+    fn hear_departures(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) {
+        self.state = desk.machine().state();
+        let remaining: BTreeSet<JobId> = running.by_estimated_end().map(|job| job.job.id).collect();
+        let profile = &mut self.profile;
+        let mut early = false;
+        self.running.retain(|job, held| {
+            let stays = remaining.contains(job);
+            if !stays && held.until > now {
+                early = true;
+                profile.give(&held.placement, Span { from: now, to: held.until });
+            }
+            stays
+        });
+        if early {
+            self.profile.tidy();
+            self.move_up(now, queue, desk);
+            self.profile.tidy();
+        }
+    }
+
+    /// Every waiting job, in the order of arrival, takes an earlier slot if there is one.
+    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+        for index in 0..self.bookings.len() {
+            let job = queue.get(index).expect("bookings stand in the order of the queue");
+            let Some(slot) = self.bookings[index].slot.take() else {
+                self.book(now, index, job, desk);
+                continue;
+            };
+            self.profile.give(&slot.placement, slot.span);
+            let better = self.find(now, job, slot.span.from, desk);
+            let slot = better.unwrap_or(slot);
+            self.profile.take(&slot.placement, slot.span);
+            self.bookings[index].slot = Some(slot);
+        }
+    }
+
+    /// Running jobs that outran their estimates stay a tick longer; bookings whose time has passed,
+    /// or has come while they do, are made anew.
+    fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
+        let late: Vec<JobId> = running
+            .by_estimated_end()
+            .map(|job| job.job.id)
+            .filter(|job| self.running.get(job).is_some_and(|held| held.until <= now))
+            .collect();
+        let overdue =
+            |slot: &Slot| slot.span.from < now || !late.is_empty() && slot.span.from <= now;
+        let mut again = Vec::new();
+        for (index, booking) in self.bookings.iter_mut().enumerate() {
+            if let Some(slot) = booking.slot.take_if(|slot| overdue(slot)) {
+                self.profile.give(&slot.placement, slot.span);
+                again.push(index);
+            }
+        }
+        let until = now.saturating_add(Time(1));
+        for job in late {
+            let held = self.running.remove(&job).expect("it was just seen");
+            self.hold(now, job, &held.placement, until);
+        }
+        for index in again {
+            let job = queue.get(index).expect("bookings stand in the order of the queue");
+            self.book(now, index, job, desk);
+        }
+    }
+
+    /// Books the jobs that arrived since.
+    fn book_arrivals(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+        for index in self.bookings.len()..queue.len() {
+            let job = queue.get(index).expect("the index is within the queue");
+            self.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
+            self.book(now, index, job, desk);
+        }
+    }
+
+    /// Books a job that has no slot.
+    fn book(&mut self, now: Time, index: usize, job: &Job, desk: &mut Desk<'_>) {
+        if let Some(slot) = self.find(now, job, Time::MAX, desk) {
+            self.profile.take(&slot.placement, slot.span);
+            let booking = &mut self.bookings[index];
+            booking.promise = booking.promise.min(slot.span.from);
+            booking.slot = Some(slot);
+        }
+    }
+
+    /// The earliest slot before `limit`. Asking about now is an attempt, asking about later is not.
+    fn find(&mut self, now: Time, job: &Job, limit: Time, desk: &mut Desk<'_>) -> Option<Slot> {
+        let (blank, request) = (&mut self.blank, &job.request);
+        let needed = desk.machine().needed(request);
+        let ask = |at: Time, free: &_| {
+            let place = |fork: &mut Fork| fork.find_within(free, request);
+            if at == now { desk.can_start_by(blank, place) } else { place(blank) }.ok()
+        };
+        let (at, placement) = self.profile.earliest(needed, job.estimate, limit, ask)?;
+        Some(Slot { span: Span::new(at, job.estimate), placement })
+    }
+}

@@ -1,0 +1,296 @@
+//! EASY backfilling: the head is promised a start; others may go first if they do not break it.
+//!
+//! If the head fits it starts. If not, it is given a reservation, and the others are tried in the
+//! order of arrival. There are two ways to reserve.
+//!
+//! `geometry` (the default): a reservation is a placement and a time. It is found by replaying the
+//! estimated departures, in order, on a fork of the machine, until the strategy itself places the
+//! head there. A candidate that ends by then may start wherever the strategy puts it; one that would
+//! end later is placed by the strategy on a fork in which the reservation's free nodes are taken.
+//! With exact estimates no head starts later than first promised, whatever the strategy, because the
+//! reserved nodes are free at the reserved time and the head can always be put there.
+//!
+//! `count` is the classic rule, which looks at numbers of nodes alone: the shadow time is the
+//! earliest at which, by estimated ends, the head fits by count; extra is what is free then, less the
+//! head's; a candidate that fits now starts if it ends by the shadow time or needs at most the extra
+//! nodes, which it then uses up. With a strategy that grants by count this keeps its promises. With a
+//! contiguous one it does not: enough free nodes at the shadow time may be scattered.
+//!
+//! ```text
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
+//!      a a . . b b    until 20. By count h fits at 4, with 1 to spare: c starts, first fit, at 2.
+//!      . . c . b b    At 4 three are free, but h must wait for b. Geometry reserves 0 to 2 for h
+//!      a a h c b b    at 4, and puts c at 3.
+//! ```
+//!
+//! Departures from the rule as usually told. A reservation is kept until the head changes, a
+//! departure gives it an earlier one, or its time passes in vain because a running job outran its
+//! estimate (see `shared/ends.rs` for what is then expected). The head starts on reserved nodes as
+//! soon as all of them are free, also before the reserved time. A head that would not fit even if all
+//! jobs were gone (because nodes failed) has no reservation and holds nobody up. Promises do not
+//! cover failures of nodes.
+//!
+//! Only the head is safe: others starve no longer than it takes them to become the head. Cost: O(r)
+//! searches on one fork for r running jobs when the head or the running jobs change; O(q) look-ups a
+//! decision for q waiting jobs, and a search for each different request among them.
+//!
+//! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
+//! 12(6), 2001, for the rule by count. Reserving in space is ours.
+
+use pavior_allocation::{Fork, Machine, Placement};
+use pavior_kernel::{OptionSpec, Time, Values};
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+
+use crate::shared::ends::by_expected_end;
+use crate::shared::promise::HeadPromise;
+use crate::shared::refused::Refused;
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "easy",
+    title: "EASY backfilling",
+    source: "Lifka 1995; Mu'alem & Feitelson 2001",
+    options: &[OptionSpec {
+        key: "reserve",
+        values: Values::OneOf(&["geometry", "count"]),
+        default: "geometry",
+        meaning: "whether the head's reservation is nodes at a time, or a number of nodes",
+        bare: true,
+    }],
+    variants: &["", "count"],
+    build: |options| match options.get("reserve") {
+        "count" => Box::new(ByCount::default()),
+        _ => Box::new(ByGeometry::default()),
+    },
+};
+
+/// Nodes for the head, from a time on.
+struct Reservation {
+    head: JobId,
+    at: Time,
+    placement: Placement,
+}
+
+/// The machine with the reservation's free nodes taken, and what was refused there.
+struct Guarded {
+    fork: Fork,
+    refused: Refused,
+}
+
+#[derive(Default)]
+struct ByGeometry {
+    reservation: Option<Reservation>,
+    /// The machine's state for which the reservation is the best known.
+    state: u64,
+    promise: HeadPromise,
+    /// What was refused on the machine itself.
+    refused: Refused,
+    /// Made when first needed in a state.
+    guarded: Option<Guarded>,
+    passed: Passed,
+}
+
+/// The candidates that need not be looked at again while state and reservation last.
+#[derive(Default)]
+struct Passed {
+    jobs: usize,
+    /// Until when: then one that would have ended in time no longer does, and is to be asked about
+    /// on other nodes.
+    until: Time,
+}
+
+impl Scheduler for ByGeometry {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        if self.promise.voided_by(desk.machine().health()) {
+            self.reservation = None;
+        }
+        self.refused.in_state(desk.machine().state());
+        let start = self.start_head(head, desk);
+        if start.is_some() {
+            self.promise.starts(head.id, now);
+            self.reservation = None;
+            return start;
+        }
+        self.reserve(now, head, running, desk.machine());
+        let start = self.backfill(now, queue, desk);
+        if start.is_some() {
+            // The start keeps the reservation as good as it is.
+            self.state = desk.machine().state() + 1;
+            self.guarded = None;
+        }
+        start
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.promise.broken()
+    }
+}
+
+impl ByGeometry {
+    /// Where the strategy puts it, or else on its reserved nodes.
+    fn start_head(&mut self, head: &Job, desk: &mut Desk<'_>) -> Option<Start> {
+        let ask = |request: &_| desk.can_start(request).ok();
+        if self.refused.ask(&head.request, ask).is_some() {
+            return Some(Start::at(0));
+        }
+        let reserved = self.reservation.as_ref().filter(|reserved| reserved.head == head.id)?;
+        let free = desk.machine().free();
+        let all_free = reserved.placement.parts().iter().all(|part| free.is_free(part));
+        all_free.then(|| Start::on(0, reserved.placement.clone()))
+    }
+
+    /// Sees to it that the reservation is the head's, and the best known.
+    fn reserve(&mut self, now: Time, head: &Job, running: &Running, machine: &Machine) {
+        let kept = self.reservation.as_ref().filter(|old| old.head == head.id && old.at > now);
+        if kept.is_some() && self.state == machine.state() {
+            return;
+        }
+        let limit = kept.map_or(Time::MAX, |kept| kept.at);
+        let better = replay(now, head, running, machine, limit);
+        if limit == Time::MAX || better.is_some() {
+            self.reservation = better;
+        }
+        if let Some(reserved) = &self.reservation {
+            self.promise.give(head.id, reserved.at);
+        }
+        self.state = machine.state();
+        self.guarded = None;
+        self.passed = Passed::default();
+    }
+
+    fn backfill(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) -> Option<Start> {
+        let limit = self.reservation.as_ref().map_or(Time::MAX, |reserved| reserved.at);
+        if now > self.passed.until {
+            self.passed = Passed::default();
+        }
+        if self.passed.jobs == 0 {
+            self.passed = Passed { jobs: 1, until: Time::MAX };
+        }
+        for index in self.passed.jobs..queue.len() {
+            let job = queue.get(index)?;
+            let start = if now.saturating_add(job.estimate) <= limit {
+                self.passed.until = self.passed.until.min(limit - job.estimate);
+                let ask = |request: &_| desk.can_start(request).ok();
+                self.refused.ask(&job.request, ask).map(|()| Start::at(index))
+            } else {
+                self.beside_reservation(job, desk).map(|placement| Start::on(index, placement))
+            };
+            if start.is_some() {
+                self.passed = Passed::default();
+                return start;
+            }
+            self.passed.jobs = index + 1;
+        }
+        None
+    }
+
+    /// Where the strategy would put a job if the reserved nodes were taken.
+    fn beside_reservation(&mut self, job: &Job, desk: &mut Desk<'_>) -> Option<Placement> {
+        let reserved = &self.reservation.as_ref()?.placement;
+        let guarded = self.guarded.get_or_insert_with(|| {
+            let mut fork = desk.machine().fork();
+            fork.take_free(reserved);
+            Guarded { fork, refused: Refused::default() }
+        });
+        let Guarded { fork, refused } = guarded;
+        refused.ask(&job.request, |request| desk.can_start_on(fork, request).ok())
+    }
+}
+
+/// The first placement of the head, before `limit`, as running jobs depart when expected.
+fn replay(
+    now: Time,
+    head: &Job,
+    running: &Running,
+    machine: &Machine,
+    limit: Time,
+) -> Option<Reservation> {
+    let jobs = by_expected_end(now, running);
+    let mut fork = machine.fork();
+    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
+        let at = together[0].0;
+        if at >= limit {
+            return None;
+        }
+        for (_, gone) in together {
+            fork.give(machine.placement(gone.job.id).expect("a running job holds nodes"));
+        }
+        if let Ok(placement) = fork.find(&head.request) {
+            return Some(Reservation { head: head.id, at, placement });
+        }
+    }
+    None
+}
+
+#[derive(Default)]
+struct ByCount {
+    promise: HeadPromise,
+    refused: Refused,
+}
+
+impl Scheduler for ByCount {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        desk: &mut Desk<'_>,
+    ) -> Option<Start> {
+        let head = queue.get(0)?;
+        self.promise.voided_by(desk.machine().health());
+        self.refused.in_state(desk.machine().state());
+        let ask = |request: &_| desk.can_start(request).ok();
+        if self.refused.ask(&head.request, ask).is_some() {
+            self.promise.starts(head.id, now);
+            return Some(Start::at(0));
+        }
+        let shadow = shadow(now, head, running, desk.machine());
+        if let Some((at, _)) = shadow {
+            self.promise.give(head.id, at);
+        }
+        // What a backfilled job uses up shows in the next shadow: it is then running.
+        let may_start = |job: &Job| {
+            shadow.is_none_or(|(at, extra)| {
+                now.saturating_add(job.estimate) <= at
+                    || desk.machine().needed(&job.request) <= extra
+            })
+        };
+        let candidates: Vec<usize> =
+            (1..queue.len()).filter(|&index| queue.get(index).is_some_and(may_start)).collect();
+        candidates.into_iter().map(Start::at).find(|start| {
+            let request = queue.get(start.index).map(|job| job.request);
+            let ask = |request: &_| desk.can_start(request).ok();
+            request.is_some_and(|request| self.refused.ask(&request, ask).is_some())
+        })
+    }
+
+    fn broken_guarantees(&self) -> u64 {
+        self.promise.broken()
+    }
+}
+
+/// When the head fits by count, and how many nodes are left over then.
+fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option<(Time, u64)> {
+    let needed = machine.needed(&head.request);
+    let mut free = u64::from(machine.free().count());
+    if free >= needed {
+        return Some((now, free - needed));
+    }
+    let jobs = by_expected_end(now, running);
+    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
+        let held = |job: JobId| machine.placement(job).map_or(0, Placement::nodes);
+        free += together.iter().map(|(_, gone)| u64::from(held(gone.job.id))).sum::<u64>();
+        if free >= needed {
+            return Some((together[0].0, free - needed));
+        }
+    }
+    None
+}

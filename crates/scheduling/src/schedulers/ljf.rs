@@ -1,0 +1,40 @@
+//! Largest Job First: the waiting job with the greatest size, or nobody.
+//!
+//! [SJF](super::sjf) turned round, with the same measures: by `size` (nodes asked for), by `area`
+//! (nodes x estimated run time), by `time` (estimated run time). Ties go to the older job. A largest
+//! job that does not fit blocks all others, until enough has departed. Small jobs starve while
+//! larger ones keep coming. O(q) for q waiting jobs after a start or a departure, O(1) after an
+//! arrival, and one question, a decision.
+//!
+//! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
+//! partitioning scheme", IEEE TPDS 2(4), 1991: large jobs first pack better.
+
+use std::cmp::Reverse;
+
+use pavior_kernel::Time;
+
+use super::sjf::{BY, size_of};
+use crate::shared::least::Least;
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "ljf",
+    title: "Largest job first",
+    source: "Li & Cheng 1991",
+    options: &[BY],
+    variants: &["", "area", "time"],
+    build: |options| {
+        let size = size_of(options);
+        Box::new(LargestJobFirst { largest: Least::new(move |job| Reverse(size(job))) })
+    },
+};
+
+struct LargestJobFirst {
+    largest: Least<Reverse<u128>>,
+}
+
+impl Scheduler for LargestJobFirst {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        self.largest.start(queue, desk)
+    }
+}

@@ -1,0 +1,34 @@
+//! ScanAll: the oldest job that fits.
+//!
+//! If the head does not fit, the others are tried in the order of arrival, and whoever fits starts:
+//! no job that fits is ever left waiting. A large job starves while smaller ones keep coming and
+//! nodes never drain for it. O(q) a decision for q waiting jobs; a request is asked about once in a
+//! state of the machine, however many jobs make it.
+//!
+//! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000; elsewhere "aggressive
+//! out-of-order" or "first-fit queue".
+
+use pavior_kernel::Time;
+
+use crate::shared::refused::Refused;
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "scan-all",
+    title: "Scan all: the oldest that fits",
+    source: "Choo, Yoo & Youn 2000",
+    options: &[],
+    variants: &[""],
+    build: |_| Box::new(ScanAll::default()),
+};
+
+#[derive(Default)]
+struct ScanAll {
+    refused: Refused,
+}
+
+impl Scheduler for ScanAll {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        self.refused.first_fit(queue, usize::MAX, desk)
+    }
+}

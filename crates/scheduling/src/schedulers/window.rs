@@ -1,0 +1,82 @@
+//! Window: any job that fits among the `w` consecutive arrivals from the oldest waiting one on.
+//!
+//! Jobs of the window are tried in the order of arrival. Who has started from the window keeps its
+//! place in it; the window slides only when the oldest job starts, up to the next that waits:
+//!
+//! ```text
+//!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, though a, c
+//!                                   and d are all that wait in the window
+//! ```
+//!
+//! So a job is overtaken by at most w - 1 others, all from the w - 1 arrivals that follow it, and
+//! none starves. `window:1` is FCFS; the wider, the nearer to ScanAll. O(w) a decision; a request is
+//! asked about once in a state of the machine.
+//!
+//! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
+//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. That the window is tried in
+//! the order of arrival is our reading, and the default width ours.
+
+use pavior_kernel::{OptionSpec, Time, Values};
+use pavior_mesh::JobId;
+
+use crate::shared::refused::Refused;
+use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "window",
+    title: "Window from the oldest job",
+    source: "Ababneh & Bani-Mohammad 2011",
+    options: &[OptionSpec {
+        key: "width",
+        values: Values::Integer(1, u32::MAX as u64),
+        default: "8",
+        meaning: "the number of consecutive arrivals in the window",
+        bare: true,
+    }],
+    variants: &["", "1", "3"],
+    build: |options| {
+        Box::new(Window {
+            width: options.integer("width") as usize,
+            started: Vec::new(),
+            refused: Refused::default(),
+        })
+    },
+};
+
+struct Window {
+    width: usize,
+    /// Jobs behind the oldest that have started, in the order of arrival: they keep their places.
+    started: Vec<JobId>,
+    refused: Refused,
+}
+
+impl Window {
+    /// How many of the waiting jobs stand in the window. Jobs are numbered in the order of arrival.
+    fn waiting(&mut self, queue: &Queue) -> usize {
+        let Some(oldest) = queue.get(0) else { return 0 };
+        self.started.retain(|&job| job > oldest.id);
+        let mut waiting = 0;
+        let mut gone = 0;
+        while waiting + gone < self.width {
+            let Some(job) = queue.get(waiting) else { break };
+            match self.started.get(gone) {
+                Some(&started) if started < job.id => gone += 1,
+                // It failed and waits again.
+                Some(&started) if started == job.id => drop(self.started.remove(gone)),
+                _ => waiting += 1,
+            }
+        }
+        waiting
+    }
+}
+
+impl Scheduler for Window {
+    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+        let waiting = self.waiting(queue);
+        let start = self.refused.first_fit(queue, waiting, desk)?;
+        let job = queue.get(start.index)?.id;
+        let place = self.started.partition_point(|&started| started < job);
+        self.started.insert(place, job);
+        Some(start)
+    }
+}

@@ -1,0 +1,119 @@
+//! Which nodes are free when: occupancy from now on, by what is expected and booked.
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::Occupancy;
+
+/// The free nodes from a time on, until the next segment begins.
+struct Segment {
+    from: Time,
+    free: Occupancy,
+}
+
+/// The free nodes at every time from now on. The last segment never ends.
+///
+/// For T segments and N nodes: O(T N/64) words; taking and giving cost the nodes' rows in every
+/// segment that they concern.
+pub(crate) struct Profile {
+    segments: Vec<Segment>,
+}
+
+/// A stretch of time, its end excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+}
+
+impl Span {
+    /// A stretch of a job's estimated length, at least a tick: a job said to take no time still
+    /// holds its nodes in an instant.
+    pub(crate) fn new(from: Time, estimate: Time) -> Span {
+        Span { from, to: from.saturating_add(estimate.max(Time(1))) }
+    }
+}
+
+impl Profile {
+    /// These nodes free from now on for ever.
+    pub(crate) fn new(now: Time, free: Occupancy) -> Profile {
+        Profile { segments: vec![Segment { from: now, free }] }
+    }
+
+    /// Forgets what was before now.
+    pub(crate) fn advance(&mut self, now: Time) {
+        let current = self.segments.partition_point(|segment| segment.from <= now).max(1) - 1;
+        self.segments.drain(..current);
+        self.segments[0].from = self.segments[0].from.max(now);
+    }
+
+    /// Takes free nodes for a stretch of time, as far as it is not past.
+    pub(crate) fn take(&mut self, placement: &Placement, span: Span) {
+        self.change(span, |free| placement.parts().iter().for_each(|part| free.take(part)));
+    }
+
+    /// Gives nodes back for a stretch of time, as far as it is not past.
+    pub(crate) fn give(&mut self, placement: &Placement, span: Span) {
+        self.change(span, |free| placement.parts().iter().for_each(|part| free.give(part)));
+    }
+
+    /// Joins segments that do not differ.
+    pub(crate) fn tidy(&mut self) {
+        self.segments.dedup_by(|next, before| next.free == before.free);
+    }
+
+    fn change(&mut self, span: Span, change: impl Fn(&mut Occupancy)) {
+        let from = span.from.max(self.segments[0].from);
+        if span.to <= from {
+            return;
+        }
+        let first = self.cut(from);
+        let last = if span.to == Time::MAX { self.segments.len() } else { self.cut(span.to) };
+        self.segments[first..last].iter_mut().for_each(|segment| change(&mut segment.free));
+    }
+
+    /// The index of the segment that begins at a time, cut there if need be.
+    fn cut(&mut self, at: Time) -> usize {
+        let index = self.segments.partition_point(|segment| segment.from < at);
+        if self.segments.get(index).is_none_or(|segment| segment.from != at) {
+            let free = self.segments[index - 1].free.clone();
+            self.segments.insert(index, Segment { from: at, free });
+        }
+        index
+    }
+
+    /// The earliest time before `limit` at which a request can be placed for as long as it is
+    /// estimated to run, on nodes free throughout, and where. `ask` puts the question for nodes
+    /// free from a time on.
+    ///
+    /// The nodes free throughout a stretch that begins inside a segment are free throughout the one
+    /// that begins with it, or with the present: only those are tried. O(T) counts for each, and a
+    /// question only where enough nodes are free throughout.
+    pub(crate) fn earliest(
+        &self,
+        needed: u64,
+        estimate: Time,
+        limit: Time,
+        mut ask: impl FnMut(Time, &Occupancy) -> Option<Placement>,
+    ) -> Option<(Time, Placement)> {
+        let mut index = 0;
+        while let Some(segment) = self.segments.get(index).filter(|segment| segment.from < limit) {
+            let end = Span::new(segment.from, estimate).to;
+            let window = self.segments[index..].iter().take_while(|later| later.from < end);
+            let short = |later: &Segment| u64::from(later.free.count()) < needed;
+            // Whatever begins before the last segment that has too few nodes runs into it.
+            if let Some(last) = window.clone().enumerate().filter(|(_, s)| short(s)).last() {
+                index += last.0 + 1;
+                continue;
+            }
+            let mut free = segment.free.clone();
+            window.skip(1).for_each(|later| free.keep(&later.free));
+            if u64::from(free.count()) >= needed
+                && let Some(placement) = ask(segment.from, &free)
+            {
+                return Some((segment.from, placement));
+            }
+            index += 1;
+        }
+        None
+    }
+}
