@@ -1,10 +1,12 @@
 //! `pavior`: allocate and simulate jobs on meshes and tori.
 
 mod args;
+mod busy;
 mod commands;
 mod fault;
 mod files;
 mod input;
+mod located;
 mod logs;
 mod net;
 mod output;
@@ -32,6 +34,7 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Patterns(args) => commands::registries::patterns(&args),
         Command::Metrics(args) => commands::registries::metrics(&args),
         Command::Allocate(args) => commands::allocate::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Network(args) => commands::network::run(&args),
         Command::Trace(args) => commands::trace::run(&args),

@@ -92,6 +92,12 @@ impl Table {
         Table { header, rows: Vec::new(), numbers }
     }
 
+    /// The same, with words in a later column, too.
+    pub(crate) fn with_words(mut self, column: usize) -> Table {
+        self.numbers[column] = false;
+        self
+    }
+
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.header.len());
         self.rows.push(cells);

@@ -22,6 +22,7 @@
 
 pub mod claim;
 pub mod conformance;
+pub mod explain;
 mod fork;
 mod machine;
 pub mod oracle;

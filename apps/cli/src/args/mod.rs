@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
     Allocate(AllocateArgs),
+    /// What each strategy would do in a state, and why a request is refused
+    Explain(ExplainArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
     /// Sends a list of messages, JSON lines on standard input, through the network
@@ -78,6 +80,38 @@ pub(crate) struct AllocateArgs {
     /// The seed of random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The machine, such as mesh:8x8
+    #[arg(long, short)]
+    pub(crate) machine: String,
+    /// Who holds what: JSON lines {"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]} in the order of
+    /// the grants, and {"node":[1,1]} for failed nodes; - is standard input
+    #[arg(long)]
+    pub(crate) busy: PathBuf,
+    /// The box that is asked for, such as 3x2
+    #[arg(long, required_unless_present = "nodes", conflicts_with = "nodes")]
+    pub(crate) shape: Option<String>,
+    /// The number of nodes that is asked for; the shape rule makes it a box
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) nodes: Option<u32>,
+    /// The strategies to ask, separated by commas [default: all that work on the machine]
+    #[arg(long, short)]
+    pub(crate) strategy: Option<String>,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of random strategies
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Draws what each strategy would do
+    #[arg(long)]
+    pub(crate) svg: Option<PathBuf>,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 }
 
 #[derive(Debug, Args)]

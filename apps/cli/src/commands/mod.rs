@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod allocate;
+pub(crate) mod explain;
 pub(crate) mod manual;
 pub(crate) mod network;
 pub(crate) mod records;

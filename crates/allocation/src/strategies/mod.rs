@@ -18,7 +18,9 @@ use noncontiguous::{
     mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
+pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub(crate) use shared::prefix_sums::PrefixSums;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Spec] = &[

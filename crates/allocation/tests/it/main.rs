@@ -5,6 +5,7 @@ mod cases;
 mod conformance;
 mod drawings;
 mod equalities;
+mod explain;
 mod fork;
 mod free_lists;
 mod gabl;

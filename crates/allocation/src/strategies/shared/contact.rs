@@ -8,7 +8,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 /// On a ring the neighbours are cyclic: a side of n - 1 counts the gap node from both sides, a ring
 /// of 2 counts its other node twice, and a closed ring has no faces. O(surface). In 2D this is the
 /// optimality index of the MFA paper.
-pub(in crate::strategies) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {
         Some(slab) => slab.nodes(grid).filter(|&node| !free.is_node_free(node)).count() as i64,
@@ -47,7 +47,7 @@ pub(in crate::strategies) fn faces(
 }
 
 /// The highest contact score that a shape can have on a grid.
-pub(in crate::strategies) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
+pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     let area = |axis: usize| 2 * volume(shape) as i64 / i64::from(shape[axis]);
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
