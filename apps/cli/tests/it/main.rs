@@ -4,6 +4,7 @@ mod allocate;
 mod docs;
 mod files;
 mod mistakes;
+mod real_logs;
 mod simulate;
 
 use std::process::{Command, Output, Stdio};
