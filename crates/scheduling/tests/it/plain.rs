@@ -70,9 +70,13 @@ fn replay(
 ) -> Option<(JobId, Time, Placement)> {
     let mut ends: Vec<(Time, JobId)> = Vec::new();
     for job in running.by_estimated_end() {
-        let end = job.start + job.job.estimate;
-        let overdue = end < now || end == now && job.start < now;
-        ends.push((if overdue { now + Time(1) } else { end }, job.job.id));
+        // One, two, four, ... estimates after its start, whichever is still to come.
+        let lengths = (0..64).map(|power| job.job.estimate.0.max(1) << power);
+        let mut expected = lengths.map(|length| job.start + Time(length)).find(|end| *end > now);
+        if job.start == now && job.job.estimate == Time::ZERO {
+            expected = Some(now);
+        }
+        ends.push((expected.unwrap(), job.job.id));
     }
     ends.sort_unstable();
     for at in ends.iter().map(|end| end.0) {
