@@ -24,13 +24,6 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Fault> {
     Ok(Box::new(BufReader::with_capacity(1 << 16, reader)))
 }
 
-/// The part of a file's name that says its format: `swf` of `log.swf.gz`.
-pub(crate) fn format_of(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.rsplit_once('.').map(|(_, extension)| extension.to_string())
-}
-
 /// Writes a file beside its place and renames it when it is whole, so that nobody takes a part for
 /// the whole. What is not a regular file (`/dev/stdout`, a pipe) is written as it is.
 pub(crate) fn write_whole(

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use pavior_kernel::BadName;
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, Sides};
 
 use crate::fault::Fault;
 
@@ -38,6 +38,32 @@ where
         all.push(value);
     }
     Ok(all)
+}
+
+/// A box of a machine with so many axes: sides, joined by x.
+pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Fault> {
+    let fail = |reason: String, at: usize, length: usize| {
+        Err(Fault::option("--shape", typed, at, &BadName { reason, span: 0..length }))
+    };
+    let mut sides = [1; 3];
+    let mut count = 0;
+    for part in typed.split('x') {
+        let at = part.as_ptr() as usize - typed.as_ptr() as usize;
+        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        let side = part.parse::<u16>().ok().filter(|&side| digits && side > 0);
+        let Some(side) = side else {
+            return fail(format!("`{part}` is not a side; a side is 1 to 65535"), at, part.len());
+        };
+        if let Some(own) = sides.get_mut(count) {
+            *own = side;
+        }
+        count += 1;
+    }
+    if count != axes {
+        let reason = format!("{count} sides, but the machine has {axes} axes");
+        return fail(reason, 0, typed.len());
+    }
+    Ok(sides)
 }
 
 /// A list of positive numbers, separated by commas; each may stand once.

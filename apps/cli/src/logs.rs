@@ -1,9 +1,100 @@
-//! placeholder
-use crate::args::LogArgs;
-use crate::fault::Fault;
-use pavior_experiments::Source;
-use pavior_mesh::Grid;
+//! Job logs: files to jobs.
+
 use std::path::Path;
-pub(crate) fn source(_: &Path, _: &LogArgs, _: Grid) -> Result<Box<dyn Source>, Fault> {
-    Err(Fault::usage("soon"))
+use std::sync::Arc;
+
+use pavior_experiments::{Source, TraceSource};
+use pavior_mesh::Grid;
+use pavior_workload::traces::{Filter, Format, ReadError, ReadOptions, Replay, Trace, TraceJobs};
+use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, Unit, read_failures};
+
+use crate::args::{LogArgs, ReadArgs};
+use crate::fault::{Fault, Place};
+use crate::{files, input};
+
+/// Reads a log; its name says its format.
+pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
+    let filter: Filter = args
+        .filter
+        .as_deref()
+        .map_or(Ok(Filter::default()), |typed| input::name("--filter", typed))?;
+    let status = args.status.as_deref().map_or(Ok(Filter::default()), status_filter)?;
+    let options =
+        ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
+    let reader = files::open(path)?;
+    let Some(format) = Format::of_file(&path.to_string_lossy()) else {
+        return Err(Fault::usage(format!(
+            "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one of \
+             these and .gz",
+            path.display()
+        )));
+    };
+    let trace = format.read(reader, &options);
+    trace.map_err(|error| fault(path, error))
+}
+
+/// A log as the workload of a simulation.
+pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn Source>, Fault> {
+    let rule: Selection<ShapeRule> =
+        input::name("--shape-rule", args.shape_rule.as_deref().unwrap_or("compact"))?;
+    let arrival_scale = args.arrival_scale.unwrap_or(1.0);
+    if !(arrival_scale > 0.0 && arrival_scale <= 1e6) {
+        return Err(Fault::usage(format!(
+            "--arrival-scale {arrival_scale}: it is a number above 0, at most 1e6"
+        )));
+    }
+    let estimates = args.estimates.as_deref().unwrap_or("log");
+    let estimates = input::name("--estimates", estimates)?;
+    let replay = Replay { arrival_scale, kill: args.kill, estimates };
+    let trace = read(path, &args.read)?;
+    let Some(first) = trace.records.first() else {
+        return Err(Fault::usage(format!(
+            "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+            path.display(),
+            trace.report.job_lines,
+            trace.report.filtered
+        )));
+    };
+    let begin = first.submit;
+    let make = move |seed: u64, replication: u64| -> Arc<Vec<Job>> {
+        let shaper = Shaper::new(&rule, &grid, seed, replication);
+        Arc::new(TraceJobs::new(&trace.records, shaper, replay.clone()).collect())
+    };
+    Ok(Box::new(TraceSource::new(Box::new(make), begin)))
+}
+
+/// `--status 1,5` is `--filter status=1,status=5`.
+fn status_filter(typed: &str) -> Result<Filter, Fault> {
+    let mut filter = Filter::default();
+    let mut at = 0;
+    for part in typed.split(',') {
+        let condition = format!("status={part}");
+        let parsed: Result<Filter, _> = condition.parse();
+        let more = parsed.map_err(|mut bad| {
+            bad.span = 0..part.len();
+            Fault::option("--status", typed, at, &bad)
+        })?;
+        filter = filter.and(&more);
+        at += part.len() + 1;
+    }
+    Ok(filter)
+}
+
+fn fault(path: &Path, error: ReadError) -> Fault {
+    let name = path.display();
+    match error {
+        ReadError::Fault(fault) | ReadError::AllMalformed { first: fault, .. } => {
+            let from = format!("{name}:{}:{}:", fault.line, fault.column);
+            Fault::Usage {
+                message: fault.reason.clone(),
+                place: Some(Place { from, line: fault.text.clone(), span: fault.span.clone() }),
+            }
+        }
+        other => Fault::usage(format!("cannot read {name}: {other}")),
+    }
+}
+
+/// A list of failures and repairs.
+pub(crate) fn failures(path: &Path, grid: &Grid, unit: Unit) -> Result<Vec<NodeEvent>, Fault> {
+    read_failures(files::open(path)?, grid, unit).map_err(|error| fault(path, error))
 }

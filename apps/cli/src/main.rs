@@ -1,11 +1,14 @@
 //! `pavior`: allocate and simulate jobs on meshes and tori.
 
 mod args;
+mod busy;
 mod commands;
 mod fault;
 mod files;
 mod input;
+mod located;
 mod logs;
+mod net;
 mod output;
 mod progress;
 
@@ -28,9 +31,12 @@ fn dispatch(command: Command) -> Result<(), Fault> {
     match command {
         Command::Strategies(args) => commands::registries::strategies(&args),
         Command::Schedulers(args) => commands::registries::schedulers(&args),
+        Command::Patterns(args) => commands::registries::patterns(&args),
         Command::Metrics(args) => commands::registries::metrics(&args),
         Command::Allocate(args) => commands::allocate::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Network(args) => commands::network::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),

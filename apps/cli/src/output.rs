@@ -47,6 +47,13 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Fault> {
     Ok(writeln!(out, "{line}")?)
 }
 
+/// Prints text as it is.
+pub(crate) fn plain(text: &str) -> Result<(), Fault> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
 /// Prints JSON, indented.
 pub(crate) fn json(value: &Value) -> Result<(), Fault> {
     let mut out = io::stdout().lock();
@@ -83,6 +90,12 @@ impl Table {
         let header: Vec<String> = header.iter().map(ToString::to_string).collect();
         let numbers = (0..header.len()).map(|index| index >= words).collect();
         Table { header, rows: Vec::new(), numbers }
+    }
+
+    /// The same, with words in a later column, too.
+    pub(crate) fn with_words(mut self, column: usize) -> Table {
+        self.numbers[column] = false;
+        self
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {

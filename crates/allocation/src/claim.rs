@@ -3,6 +3,8 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
 
+use crate::Placement;
+
 /// What a strategy claims, for given options.
 pub struct Claim {
     /// The shapes that it may grant for a request, in the order in which it tries them; empty for
@@ -45,8 +47,25 @@ pub enum Recognition {
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
-    /// Succeeds if and only if this function says so (partition hardware).
-    Own(fn(&Occupancy, &Request, &Options) -> bool),
+    /// Follows a rule of its own (partition hardware), which may depend on what is held.
+    Own {
+        /// Whether something can be granted: it succeeds if and only if this says so.
+        feasible: fn(&Scene<'_>) -> bool,
+        /// Whether a placement, all of its nodes free, may be granted.
+        allowed: fn(&Scene<'_>, &Placement) -> bool,
+    },
+}
+
+/// A request, and everything that the answer to it may depend on.
+pub struct Scene<'a> {
+    /// The free nodes.
+    pub free: &'a Occupancy,
+    /// What is held, as it was granted. Failed nodes that no job holds may be missing.
+    pub held: &'a [Placement],
+    /// The request.
+    pub request: &'a Request,
+    /// The strategy's options.
+    pub options: &'a Options,
 }
 
 /// Which candidates a best score is the best of.
@@ -76,7 +95,7 @@ impl Recognition {
             Recognition::Complete => "complete",
             Recognition::Partial(_) => "partial",
             Recognition::Count => "count",
-            Recognition::Own(_) => "own",
+            Recognition::Own { .. } => "own",
         }
     }
 }

@@ -22,6 +22,7 @@
 
 pub mod claim;
 pub mod conformance;
+pub mod explain;
 mod fork;
 mod machine;
 pub mod oracle;
@@ -38,4 +39,5 @@ pub use placement::Placement;
 pub use refusal::Refusal;
 pub use registry::{BuildError, Selection};
 pub use spec::{Spec, Unsupported};
+pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub use strategy::Strategy;

@@ -17,6 +17,24 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Every reason, in the order in which they apply.
+    pub const ALL: [Refusal; 4] = [
+        Refusal::LargerThanMachine,
+        Refusal::UnsupportedShape,
+        Refusal::TooFewFreeNodes,
+        Refusal::NoFreeSubmesh,
+    ];
+
+    /// What it means, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Refusal::LargerThanMachine => "it can never fit this machine",
+            Refusal::UnsupportedShape => "never granted, not even on the empty machine",
+            Refusal::TooFewFreeNodes => "fewer nodes are free than asked for",
+            Refusal::NoFreeSubmesh => "enough nodes are free, but not where they are needed",
+        }
+    }
+
     /// The word for it in results.
     pub fn word(self) -> &'static str {
         match self {

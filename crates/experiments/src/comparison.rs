@@ -1,13 +1,16 @@
 //! Every combination of strategies, schedulers and loads over the same jobs.
 
-use pavior_allocation::BuildError;
 use pavior_mesh::{Grid, JobId};
+use pavior_network::{ChannelLoad, Channels, Energy, Settings};
 use pavior_simulation::metrics::{Context, Metric, Spec};
-use pavior_simulation::{JobRecord, Observer, Outcome, Recorder, Setup, run};
+use pavior_simulation::{
+    ChannelRecorder, Inputs, JobRecord, NetworkSetup, Observer, Outcome, Recorder, RunError, Setup,
+    run,
+};
 use rayon::prelude::*;
 
 use crate::confidence::{half_width, mean};
-use crate::{Policy, Source};
+use crate::{FailureSource, Policy, Source};
 
 /// What is compared, on what, and how often.
 pub struct Comparison<'a> {
@@ -23,6 +26,12 @@ pub struct Comparison<'a> {
     pub source: &'a dyn Source,
     /// The metrics.
     pub metrics: Vec<&'static Spec>,
+    /// The network, if jobs send messages.
+    pub network: Option<NetworkSetup>,
+    /// What messages cost.
+    pub energy: Energy,
+    /// Failures of nodes, if there are any; not together with a network.
+    pub failures: Option<FailureSource>,
     /// The bound of the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
     /// The seed.
@@ -75,6 +84,9 @@ pub struct Row {
     pub rejected: Vec<Vec<JobId>>,
     /// The jobs of replication 0, if recorded.
     pub record: Option<Vec<JobRecord>>,
+    /// The load of every channel in replication 0, and the cycles in which it was carried, if
+    /// recorded and there is a network.
+    pub channels: Option<(ChannelLoad, u64)>,
 }
 
 /// Who is told how far things are.
@@ -90,6 +102,7 @@ struct Replication {
     values: Vec<Option<f64>>,
     outcome: Outcome,
     record: Option<Vec<JobRecord>>,
+    channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Comparison<'_> {
@@ -97,10 +110,10 @@ impl Comparison<'_> {
     /// schedulers within loads.
     ///
     /// # Errors
-    /// If a strategy does not work on the machine.
-    pub fn run(&self, progress: &dyn Progress) -> Result<Vec<Row>, BuildError> {
+    /// If a strategy does not work on the machine, or messages deadlock.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Vec<Row>, RunError> {
         for strategy in &self.strategies {
-            strategy.supports(&self.grid)?;
+            strategy.supports(&self.grid).map_err(RunError::from)?;
         }
         let combinations = self.combinations();
         let mut done: Vec<Vec<Replication>> = combinations.iter().map(|_| Vec::new()).collect();
@@ -116,7 +129,7 @@ impl Comparison<'_> {
             }
             progress.planned(tasks.len() as u64);
             // Collected by index, so that the order of completion does not matter.
-            let results: Result<Vec<Replication>, BuildError> = tasks
+            let results: Result<Vec<Replication>, RunError> = tasks
                 .par_iter()
                 .map(|&(index, replication)| {
                     let result = self.replicate(&combinations[index], replication);
@@ -165,11 +178,12 @@ impl Comparison<'_> {
         &self,
         combination: &Combination,
         replication: u64,
-    ) -> Result<Replication, BuildError> {
+    ) -> Result<Replication, RunError> {
         let setup = Setup {
             grid: self.grid,
             strategy: combination.strategy.clone(),
             scheduler: combination.scheduler.clone(),
+            network: self.network.clone(),
             seed: self.seed,
             replication,
             begin: self.source.begin(),
@@ -177,23 +191,34 @@ impl Comparison<'_> {
             ending: self.source.ending(),
             timing: self.timing,
         };
+        let network = self.network.as_ref();
+        let settings = network.map_or(Settings::default(), |network| network.settings);
         let context = Context {
-            nodes: self.grid.nodes(),
+            grid: self.grid,
             time: self.source.unit(),
             slowdown_bound: self.slowdown_bound,
+            routing_delay: settings.routing_delay,
+            energy: self.energy,
         };
         let mut metrics: Vec<Box<dyn Metric>> =
             self.metrics.iter().map(|spec| (spec.build)(&context)).collect();
-        let mut recorder = (self.record && replication == 0).then(Recorder::default);
+        let recorded = self.record && replication == 0;
+        let mut recorder = recorded.then(Recorder::default);
+        let channels = || ChannelRecorder::new(Channels::new(self.grid, settings.lanes));
+        let mut channels = network.filter(|_| recorded).map(|_| channels());
         let jobs = self.source.jobs(combination.load, self.seed, replication);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer));
         observers.extend(recorder.as_mut().map(|recorder| recorder as &mut dyn Observer));
-        let outcome = run(&setup, jobs, &mut observers)?;
+        observers.extend(channels.as_mut().map(|channels| channels as &mut dyn Observer));
+        let failures = self.failures.as_ref();
+        let failures = failures.map(|source| source.events(self.seed, replication));
+        let outcome = run(&setup, Inputs { jobs, failures }, &mut observers)?;
         Ok(Replication {
             values: metrics.iter().map(|metric| metric.value()).collect(),
             outcome,
             record: recorder.map(Recorder::into_records),
+            channels: channels.map(ChannelRecorder::into_load),
         })
     }
 
@@ -216,10 +241,11 @@ impl Comparison<'_> {
             fixed @ Policy::Fixed(_) => fixed,
         };
         let replications = runs.len() as u64;
-        let (mut rejected, mut record) = (Vec::new(), None);
+        let (mut rejected, mut record, mut channels) = (Vec::new(), None, None);
         for run in runs {
             rejected.push(run.outcome.rejected);
             record = record.or(run.record);
+            channels = channels.or(run.channels);
         }
         Row {
             combination,
@@ -230,6 +256,7 @@ impl Comparison<'_> {
             allocation_ns,
             rejected,
             record,
+            channels,
         }
     }
 }

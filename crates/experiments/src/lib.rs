@@ -11,4 +11,4 @@ mod source;
 
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};
 pub use confidence::{Policy, half_width, student_t};
-pub use source::{MakeJobs, Source, SyntheticSource, TraceSource};
+pub use source::{FailureSource, MakeJobs, NodeEvents, Source, SyntheticSource, TraceSource};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
-use pavior_simulation::Ending;
-use pavior_workload::{Job, Synthetic, SyntheticError, SyntheticJobs, Unit};
+use pavior_simulation::{Ending, Restart};
+use pavior_workload::{Job, NodeEvent, Synthetic, SyntheticError, SyntheticJobs, Unit};
 
 /// A workload that can be drawn again and again.
 pub trait Source: Sync {
@@ -117,5 +117,28 @@ impl Source for TraceSource {
 
     fn ending(&self) -> Ending {
         Ending::Drained
+    }
+}
+
+/// Failures and repairs, in the order of time.
+pub type NodeEvents = Box<dyn Iterator<Item = NodeEvent> + Send>;
+
+/// Failures of nodes that can be drawn again and again.
+pub struct FailureSource {
+    make: Box<dyn Fn(u64, u64) -> NodeEvents + Sync + Send>,
+    restart: Restart,
+}
+
+impl FailureSource {
+    /// Events made by `make` for a seed and a replication, and what becomes of jobs.
+    pub fn new(
+        make: Box<dyn Fn(u64, u64) -> NodeEvents + Sync + Send>,
+        restart: Restart,
+    ) -> FailureSource {
+        FailureSource { make, restart }
+    }
+
+    pub(crate) fn events(&self, seed: u64, replication: u64) -> (NodeEvents, Restart) {
+        ((self.make)(seed, replication), self.restart)
     }
 }

@@ -20,23 +20,48 @@ impl Occupancy {
     /// # Ok::<(), pavior_mesh::GridError>(())
     /// ```
     pub fn largest_free(&self) -> Option<Cuboid> {
-        Search::new(self).run()
+        self.largest_free_above(0)
+    }
+
+    /// The same among the boxes of more than `least` nodes: faster where there are none.
+    pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
+        Search::new(self, least, self.grid().sides()).run()
+    }
+
+    /// The same among the boxes whose sides do not exceed the given ones, each on its own axis; the
+    /// base is one at which it is free, not always the first.
+    ///
+    /// ```
+    /// use pavior_mesh::{Cuboid, Grid, Occupancy};
+    /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 3])?);
+    /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1]));
+    /// let within = free.largest_free_within([3, 1, 1]);
+    /// assert_eq!(within.map(|cuboid| cuboid.sides), Some([3, 1, 1]));
+    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// ```
+    pub fn largest_free_within(&self, most: Sides) -> Option<Cuboid> {
+        Search::new(self, 0, most).run()
     }
 }
 
 struct Search<'a> {
     free: &'a Occupancy,
     grid: Grid,
+    /// The longest sides that are looked for.
+    within: Sides,
     best: Option<Cuboid>,
+    /// Boxes of so many nodes do not count.
+    least: u64,
     /// Words a row.
     width: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(free: &'a Occupancy) -> Self {
+    fn new(free: &'a Occupancy, least: u32, most: Sides) -> Self {
         let grid = *free.grid();
         let width = usize::from(grid.side(0)).div_ceil(64);
-        Search { free, grid, best: None, width }
+        let within = std::array::from_fn(|axis| most[axis].min(grid.side(axis)));
+        Search { free, grid, within, best: None, least: u64::from(least), width }
     }
 
     fn run(mut self) -> Option<Cuboid> {
@@ -58,12 +83,13 @@ impl<'a> Search<'a> {
     /// The longest side of a box that starts at a coordinate of an axis.
     fn most(&self, axis: usize, from: u16) -> u16 {
         let n = self.grid.side(axis);
-        if self.grid.wraps(axis) { n } else { n - from }
+        self.within[axis].min(if self.grid.wraps(axis) { n } else { n - from })
     }
 
     fn search_plane(&mut self, z: u16, c: u16, planes: &[u64], row: &mut [u64]) {
         let [w, d, _] = self.grid.sides();
-        if !self.could_win([w, d, c]) {
+        let [most_wide, most_deep, _] = self.within;
+        if !self.could_win([most_wide, most_deep, c]) {
             return;
         }
         for y in 0..d {
@@ -75,12 +101,19 @@ impl<'a> Search<'a> {
                 } else {
                     row.iter_mut().zip(source).for_each(|(word, more)| *word &= more);
                 }
-                if row.iter().all(|&word| word == 0) {
+                // The rows between have no more nodes in common as there are more of them.
+                let common = row.iter().map(|word| word.count_ones()).sum::<u32>() as u16;
+                let common = most_wide.min(common);
+                if !self.could_win([common, self.most(1, y), c]) {
                     break;
                 }
-                if self.could_win([w, b, c]) {
+                if self.could_win([common, b, c]) {
                     let (x, a) = longest_run(row, usize::from(w), self.grid.wraps(0));
-                    self.offer(Cuboid::new([x as u16, y, z], [a as u16, b, c]));
+                    let a = most_wide.min(a as u16);
+                    let found = Cuboid::new([x as u16, y, z], [a, b, c]);
+                    if volume(found.sides) > self.least {
+                        self.offer(found);
+                    }
                 }
             }
         }
@@ -88,7 +121,8 @@ impl<'a> Search<'a> {
 
     /// Whether a box of these sides would at least equal the best so far.
     fn could_win(&self, sides: Sides) -> bool {
-        self.best.is_none_or(|best| volume(sides) >= u64::from(best.volume()))
+        let most = volume(sides);
+        most > self.least && self.best.is_none_or(|best| most >= u64::from(best.volume()))
     }
 
     fn offer(&mut self, cuboid: Cuboid) {

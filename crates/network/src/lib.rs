@@ -1,1 +1,37 @@
-//! placeholder
+//! The interconnection network of the machine, exact to the cycle: wormhole switching on meshes
+//! and tori, and the messages of jobs.
+//!
+//! ```text
+//!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
+//! ```
+//!
+//! - [`Channels`] numbers the channels of a grid, [`Path`] is the dimension-order path of a message.
+//! - [`Engine`] is what an engine is. [`Worm`] follows headers only and is the default; [`Flit`]
+//!   moves every flit, is the specification, and models what the other does not. They are written
+//!   independently and agree message by message.
+//! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
+//! - [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries alone.
+//!
+//! This crate knows nothing of strategies, queues or occupancy.
+
+mod channel;
+mod deadlock;
+mod engine;
+mod message;
+mod metrics;
+mod path;
+pub mod patterns;
+mod traffic;
+mod wormhole;
+
+pub use channel::{Channel, ChannelId, Channels, Kind, Lanes};
+pub use deadlock::{Deadlock, Waiting};
+pub use engine::{
+    BadSettings, DEFAULT_FLITS, Engine, EngineKind, Network, Release, Settings, run_list,
+};
+pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, write_heatmap};
+pub use path::{Path, Segment, zero_load_latency};
+pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
+pub use traffic::{JobTraffic, Layout, Plan, RankOrder, Rounds, Sending, Service};
+pub use wormhole::{Flit, Worm};

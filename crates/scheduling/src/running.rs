@@ -55,6 +55,13 @@ impl Running {
         self.jobs.insert((running.estimated_end(), running.job.id), running);
     }
 
+    /// Removes a job that loses a node. O(n).
+    pub fn interrupt(&mut self, job: JobId) -> RunningJob {
+        let found = self.jobs.keys().find(|(_, id)| *id == job).copied();
+        let key = found.expect("who is interrupted was running");
+        self.jobs.remove(&key).expect("it was just found")
+    }
+
     /// Removes a job that departs, given its estimated end.
     pub fn depart(&mut self, estimated_end: Time, job: JobId) -> RunningJob {
         self.jobs.remove(&(estimated_end, job)).expect("who departs was running")

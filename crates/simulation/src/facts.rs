@@ -3,6 +3,7 @@
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
+use pavior_network::Delivery;
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
@@ -39,6 +40,19 @@ pub enum Fact<'a> {
         /// The free nodes after its departure.
         free: &'a Occupancy,
     },
+    /// A job lost a node, gave up the others, and waits again.
+    Interrupted {
+        /// The job.
+        job: &'a Job,
+        /// When it started.
+        start: Time,
+        /// What it held.
+        placement: &'a Placement,
+        /// The free nodes after that.
+        free: &'a Occupancy,
+    },
+    /// A message was delivered.
+    Delivered(&'a Delivery),
     /// The run is over.
     Ended,
 }
@@ -55,12 +69,14 @@ impl Interest {
     pub const ATTEMPTS: Interest = Interest(2);
     /// [`Fact::Started`] and [`Fact::GuaranteeBroken`].
     pub const STARTS: Interest = Interest(4);
-    /// [`Fact::Departed`].
+    /// [`Fact::Departed`] and [`Fact::Interrupted`].
     pub const DEPARTURES: Interest = Interest(8);
     /// The changes of who holds what: starts and departures.
     pub const HOLDINGS: Interest = Interest(4 | 8);
-    /// Everything.
-    pub const ALL: Interest = Interest(15);
+    /// [`Fact::Delivered`].
+    pub const DELIVERIES: Interest = Interest(16);
+    /// Everything that happens to jobs.
+    pub const JOBS: Interest = Interest(15);
 
     pub(crate) fn covers(self, fact: &Fact<'_>) -> bool {
         let kind = match fact {
@@ -68,7 +84,8 @@ impl Interest {
             Fact::Arrived(_) | Fact::Rejected(..) => Interest::ARRIVALS,
             Fact::Attempted(_) => Interest::ATTEMPTS,
             Fact::Started { .. } | Fact::GuaranteeBroken(_) => Interest::STARTS,
-            Fact::Departed { .. } => Interest::DEPARTURES,
+            Fact::Departed { .. } | Fact::Interrupted { .. } => Interest::DEPARTURES,
+            Fact::Delivered(_) => Interest::DELIVERIES,
         };
         self.0 & kind.0 != 0
     }

@@ -8,13 +8,20 @@
 //! scheduler until it starts nothing more. A job of zero length departs in a further round of the
 //! same instant.
 
+mod audience;
+mod channels;
 mod facts;
+mod faults;
 pub mod metrics;
 mod record;
 mod run;
 mod stopwatch;
+mod traffic;
 
+pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
+pub use faults::Restart;
 pub use record::{Fate, JobRecord, Recorder};
-pub use run::{Ending, Outcome, Setup, run};
+pub use run::{Ending, Inputs, Outcome, RunError, Setup, run};
 pub use stopwatch::Stopwatch;
+pub use traffic::NetworkSetup;

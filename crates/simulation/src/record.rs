@@ -52,7 +52,7 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn interest(&self) -> Interest {
-        Interest::ALL
+        Interest::JOBS
     }
 
     fn see(&mut self, now: Time, fact: &Fact<'_>) {
@@ -73,6 +73,7 @@ impl Observer for Recorder {
                     *end = Some(now);
                 }
             }
+            Fact::Interrupted { job, .. } => self.of(job).fate = Fate::Waiting,
             _ => {}
         }
     }

@@ -1,14 +1,20 @@
 //! The loop.
 
+use std::collections::HashMap;
 use std::iter::Peekable;
 
-use pavior_allocation::{BuildError, Machine, Placement};
+use pavior_allocation::{BuildError, Machine};
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::{Grid, JobId};
-use pavior_scheduling::{Attempt, Desk, Queue, Running, Scheduler, Start, Witness};
-use pavior_workload::{Job, Service};
+use pavior_network::{BadSettings, Deadlock};
+use pavior_scheduling::{Desk, Queue, Running, RunningJob, Scheduler, Start};
+use pavior_workload::{Change, Job, NodeEvent, Service};
+use thiserror::Error;
 
-use crate::{Fact, Observer, Stopwatch};
+use crate::audience::Audience;
+use crate::faults::Faults;
+use crate::traffic::Traffic;
+use crate::{Fact, NetworkSetup, Observer, Restart};
 
 /// What a run is made of, besides its jobs.
 #[derive(Clone)]
@@ -19,6 +25,8 @@ pub struct Setup {
     pub strategy: pavior_allocation::Selection,
     /// Who schedules.
     pub scheduler: pavior_scheduling::Selection,
+    /// The network, if jobs send messages; a tick is then a cycle.
+    pub network: Option<NetworkSetup>,
     /// The seed of all streams.
     pub seed: u64,
     /// The number of the replication.
@@ -42,6 +50,15 @@ pub enum Ending {
     Drained,
 }
 
+/// What comes from outside in the course of a run.
+pub struct Inputs<'i> {
+    /// The jobs, in the order of arrival.
+    pub jobs: Box<dyn Iterator<Item = Job> + 'i>,
+    /// Failures and repairs in the order of time, and what becomes of jobs on failed nodes. Not
+    /// together with a network.
+    pub failures: Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)>,
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -57,54 +74,84 @@ pub struct Outcome {
     pub allocation_ns: Option<f64>,
 }
 
-/// Events that are scheduled ahead, in the order in which an instant takes them.
+/// Why a run cannot be made, or cannot go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The strategy does not work on the machine.
+    #[error(transparent)]
+    Strategy(#[from] BuildError),
+    /// The network cannot be built so.
+    #[error(transparent)]
+    Network(#[from] BadSettings),
+    /// Messages wait for each other in a circle.
+    #[error(transparent)]
+    Deadlock(#[from] Deadlock),
+}
+
+/// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
+/// The end of a job that was started as number `start` of the run's starts; a job that fails and
+/// starts again makes its earlier departure void.
 struct Departure {
     job: JobId,
     estimated_end: Time,
+    start: u64,
 }
 
-/// Runs a simulation. `jobs` come in the order of arrival.
+/// Runs a simulation.
 ///
 /// # Errors
-/// If the strategy does not work on the machine.
+/// If strategy, machine and network do not go together, or the network deadlocks.
 pub fn run(
     setup: &Setup,
-    jobs: impl Iterator<Item = Job>,
+    inputs: Inputs<'_>,
     observers: &mut [&mut dyn Observer],
-) -> Result<Outcome, BuildError> {
-    let draw = Stream::new(setup.seed, setup.replication, "allocation");
-    let machine = Machine::with_stream(setup.grid, &setup.strategy, draw)?;
+) -> Result<Outcome, RunError> {
+    let Setup { grid, seed, replication, .. } = *setup;
+    let draw = Stream::new(seed, replication, "allocation");
+    let traffic =
+        setup.network.as_ref().map(|network| Traffic::new(network, grid, seed, replication));
     let mut simulation = Simulation {
         now: setup.begin,
-        machine,
+        machine: Machine::with_stream(grid, &setup.strategy, draw)?,
         scheduler: setup.scheduler.build(),
         queue: Queue::new(),
         running: Running::new(),
         agenda: Agenda::new(),
-        jobs: jobs.peekable(),
-        audience: Audience { now: setup.begin, observers, watch: None },
+        jobs: inputs.jobs.peekable(),
+        faults: inputs.failures.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
+        traffic: traffic.transpose()?,
+        waiting_for_messages: HashMap::new(),
+        starts: 0,
+        live: HashMap::new(),
+        audience: Audience::new(setup.begin, observers, setup.timing),
         completed: 0,
         arrived: 0,
         broken: 0,
         rejected: Vec::new(),
     };
-    simulation.audience.watch = setup.timing.then(Stopwatch::new);
     simulation.audience.tell(&Fact::CountingStarts);
-    simulation.go(setup);
+    simulation.go(setup)?;
     simulation.audience.tell(&Fact::Ended);
     Ok(simulation.outcome())
 }
 
-struct Simulation<'a, 'o, J: Iterator<Item = Job>> {
+struct Simulation<'a, 'o, 'i> {
     now: Time,
     machine: Machine,
     scheduler: Box<dyn Scheduler>,
     queue: Queue,
     running: Running,
     agenda: Agenda<Departure>,
-    jobs: Peekable<J>,
+    jobs: Peekable<Box<dyn Iterator<Item = Job> + 'i>>,
+    faults: Option<Faults>,
+    traffic: Option<Traffic>,
+    /// Estimated ends of the jobs whose departure comes from the network.
+    waiting_for_messages: HashMap<JobId, Time>,
+    /// The number of starts so far, and, where nodes fail, the latest start of each running job.
+    starts: u64,
+    live: HashMap<JobId, u64>,
     audience: Audience<'a, 'o>,
     completed: u64,
     arrived: u64,
@@ -113,35 +160,90 @@ struct Simulation<'a, 'o, J: Iterator<Item = Job>> {
     rejected: Vec<JobId>,
 }
 
-impl<J: Iterator<Item = Job>> Simulation<'_, '_, J> {
+impl Simulation<'_, '_, '_> {
     /// Instant by instant, until the ending.
-    fn go(&mut self, setup: &Setup) {
-        while let Some(now) = self.next_instant() {
+    fn go(&mut self, setup: &Setup) -> Result<(), RunError> {
+        let mut finished = Vec::new();
+        while let Some(now) = self.next_instant(&mut finished)? {
             self.now = now;
             self.audience.now = now;
+            if let Some(traffic) = &self.traffic {
+                for delivery in traffic.deliveries() {
+                    self.audience.tell(&Fact::Delivered(delivery));
+                }
+            }
+            for job in finished.drain(..) {
+                let estimated_end =
+                    self.waiting_for_messages.remove(&job).expect("it waited for messages");
+                self.agenda.schedule(now, DEPARTURES, Departure { job, estimated_end, start: 0 });
+            }
             while self.agenda.next_time() == Some(now) {
                 let (_, departure) = self.agenda.pop().expect("it was just seen");
+                if self.is_void(&departure) {
+                    continue;
+                }
                 self.depart(&departure);
                 if setup.warmup > 0 && self.completed == setup.warmup {
                     self.audience.tell(&Fact::CountingStarts);
                 }
                 if setup.ending == Ending::Completions(self.completed) {
-                    return;
+                    return Ok(());
                 }
             }
+            self.fail_and_repair();
             while let Some(job) = self.jobs.next_if(|job| job.arrival == now) {
                 self.arrive(job);
             }
             self.schedule();
+            if let Some(traffic) = &mut self.traffic {
+                traffic.create(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next time at which anything happens; jobs whose last message is delivered then are put
+    /// into `finished`.
+    fn next_instant(&mut self, finished: &mut Vec<JobId>) -> Result<Option<Time>, RunError> {
+        let arrival = self.jobs.peek().map(|job| job.arrival);
+        let own = [self.agenda.next_time(), arrival].into_iter().flatten().min();
+        if let Some(traffic) = &mut self.traffic {
+            return Ok(traffic.advance(own, finished)?);
+        }
+        let idle = own.is_none() && self.queue.is_empty();
+        let fault = self.faults.as_mut().filter(|_| !idle).and_then(Faults::next_time);
+        Ok([own, fault].into_iter().flatten().min())
+    }
+
+    fn is_void(&self, departure: &Departure) -> bool {
+        self.faults.is_some() && self.live.get(&departure.job) != Some(&departure.start)
+    }
+
+    fn fail_and_repair(&mut self) {
+        let now = self.now;
+        while let Some(event) = self.faults.as_mut().and_then(|faults| faults.at(now)) {
+            if event.change == Change::Repair {
+                self.machine.repair(event.node);
+            } else if let Some(job) = self.machine.fail(event.node) {
+                self.interrupt(job);
+            }
         }
     }
 
-    fn next_instant(&mut self) -> Option<Time> {
-        let arrival = self.jobs.peek().map(|job| job.arrival);
-        match (self.agenda.next_time(), arrival) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+    /// A running job loses a node: it gives up the others, and waits again.
+    fn interrupt(&mut self, job: JobId) {
+        self.live.remove(&job);
+        let RunningJob { job, start } = self.running.interrupt(job);
+        let placement = self.machine.release(job.id).expect("a running job holds nodes");
+        self.audience.tell(&Fact::Interrupted {
+            job: &job,
+            start,
+            placement: &placement,
+            free: self.machine.free(),
+        });
+        let faults = self.faults.as_ref().expect("only failures interrupt");
+        let rest = faults.rest_of(job, self.now.since(start));
+        self.queue.reinsert(rest);
     }
 
     fn arrive(&mut self, job: Job) {
@@ -183,19 +285,30 @@ impl<J: Iterator<Item = Job>> Simulation<'_, '_, J> {
         let placement = self.machine.placement(job.id).expect("it was just granted");
         let free = self.machine.free();
         self.audience.tell(&Fact::Started { job: &job, placement, free });
-        let Service::Run(length) = job.service else {
-            unreachable!("jobs with messages are run with a network")
-        };
-        let departure =
-            Departure { job: job.id, estimated_end: self.now.saturating_add(job.estimate) };
-        self.agenda.schedule(self.now + length, DEPARTURES, departure);
+        self.starts += 1;
+        let estimated_end = self.now.saturating_add(job.estimate);
+        let sends = self.traffic.as_mut().is_some_and(|traffic| traffic.start(&job, placement));
+        if sends {
+            self.waiting_for_messages.insert(job.id, estimated_end);
+        } else {
+            let length = match job.service {
+                Service::Run(length) => length,
+                // A job without a message holds its nodes for one cycle.
+                Service::Messages(_) | Service::Iterations(_) => Time(1),
+            };
+            let departure = Departure { job: job.id, estimated_end, start: self.starts };
+            self.agenda.schedule(self.now.saturating_add(length), DEPARTURES, departure);
+        }
+        if self.faults.is_some() {
+            self.live.insert(job.id, self.starts);
+        }
         self.running.start(job, self.now);
     }
 
     fn depart(&mut self, departure: &Departure) {
         let gone = self.running.depart(departure.estimated_end, departure.job);
-        let placement: Placement =
-            self.machine.release(gone.job.id).expect("a running job holds nodes");
+        self.live.remove(&departure.job);
+        let placement = self.machine.release(gone.job.id).expect("a running job holds nodes");
         self.completed += 1;
         self.audience.tell(&Fact::Departed {
             job: &gone.job,
@@ -211,42 +324,7 @@ impl<J: Iterator<Item = Job>> Simulation<'_, '_, J> {
             arrived: self.arrived,
             waiting: self.queue.len() as u64,
             rejected: self.rejected,
-            allocation_ns: self.audience.watch.and_then(|watch| watch.mean_ns()),
+            allocation_ns: self.audience.attempt_ns(),
         }
-    }
-}
-
-/// The observers, and the watch.
-struct Audience<'a, 'o> {
-    now: Time,
-    observers: &'a mut [&'o mut dyn Observer],
-    watch: Option<Stopwatch>,
-}
-
-impl Audience<'_, '_> {
-    fn tell(&mut self, fact: &Fact<'_>) {
-        if let (Fact::CountingStarts, Some(watch)) = (fact, &mut self.watch) {
-            watch.reset();
-        }
-        for observer in self.observers.iter_mut() {
-            if observer.interest().covers(fact) {
-                observer.see(self.now, fact);
-            }
-        }
-    }
-}
-
-impl Witness for Audience<'_, '_> {
-    fn begins(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            watch.begin();
-        }
-    }
-
-    fn ended(&mut self, attempt: Attempt) {
-        if let Some(watch) = &mut self.watch {
-            watch.end();
-        }
-        self.tell(&Fact::Attempted(attempt));
     }
 }

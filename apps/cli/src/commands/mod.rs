@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
 pub(crate) mod allocate;
+pub(crate) mod explain;
 pub(crate) mod manual;
+pub(crate) mod network;
 pub(crate) mod records;
 pub(crate) mod registries;
 pub(crate) mod results;

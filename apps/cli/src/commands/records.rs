@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use pavior_experiments::{Combination, Comparison, Row};
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
+use pavior_network::write_heatmap;
 use pavior_simulation::{Fate, JobRecord};
 use pavior_workload::Unit;
 use serde_json::json;
 
-use crate::args::ResultArgs;
+use crate::args::{MessageArgs, ResultArgs};
 use crate::commands::allocate;
 use crate::fault::Fault;
 use crate::files;
@@ -19,19 +20,35 @@ use crate::files;
 pub(crate) struct Files {
     jobs_csv: Option<PathBuf>,
     placements: Option<PathBuf>,
+    channels: Option<PathBuf>,
+    heatmap: Option<PathBuf>,
 }
 
 impl Files {
     /// # Errors
     /// If a name does not tell the combinations apart, or a file cannot be written.
-    pub(crate) fn plan(args: &ResultArgs, comparison: &Comparison<'_>) -> Result<Files, Fault> {
-        let files = Files { jobs_csv: args.jobs_csv.clone(), placements: args.placements.clone() };
+    pub(crate) fn plan(
+        args: &ResultArgs,
+        messages: &MessageArgs,
+        comparison: &Comparison<'_>,
+    ) -> Result<Files, Fault> {
+        let files = Files {
+            jobs_csv: args.jobs_csv.clone(),
+            placements: args.placements.clone(),
+            channels: messages.channels.clone(),
+            heatmap: messages.heatmap.clone(),
+        };
         let lists = [
             ("{strategy}", comparison.strategies.len()),
             ("{scheduler}", comparison.schedulers.len()),
             ("{load}", comparison.loads.len()),
         ];
-        let options = [("--jobs-csv", &files.jobs_csv), ("--placements", &files.placements)];
+        let options = [
+            ("--jobs-csv", &files.jobs_csv),
+            ("--placements", &files.placements),
+            ("--channels", &files.channels),
+            ("--heatmap", &files.heatmap),
+        ];
         for (option, path) in options {
             let Some(path) = path else { continue };
             let name = path.to_string_lossy();
@@ -61,6 +78,30 @@ impl Files {
                 let path = named(path, &row.combination);
                 files::write_whole(&path, |out| placements(grid, unit, records, out))?;
             }
+            self.write_channels(row)?;
+        }
+        Ok(())
+    }
+
+    fn write_channels(&self, row: &Row) -> Result<(), Fault> {
+        let Some((load, cycles)) = &row.channels else { return Ok(()) };
+        let text = |write: &dyn Fn(&mut String) -> std::fmt::Result| {
+            let mut text = String::new();
+            write(&mut text).expect("writing into a string does not fail");
+            text
+        };
+        if let Some(path) = &self.channels {
+            let text = text(&|out| load.write_csv(out, *cycles));
+            let path = named(path, &row.combination);
+            files::write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+        }
+        if let Some(path) = &self.heatmap {
+            let Combination { strategy, scheduler, load: jobs } = &row.combination;
+            let jobs = jobs.map(|load| format!(", load {load}")).unwrap_or_default();
+            let title = format!("{strategy}, {scheduler}{jobs}");
+            let text = text(&|out| write_heatmap(out, load, *cycles, &title));
+            let path = named(path, &row.combination);
+            files::write_whole(&path, |out| out.write_all(text.as_bytes()))?;
         }
         Ok(())
     }

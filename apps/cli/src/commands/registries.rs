@@ -67,6 +67,22 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Fault> {
     print(args, &entries, &["name", "title", "source", "options"])
 }
 
+pub(crate) fn patterns(args: &ListArgs) -> Result<(), Fault> {
+    let entries: Vec<Value> = pavior_network::PATTERNS
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "title": spec.title,
+                "source": spec.source,
+                "meaning": spec.meaning,
+                "options": options(spec.options),
+            })
+        })
+        .collect();
+    print(args, &entries, &["name", "meaning", "options"])
+}
+
 pub(crate) fn metrics(args: &ListArgs) -> Result<(), Fault> {
     let entry = |name: &str, meaning: &str, unit: &str, standard: bool| json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] });
     let mut entries: Vec<Value> = metrics::ALL

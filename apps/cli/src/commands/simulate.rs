@@ -1,28 +1,40 @@
 //! `pavior simulate`: strategies and schedulers compared.
 
-use pavior_experiments::{Comparison, Policy, Row, Source, SyntheticSource};
+use pavior_experiments::{
+    Comparison, FailureSource, NodeEvents, Policy, Row, Source, SyntheticSource,
+};
 use pavior_mesh::Grid;
+use pavior_network::Energy;
+use pavior_simulation::Restart;
 use pavior_simulation::metrics::{self, Spec};
 use pavior_workload::{
-    Arrivals, Kind, Selection, ServiceDistribution, SideDistribution, Synthetic,
+    Arrivals, Failures, Kind, NodeEvent, Selection, ServiceDistribution, SideDistribution,
+    Synthetic,
 };
 
-use crate::args::{LogArgs, RunArgs, SimulateArgs, SyntheticArgs};
+use crate::args::{
+    FailureArgs, LogArgs, MessageArgs, RunArgs, SimulateArgs, StreamArgs, SyntheticArgs,
+};
 use crate::commands::{records, results};
 use crate::fault::Fault;
 use crate::output::Format;
 use crate::progress::Bar;
-use crate::{input, logs};
+use crate::{input, logs, net};
 
 /// Below saturation for every strategy on the default machine.
 const DEFAULT_LOAD: &str = "1.5";
 
-/// A workload and the loads at which it is drawn.
-type Drawn = (Box<dyn Source>, Vec<Option<f64>>);
+/// The jobs, the loads at which they are drawn, and what they are drawn from.
+struct Drawn {
+    source: Box<dyn Source>,
+    loads: Vec<Option<f64>>,
+    workload: Option<Synthetic>,
+}
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
     let grid = input::machine(&args.machine)?;
-    let (source, loads) = source(args, grid)?;
+    let Drawn { source, loads, workload } = source(args, grid)?;
+    let network = net::setup(&args.messages, workload.as_ref(), grid)?;
     let metrics = chosen_metrics(args.results.metrics.as_deref())?;
     let bound = args.results.slowdown_bound;
     if let Some(bound) = bound.filter(|bound| !bound.is_finite() || *bound < 0.0) {
@@ -35,14 +47,20 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
         loads,
         source: &*source,
         metrics,
+        failures: failures(&args.failures, &*source, network.is_some(), grid)?,
+        network,
+        energy: energy(&args.messages)?,
         slowdown_bound: bound.unwrap_or(if args.log.trace.is_some() { 10.0 } else { 1.0 }),
         seed: args.runs.seed,
         policy: policy(&args.runs, args.log.trace.is_some())?,
         warmup: warmup(args)?,
         timing: !args.results.no_timing,
-        record: args.results.jobs_csv.is_some() || args.results.placements.is_some(),
+        record: args.results.jobs_csv.is_some()
+            || args.results.placements.is_some()
+            || args.messages.channels.is_some()
+            || args.messages.heatmap.is_some(),
     };
-    let files = records::Files::plan(&args.results, &comparison)?;
+    let files = records::Files::plan(&args.results, &args.messages, &comparison)?;
     let rows = in_pool(args.runs.threads, || compare(&comparison))??;
     files.write(&comparison, &rows)?;
     let format = Format::or_default(args.results.format);
@@ -72,24 +90,32 @@ fn source(args: &SimulateArgs, grid: Grid) -> Result<Drawn, Fault> {
         return synthetic(&args.synthetic, grid);
     };
     refuse_synthetic_options(&args.synthetic)?;
-    Ok((logs::source(path, &args.log, grid)?, vec![None]))
+    let source = logs::source(path, &args.log, grid)?;
+    Ok(Drawn { source, loads: vec![None], workload: None })
 }
 
 fn synthetic(args: &SyntheticArgs, grid: Grid) -> Result<Drawn, Fault> {
-    let loads = input::loads(args.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
-    let workload = Synthetic {
-        load: loads[0],
-        arrivals: chosen::<Arrivals>("--arrivals", args.arrivals.as_deref())?,
-        sides: chosen::<SideDistribution>("--sides", args.sides.as_deref())?,
-        service: chosen::<ServiceDistribution>("--service", args.service.as_deref())?,
-    };
+    let loads = input::loads(args.stream.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
+    let sides = args.sides.as_deref().unwrap_or(SideDistribution::all()[0].name);
+    let workload = workload(sides, &args.stream)?;
     let completions = args.jobs.unwrap_or(1000);
     if completions == 0 {
         return Err(Fault::usage("--jobs 0: a run ends at the completion of at least one job"));
     }
-    let source = SyntheticSource::new(grid, workload, &loads, completions)
+    let source = SyntheticSource::new(grid, workload.clone(), &loads, completions)
         .map_err(|error| Fault::usage(error.to_string()))?;
-    Ok((Box::new(source), loads.into_iter().map(Some).collect()))
+    let loads = loads.into_iter().map(Some).collect();
+    Ok(Drawn { source: Box::new(source), loads, workload: Some(workload) })
+}
+
+/// The workload that options describe, at the first of its loads.
+pub(crate) fn workload(sides: &str, args: &StreamArgs) -> Result<Synthetic, Fault> {
+    Ok(Synthetic {
+        load: input::loads(args.load.as_deref().unwrap_or(DEFAULT_LOAD))?[0],
+        arrivals: chosen::<Arrivals>("--arrivals", args.arrivals.as_deref())?,
+        sides: input::name("--sides", sides)?,
+        service: chosen::<ServiceDistribution>("--service", args.service.as_deref())?,
+    })
 }
 
 /// The entry of a workload registry that is typed, or its first.
@@ -102,10 +128,10 @@ fn chosen<K: Kind>(option: &str, typed: Option<&str>) -> Result<Selection<K>, Fa
 
 fn refuse_synthetic_options(args: &SyntheticArgs) -> Result<(), Fault> {
     let given = [
-        ("--load", args.load.is_some()),
+        ("--load", args.stream.load.is_some()),
         ("--sides", args.sides.is_some()),
-        ("--service", args.service.is_some()),
-        ("--arrivals", args.arrivals.is_some()),
+        ("--service", args.stream.service.is_some()),
+        ("--arrivals", args.stream.arrivals.is_some()),
         ("--jobs", args.jobs.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
@@ -121,17 +147,63 @@ fn refuse_log_options(args: &LogArgs) -> Result<(), Fault> {
     let given = [
         ("--shape-rule", args.shape_rule.is_some()),
         ("--arrival-scale", args.arrival_scale.is_some()),
-        ("--first", args.first.is_some()),
-        ("--filter", args.filter.is_some()),
-        ("--status", args.status.is_some()),
+        ("--first", args.read.first.is_some()),
+        ("--filter", args.read.filter.is_some()),
+        ("--status", args.read.status.is_some()),
+        ("--estimates", args.estimates.is_some()),
         ("--kill", args.kill),
-        ("--lenient", args.lenient),
+        ("--lenient", args.read.lenient),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {
             Err(Fault::usage(format!("{option} is for job logs; name one with --trace")))
         }
         None => Ok(()),
+    }
+}
+
+/// Failures of nodes, drawn or listed.
+fn failures(
+    args: &FailureArgs,
+    source: &dyn Source,
+    messages: bool,
+    grid: Grid,
+) -> Result<Option<FailureSource>, Fault> {
+    let (unit, begin) = (source.unit(), source.begin());
+    if messages && (args.mttf.is_some() || args.failures.is_some()) {
+        return Err(Fault::usage("failures of nodes and messages of jobs do not go together"));
+    }
+    let restart = match args.checkpoint {
+        None => Restart::Scratch,
+        Some(_) if args.mttf.is_none() && args.failures.is_none() => {
+            return Err(Fault::usage("--checkpoint is for failures; give --mttf or --failures"));
+        }
+        Some(interval) if unit.time(interval).0 > 0 => Restart::Checkpoint(unit.time(interval)),
+        Some(interval) => {
+            return Err(Fault::usage(format!("--checkpoint {interval}: it is a time above 0")));
+        }
+    };
+    if let Some(path) = &args.failures {
+        let events = logs::failures(path, &grid, unit)?;
+        let make = move |_, _| -> NodeEvents { Box::new(events.clone().into_iter()) };
+        return Ok(Some(FailureSource::new(Box::new(make), restart)));
+    }
+    let (Some(mttf), Some(mttr)) = (args.mttf, args.mttr) else { return Ok(None) };
+    let draw = move |seed, replication| Failures::new(&grid, mttf, mttr, unit, seed, replication);
+    draw(0, 0).map_err(|error| Fault::usage(error.to_string()))?;
+    let make = move |seed, replication| -> NodeEvents {
+        let events = draw(seed, replication).expect("the means were checked");
+        Box::new(events.map(move |event| NodeEvent { at: event.at + begin, ..event }))
+    };
+    Ok(Some(FailureSource::new(Box::new(make), restart)))
+}
+
+fn energy(args: &MessageArgs) -> Result<Energy, Fault> {
+    let energy = Energy { per_link: args.link_energy, per_router: args.router_energy };
+    if [energy.per_link, energy.per_router].iter().all(|part| part.is_finite() && *part >= 0.0) {
+        Ok(energy)
+    } else {
+        Err(Fault::usage("--link-energy and --router-energy are at least 0"))
     }
 }
 

@@ -24,7 +24,7 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
             0..=8 => {
                 let request = random_request(selection, grid, &mut dice);
                 answers += 1;
-                if allocate(&mut machine, job, &request, selection)? {
+                if allocate(&mut machine, job, &request, selection, &jobs)? {
                     jobs.push(job);
                 }
             }
@@ -62,14 +62,17 @@ fn allocate(
     job: JobId,
     request: &Request,
     selection: &Selection,
+    jobs: &[JobId],
 ) -> Result<bool, String> {
     let before = machine.free().clone();
+    let held: Vec<Placement> =
+        jobs.iter().filter_map(|&job| machine.placement(job).cloned()).collect();
     let probed = machine.probe(request);
     let answer = machine.allocate(job, request).cloned();
     if probed != answer {
         return Err(format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}"));
     }
-    judge(selection, &before, request, answer.as_ref().ok())?;
+    judge(selection, &before, &held, request, answer.as_ref().ok())?;
     Ok(answer.is_ok())
 }
 

@@ -2,23 +2,26 @@
 
 use pavior_mesh::{Cuboid, Occupancy, Request, picture};
 
-use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::claim::{Claim, Grants, Recognition, Scene, Shape};
 use crate::{Placement, Selection, oracle};
 
-/// Holds a strategy's answer to a request, in a state, against its claim.
+/// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
+/// and what is held; strategies without rules of their own depend on what is free alone.
 ///
 /// # Errors
 /// If the answer is unsound or breaks the claim: a text with the state drawn.
 pub fn judge(
     selection: &Selection,
     free: &Occupancy,
+    held: &[Placement],
     request: &Request,
     answer: Option<&Placement>,
 ) -> Result<(), String> {
     let claim = selection.claim();
     let family = (claim.family)(request, free.grid(), &selection.options);
+    let scene = Scene { free, held, request, options: &selection.options };
     let verdict = sound(selection, &claim, &family, free, request, answer)
-        .and_then(|()| recognised(selection, &claim, &family, free, request, answer));
+        .and_then(|()| recognised(&claim, &family, &scene, answer));
     verdict.map_err(|reason| {
         format!(
             "{selection} on {}: {reason}\nrequest {request:?}\nanswer {answer:?}\n{}",
@@ -84,13 +87,12 @@ fn relative(first: [u16; 3], shape: &Shape, grid: &pavior_mesh::Grid) -> [u16; 3
 
 /// Whether the answer is what the claim says it is.
 fn recognised(
-    selection: &Selection,
     claim: &Claim,
     family: &[Shape],
-    free: &Occupancy,
-    request: &Request,
+    scene: &Scene<'_>,
     answer: Option<&Placement>,
 ) -> Result<(), String> {
+    let Scene { free, request, .. } = *scene;
     let expect = |expected: bool, why: &str| match (expected, answer.is_some()) {
         (true, false) => Err(format!("refused, but {why}")),
         (false, true) => Err(format!("granted, although not: {why}")),
@@ -123,8 +125,13 @@ fn recognised(
         Recognition::Count => {
             expect(request.nodes <= free.count(), &format!("{} nodes are free", free.count()))
         }
-        Recognition::Own(feasible) => {
-            expect(feasible(free, request, &selection.options), "its own rule says that it fits")
+        Recognition::Own { feasible, allowed } => {
+            expect(feasible(scene), "its own rule says that it fits")?;
+            if answer.is_none_or(|placement| allowed(scene, placement)) {
+                Ok(())
+            } else {
+                Err("its own rule does not allow this".into())
+            }
         }
         Recognition::Partial(_) => Ok(()),
     }

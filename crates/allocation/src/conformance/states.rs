@@ -10,6 +10,7 @@ use crate::{Placement, Selection, Strategy};
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
+    held: Vec<Placement>,
     strategy: Box<dyn Strategy>,
     draw: Stream,
 }
@@ -18,24 +19,27 @@ impl<'a> Subject<'a> {
     fn new(selection: &'a Selection, grid: &Grid) -> Result<Self, String> {
         let strategy = selection.build(grid).map_err(|error| error.to_string())?;
         let draw = Stream::new(1, 0, "conformance");
-        Ok(Subject { selection, free: Occupancy::all_free(*grid), strategy, draw })
+        let free = Occupancy::all_free(*grid);
+        Ok(Subject { selection, free, held: Vec::new(), strategy, draw })
     }
 
     fn take(&mut self, cuboid: Cuboid) {
         self.free.take(&cuboid);
+        self.held.push(Placement::Whole(cuboid));
         self.strategy.granted(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);
     }
 
     fn give(&mut self, cuboid: Cuboid) {
         self.free.give(&cuboid);
+        self.held.retain(|placement| *placement != Placement::Whole(cuboid));
         self.strategy.released(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);
     }
 
     fn ask(&mut self, request: &Request) -> Result<(), String> {
         let answer = self.strategy.find(&self.free, request, &mut self.draw);
-        judge(self.selection, &self.free, request, answer.as_ref())
+        judge(self.selection, &self.free, &self.held, request, answer.as_ref())
     }
 }
 

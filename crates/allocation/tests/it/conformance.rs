@@ -31,6 +31,7 @@ fn check(grids: &[Grid], run: impl Fn(&Selection, &Grid) -> Result<u64, String>)
 fn every_occupancy_of_small_machines() {
     let names = [
         "mesh:7",
+        "mesh:2x2",
         "torus:7",
         "mesh:3x3",
         "torus:3x3",

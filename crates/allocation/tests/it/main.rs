@@ -3,8 +3,17 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod drawings;
+mod equalities;
+mod explain;
 mod fork;
+mod free_lists;
+mod gabl;
+mod lssa;
 mod machine;
+mod mfa;
 mod noncontiguous;
+mod partitioned;
 mod registry;
 mod shells;
+mod tbl_printed;

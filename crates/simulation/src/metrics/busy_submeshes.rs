@@ -28,7 +28,7 @@ impl Observer for BusySubmeshes {
         match fact {
             Fact::CountingStarts => self.held.restart(now),
             Fact::Started { placement, .. } => self.held.step(now, placement.parts().len() as f64),
-            Fact::Departed { placement, .. } => {
+            Fact::Departed { placement, .. } | Fact::Interrupted { placement, .. } => {
                 self.held.step(now, -(placement.parts().len() as f64));
             }
             Fact::Ended => self.end = now,

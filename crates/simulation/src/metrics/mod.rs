@@ -4,14 +4,20 @@
 //! own stopwatch and arrives with the run's outcome.
 
 mod attempts;
+mod blocking;
 mod blocks_per_job;
 mod broken_guarantees;
 mod busy_submeshes;
 mod completed;
+mod dispersal;
+mod energy;
 mod external_fragmentation;
+mod hops;
 mod internal_fragmentation_granted;
 mod internal_fragmentation_required;
+mod interruptions;
 mod largest_free;
+mod latency;
 mod makespan;
 mod mean;
 mod overtakings;
@@ -27,6 +33,8 @@ mod waiting_max;
 mod waiting_p99;
 mod waits;
 
+use pavior_mesh::Grid;
+use pavior_network::Energy;
 use pavior_workload::Unit as TimeUnit;
 
 use crate::Observer;
@@ -48,12 +56,40 @@ pub struct Spec {
 /// What a metric needs to know of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// Nodes of the machine.
-    pub nodes: u32,
+    /// The machine.
+    pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
     /// The least run time in the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
+    /// Cycles that a header takes to be routed through a node.
+    pub routing_delay: u32,
+    /// What messages cost.
+    pub energy: Energy,
+}
+
+impl Context {
+    /// Of a machine, with everything else at its default.
+    ///
+    /// ```
+    /// let context = pavior_simulation::metrics::Context::of("mesh:8x8".parse()?);
+    /// assert_eq!(context.nodes(), 64.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(grid: Grid) -> Context {
+        Context {
+            grid,
+            time: TimeUnit::TIME_UNIT,
+            slowdown_bound: 1.0,
+            routing_delay: 3,
+            energy: Energy::default(),
+        }
+    }
+
+    /// Nodes of the machine.
+    pub fn nodes(&self) -> f64 {
+        f64::from(self.grid.nodes())
+    }
 }
 
 /// An observer that ends as a number.
@@ -73,6 +109,10 @@ pub enum Unit {
     Ratio,
     /// A number of things.
     Count,
+    /// Network cycles.
+    Cycles,
+    /// Whatever the parameters of energy are in.
+    Energy,
     /// Measured nanoseconds.
     Nanoseconds,
 }
@@ -93,6 +133,8 @@ impl Unit {
             Unit::Fraction => "fraction",
             Unit::Ratio => "ratio",
             Unit::Count => "count",
+            Unit::Cycles => "cycle",
+            Unit::Energy => "energy",
             Unit::Nanoseconds => "ns",
         }
     }
@@ -122,6 +164,12 @@ pub const ALL: &[&Spec] = &[
     &completed::SPEC,
     &rejected::SPEC,
     &makespan::SPEC,
+    &latency::SPEC,
+    &blocking::SPEC,
+    &hops::SPEC,
+    &energy::SPEC,
+    &dispersal::SPEC,
+    &interruptions::SPEC,
     &largest_free::SPEC,
     &waiting_max::SPEC,
     &waiting_max::SMALL,

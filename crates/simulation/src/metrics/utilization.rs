@@ -31,7 +31,9 @@ impl Observer for Utilization {
         match fact {
             Fact::CountingStarts => self.held.restart(now),
             Fact::Started { job, .. } => self.held.step(now, f64::from(job.request.nodes)),
-            Fact::Departed { job, .. } => self.held.step(now, -f64::from(job.request.nodes)),
+            Fact::Departed { job, .. } | Fact::Interrupted { job, .. } => {
+                self.held.step(now, -f64::from(job.request.nodes));
+            }
             Fact::Ended => self.end = now,
             _ => {}
         }
@@ -40,6 +42,6 @@ impl Observer for Utilization {
 
 impl Metric for Utilization {
     fn value(&self) -> Option<f64> {
-        self.held.value(self.end).map(|nodes| nodes / f64::from(self.context.nodes))
+        self.held.value(self.end).map(|nodes| nodes / self.context.nodes())
     }
 }

@@ -35,7 +35,7 @@ impl Observer for UtilizationGranted {
         match fact {
             Fact::CountingStarts => self.held.restart(now),
             Fact::Started { placement, .. } => self.held.step(now, f64::from(placement.nodes())),
-            Fact::Departed { placement, .. } => {
+            Fact::Departed { placement, .. } | Fact::Interrupted { placement, .. } => {
                 self.held.step(now, -f64::from(placement.nodes()));
             }
             Fact::Ended => self.end = now,
@@ -46,6 +46,6 @@ impl Observer for UtilizationGranted {
 
 impl Metric for UtilizationGranted {
     fn value(&self) -> Option<f64> {
-        self.held.value(self.end).map(|nodes| nodes / f64::from(self.context.nodes))
+        self.held.value(self.end).map(|nodes| nodes / self.context.nodes())
     }
 }

@@ -53,7 +53,7 @@ impl Observer for Waits {
         match fact {
             Fact::CountingStarts => self.ticks.clear(),
             Fact::Departed { job, start, .. }
-                if self.class.has(job.request.nodes, self.context.nodes) =>
+                if self.class.has(job.request.nodes, self.context.grid.nodes()) =>
             {
                 self.ticks.push(start.since(job.arrival));
             }

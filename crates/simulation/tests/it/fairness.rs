@@ -3,8 +3,10 @@
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_simulation::metrics::{ALL, Context, Metric};
-use pavior_simulation::{Ending, Observer, Setup, run};
+use pavior_simulation::{Ending, Inputs, Observer, Setup, run};
 use pavior_workload::{Job, Service, Unit};
+
+use crate::setup;
 
 const MACHINE: &str = "mesh:64";
 
@@ -21,24 +23,15 @@ fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
 
 /// The values of metrics after all jobs have run on [`MACHINE`], after a warm-up.
 fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<Option<f64>> {
-    let context = Context { nodes: 64, time: Unit::CYCLE, slowdown_bound: 1.0 };
+    let context = Context { time: Unit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
     let spec = |name: &&str| ALL.iter().find(|spec| spec.name == *name).unwrap();
     let mut metrics: Vec<Box<dyn Metric>> =
         names.iter().map(|name| (spec(name).build)(&context)).collect();
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
-    let setup = Setup {
-        grid: MACHINE.parse().unwrap(),
-        strategy: "ff".parse().unwrap(),
-        scheduler: scheduler.parse().unwrap(),
-        seed: 1,
-        replication: 0,
-        begin: Time::ZERO,
-        warmup,
-        ending: Ending::Drained,
-        timing: false,
-    };
-    run(&setup, jobs.into_iter(), &mut observers).unwrap();
+    let setup = Setup { warmup, ..setup(MACHINE, "ff", scheduler, Ending::Drained) };
+    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    run(&setup, inputs, &mut observers).unwrap();
     metrics.iter().map(|metric| metric.value()).collect()
 }
 

@@ -1,3 +1,37 @@
-//! The behaviour of the simulation crate, seen from outside.
+//! The behaviour of the simulation, seen from outside.
 
 mod fairness;
+mod instants;
+mod reference;
+
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, Request};
+use pavior_simulation::{Ending, Setup};
+use pavior_workload::{Job, Service};
+
+/// A job that arrives at `arrival`, asks for a box, and runs for `run` ticks.
+fn job(id: u64, arrival: u64, shape: [u16; 3], run: u64) -> Job {
+    Job {
+        id: JobId(id),
+        number: id,
+        arrival: Time(arrival),
+        request: Request::shape(shape),
+        service: Service::Run(Time(run)),
+        estimate: Time(run),
+    }
+}
+
+fn setup(machine: &str, strategy: &str, scheduler: &str, ending: Ending) -> Setup {
+    Setup {
+        grid: machine.parse().unwrap(),
+        strategy: strategy.parse().unwrap(),
+        scheduler: scheduler.parse().unwrap(),
+        network: None,
+        seed: 1,
+        replication: 0,
+        begin: Time::ZERO,
+        warmup: 0,
+        ending,
+        timing: false,
+    }
+}

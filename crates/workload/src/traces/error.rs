@@ -9,9 +9,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed: a file that is cut short, a directory, a broken archive.
-    #[error("after line {line}: {source}")]
+    #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before.
+        /// The number of lines read before; 0 if that is not known.
         line: u64,
         /// What the reader said.
         source: io::Error,

@@ -3,21 +3,26 @@
 //! Readers take any [`BufRead`](std::io::BufRead): files, archives and names are the caller's
 //! business. All formats share the rules in `record.rs`, so that a log means the same in each.
 
+pub mod batsim;
 mod error;
 mod estimates;
 mod filter;
+mod format;
 mod header;
 mod record;
 mod replay;
 mod report;
+pub mod sim;
 pub mod swf;
 mod text;
 
 use pavior_kernel::Time;
+pub(crate) use text::Lines;
 
 pub use error::{Fault, ReadError};
 pub use estimates::Estimates;
 pub use filter::Filter;
+pub use format::Format;
 pub use header::Header;
 pub use record::{ReadOptions, Record, Tags, Trace};
 pub use replay::{Replay, TraceJobs};

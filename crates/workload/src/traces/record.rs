@@ -4,14 +4,14 @@ use pavior_kernel::Time;
 use pavior_mesh::Sides;
 
 use super::{Fault, Filter, Header, ReadError, Report, Skip};
-use crate::Unit;
+use crate::{Job, Service, Unit};
 
 /// A job of a log that can be replayed. Times are in ticks of [`Unit::SECOND`], as the log has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Its number in the log; the count of job lines before it where the log gives none.
     pub number: u64,
-    /// Its line, from 1 (where a line is a job; otherwise its place among the jobs).
+    /// The line on which it begins, from 1.
     pub line: u64,
     /// When it was submitted.
     pub submit: Time,
@@ -48,6 +48,24 @@ impl Tags {
     /// Nothing known.
     pub const UNKNOWN: Tags =
         Tags { status: -1, user: -1, group: -1, application: -1, queue: -1, partition: -1 };
+}
+
+impl Record {
+    /// A synthetic job as a log would have it, its time units read as seconds; none for a job that
+    /// sends messages, whose run time is only known once it has run.
+    pub fn of_job(job: &Job) -> Option<Record> {
+        let Service::Run(run) = job.service else { return None };
+        Some(Record {
+            number: job.number,
+            line: 0,
+            submit: job.arrival,
+            run,
+            estimate: Some(job.estimate),
+            nodes: job.request.nodes,
+            shape: job.request.shape,
+            tags: Tags::UNKNOWN,
+        })
+    }
 }
 
 /// A log as it was read.
@@ -105,14 +123,19 @@ impl<'o> Collector<'o> {
         self.options.first.is_none_or(|first| self.report.job_lines < first)
     }
 
-    /// A job line that breaks the format.
-    pub(crate) fn malformed(&mut self, fault: Fault) -> Result<(), ReadError> {
+    /// A job line that breaks the format. The fault is only described if it is wanted: on a file
+    /// that is one long line, finding its column is not cheap.
+    pub(crate) fn malformed(
+        &mut self,
+        line: u64,
+        fault: impl FnOnce() -> Fault,
+    ) -> Result<(), ReadError> {
         if !self.options.lenient {
-            return Err(fault.into());
+            return Err(fault().into());
         }
         self.report.job_lines += 1;
-        self.report.skip(Skip::Malformed, fault.line);
-        self.first_fault.get_or_insert(fault);
+        self.report.skip(Skip::Malformed, line);
+        self.first_fault.get_or_insert_with(fault);
         Ok(())
     }
 

@@ -70,7 +70,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
             Some(start) if line[start] == b';' => header.take(&line[start + 1..]),
             Some(_) => match job(line, lines.number) {
                 Ok(draft) => jobs.offer(&draft),
-                Err(fault) => jobs.malformed(fault)?,
+                Err(fault) => jobs.malformed(lines.number, || fault)?,
             },
         }
     }

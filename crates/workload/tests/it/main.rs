@@ -1,5 +1,9 @@
 //! The behaviour of the workload crate, seen from outside.
 
+mod failures;
+mod formats;
+mod inspect;
+mod lublin;
 mod real_logs;
 mod registry;
 mod replay;

@@ -6,6 +6,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use flate2::bufread::MultiGzDecoder;
+use pavior_workload::inspect::{Spread, Summary};
 use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 
 /// What a log holds: job lines, kept, zero-length, no run time, no size, over the estimate.
@@ -24,6 +25,80 @@ const LOGS: [Expected; 11] = [
     ("LLNL-Atlas-2006-2.1-cln", [43_778, 39_207, 2_607, 0, 4_571, 3_351], 9216),
     ("CEA-Curie-2011-2.1-cln", [312_826, 312_807, 17_267, 0, 19, 5_416], 93_312),
     ("lublin_256", [10_000, 10_000, 0, 0, 0, 0], 256),
+];
+
+/// What the archive's files say of their jobs: span in days, mean gap, mean and median run time,
+/// quantiles of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel jobs,
+/// load.
+type Shape = (&'static str, [f64; 4], [f64; 7], [f64; 3]);
+
+const SHAPES: [Shape; 11] = [
+    (
+        "SDSC-Par-1996-3.1-cln",
+        [370.5, 996.3, 8753.2, 209.0],
+        [1.0, 4.0, 8.0, 16.0, 64.0, 128.0, 320.0],
+        [0.925, 0.918, 0.747],
+    ),
+    (
+        "NASA-iPSC-1993-3.1-cln",
+        [92.0, 435.8, 764.9, 86.0],
+        [1.0, 1.0, 4.0, 32.0, 32.0, 128.0, 128.0],
+        [1.0, 1.0, 0.466],
+    ),
+    (
+        "LANL-CM5-1994-4.1-cln",
+        [720.9, 510.3, 2581.6, 414.0],
+        [32.0, 32.0, 32.0, 128.0, 256.0, 512.0, 1024.0],
+        [1.0, 1.0, 0.744],
+    ),
+    (
+        "KTH-SP2-1996-2.1-cln",
+        [332.9, 1010.1, 8871.9, 847.0],
+        [1.0, 1.0, 3.0, 8.0, 16.0, 70.0, 100.0],
+        [0.735, 0.604, 0.701],
+    ),
+    (
+        "SDSC-SP2-1998-4.2-cln",
+        [729.4, 1055.3, 7389.2, 358.0],
+        [1.0, 2.0, 6.0, 16.0, 32.0, 100.0, 128.0],
+        [0.839, 0.794, 0.834],
+    ),
+    (
+        "SDSC-BLUE-2000-4.2-cln",
+        [974.1, 345.9, 4239.5, 219.0],
+        [8.0, 8.0, 16.0, 32.0, 96.0, 512.0, 1152.0],
+        [0.922, 0.922, 0.77],
+    ),
+    (
+        "SDSC-DS-2004-2.1-cln",
+        [366.4, 329.5, 7565.8, 648.0],
+        [8.0, 8.0, 32.0, 64.0, 128.0, 800.0, 1480.0],
+        [0.9, 0.9, 0.671],
+    ),
+    (
+        "HPC2N-2002-2.2-cln",
+        [1264.4, 538.5, 17_024.2, 2873.0],
+        [1.0, 1.0, 2.0, 8.0, 16.0, 52.0, 200.0],
+        [0.919, 0.861, 0.602],
+    ),
+    (
+        "LLNL-Atlas-2006-2.1-cln",
+        [193.0, 381.0, 5025.0, 45.0],
+        [8.0, 8.0, 64.0, 256.0, 1024.0, 8192.0, 9120.0],
+        [0.862, 0.862, 0.704],
+    ),
+    (
+        "CEA-Curie-2011-2.1-cln",
+        [253.7, 70.1, 6157.6, 124.0],
+        [1.0, 4.0, 32.0, 256.0, 880.0, 15_488.0, 79_920.0],
+        [0.839, 0.802, 0.628],
+    ),
+    (
+        "lublin_256",
+        [89.2, 770.7, 4862.8, 137.0],
+        [1.0, 2.0, 8.0, 17.0, 64.0, 256.0, 256.0],
+        [0.861, 0.815, 1.061],
+    ),
 ];
 
 /// The folder with the logs, or none with a word about it.
@@ -62,5 +137,33 @@ fn real_logs_have_the_right_counts() {
         assert_eq!(report.submits_back.count(), 0, "{name}");
         assert_eq!(trace.header.machine_size(), Some(machine), "{name}");
         assert!(trace.records.iter().all(|record| u64::from(record.nodes) <= machine), "{name}");
+    }
+}
+
+#[test]
+fn real_logs_have_the_right_shape() {
+    let Some(folder) = folder() else { return };
+    for (name, times, sizes, shares) in SHAPES {
+        let summary = Summary::of(&read(&folder, name), None);
+        let close = |found: f64, expected: f64, tolerance: f64| {
+            assert!((found - expected).abs() <= tolerance, "{name}: {found}, not {expected}");
+        };
+        let [span, gap, mean_run, median_run] = times;
+        let [pow2, pow2_parallel, load] = shares;
+        close(summary.span / 86_400.0, span, 0.051);
+        close(summary.load.unwrap(), load, 0.001);
+        if summary.job_lines - summary.kept > 20 {
+            // The published numbers below count jobs without a run time, too.
+            continue;
+        }
+        close(summary.mean_interarrival.unwrap(), gap, 0.11);
+        close(summary.runs.mean, mean_run, 0.4);
+        close(summary.runs.p50, median_run, 0.0);
+        close(summary.power_of_two, pow2, 0.000_51);
+        close(summary.power_of_two_parallel.unwrap(), pow2_parallel, 0.000_51);
+        let Spread { min, p25, p50, p75, p90, p99, max, .. } = summary.sizes;
+        for (found, expected) in [min, p25, p50, p75, p90, p99, max].into_iter().zip(sizes) {
+            close(found, expected, 0.0);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pavior_workload::traces::Estimates;
 use pavior_workload::{
-    Arrivals, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
+    Arrivals, Generator, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
 };
 
 fn check<K: Kind>(folder: &str, besides: &[&str]) {
@@ -46,6 +46,7 @@ fn folders_and_registries_agree() {
     check::<SideDistribution>("synthetic/sides", &[]);
     check::<ServiceDistribution>("synthetic/service", &[]);
     check::<ShapeRule>("shape", &["boxes"]);
+    check::<Generator>("generators", &["gamma"]);
     well_formed::<Estimates>();
 }
 

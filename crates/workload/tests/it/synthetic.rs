@@ -2,6 +2,7 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides, volume};
+use pavior_workload::traces::Record;
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
 fn workload(load: f64, sides: &str, service: &str) -> Synthetic {
@@ -192,3 +193,29 @@ fn loads_out_of_range_are_refused() {
         assert!(Synthetic::at_load(load).check(&grid).is_err(), "{load}");
     }
 }
+
+#[test]
+fn jobs_become_records_of_a_log() {
+    let grid = Grid::mesh(&[8, 8]).unwrap();
+    for job in jobs(&workload(2.0, "pods", "exponential:3"), &grid, 20) {
+        let record = Record::of_job(&job).unwrap();
+        assert_eq!((record.submit, Service::Run(record.run)), (job.arrival, job.service));
+        assert_eq!((record.nodes, record.shape), (job.request.nodes, job.request.shape));
+    }
+    let job = &jobs(&workload(2.0, "pods", "messages:3"), &grid, 1)[0];
+    assert_eq!(Record::of_job(job), None);
+}
+
+#[test]
+fn the_jobs_are_pinned() {
+    // A change here changes every published result: it must be deliberate.
+    let grid = Grid::mesh(&[8, 8, 8]).unwrap();
+    let seen: Vec<_> = jobs(&Synthetic::at_load(4.6), &grid, 3)
+        .iter()
+        .map(|job| (job.arrival.0, job.request.shape.unwrap(), job.estimate.0))
+        .collect();
+    assert_eq!(seen, PINNED);
+}
+
+const PINNED: [(u64, Sides, u64); 3] =
+    [(107_539, [3, 5, 7], 731_152), (491_605, [2, 6, 3], 438_480), (706_261, [2, 6, 7], 675_111)];

@@ -13,9 +13,9 @@
 //! direction of the scan, so it is an option.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
 
-use super::super::shared::prefix_sums::PrefixSums;
+use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
@@ -32,15 +32,6 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     supports: ANY_GRID,
     claim,
     build,
-};
-
-/// The option `search`.
-pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
-    key: "search",
-    values: Values::OneOf(&["engine", "plain"]),
-    default: "engine",
-    meaning: "the word-parallel search, or the literature's; the answers are the same",
-    bare: true,
 };
 
 /// The option `scan`.
@@ -75,10 +66,7 @@ pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn St
         grid: *grid,
         turn: Turn::of(options),
         scan: scan_of(options),
-        search: match options.get("search") {
-            "plain" => Search::Plain(PrefixSums::new(*grid)),
-            _ => Search::Engine(BaseSet::new(*grid)),
-        },
+        search: BaseSearch::of(*grid, options),
     })
 }
 
@@ -87,34 +75,18 @@ struct FirstFit {
     grid: Grid,
     turn: Turn,
     scan: Scan,
-    search: Search,
-}
-
-#[derive(Clone)]
-enum Search {
-    Plain(PrefixSums),
-    Engine(BaseSet),
-}
-
-impl FirstFit {
-    fn search(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
-        let base = match &mut self.search {
-            Search::Plain(sums) => sums.first(shape, self.scan),
-            Search::Engine(bases) => bases.find(free, shape, self.scan),
-        };
-        base.map(|base| Cuboid::new(base, shape))
-    }
+    search: BaseSearch,
 }
 
 impl Strategy for FirstFit {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        if let Search::Plain(sums) = &mut self.search {
-            sums.load(free);
-        }
-        self.turn
-            .shapes(self.grid, request)
-            .find_map(|shape| self.search(free, shape))
-            .map(Placement::Whole)
+        self.search.load(free);
+        let mut shapes = self.turn.shapes(self.grid, request);
+        let found = shapes.find_map(|shape| {
+            let base = self.search.first(free, shape, self.scan)?;
+            Some(Cuboid::new(base, shape))
+        });
+        found.map(Placement::Whole)
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

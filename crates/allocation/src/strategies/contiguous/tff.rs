@@ -6,6 +6,7 @@
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.
 
+use super::super::shared::base_search::SEARCH;
 use super::super::shared::turning::TURN_ON;
 use super::ff;
 use crate::spec::{ANY_GRID, Spec};
@@ -16,7 +17,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Ababneh 2001",
     contiguous: true,
     turns: true,
-    options: &[ff::SEARCH, TURN_ON, ff::SCAN],
+    options: &[SEARCH, TURN_ON, ff::SCAN],
     variants: &["", "plain", "scan=yzx"],
     supports: ANY_GRID,
     claim: ff::claim,

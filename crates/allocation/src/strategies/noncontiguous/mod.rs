@@ -6,6 +6,7 @@ use pavior_mesh::{Grid, Request, Scan};
 use crate::claim::{Claim, Grants, Recognition, Shape};
 
 pub(super) mod anca;
+pub(super) mod gabl;
 pub(super) mod gen_alg;
 pub(super) mod granular_mbs;
 pub(super) mod linear_best;
@@ -16,6 +17,7 @@ pub(super) mod mc;
 pub(super) mod mc1x1;
 pub(super) mod mip;
 pub(super) mod naive;
+pub(super) mod nas;
 pub(super) mod paging;
 pub(super) mod random;
 

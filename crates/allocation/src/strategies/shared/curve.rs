@@ -1,5 +1,7 @@
 //! One-dimensional packing: the machine as a line of nodes in some order.
 
+use std::sync::Arc;
+
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request, order};
 
@@ -68,7 +70,7 @@ pub(in crate::strategies) enum Packing {
 pub(in crate::strategies) struct Curve {
     grid: Grid,
     /// Empty for row-major, where a node's rank is its number.
-    nodes: Vec<NodeId>,
+    nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
     chosen: Vec<NodeId>,
@@ -79,7 +81,7 @@ impl Curve {
         if nodes.is_sorted() {
             nodes = Vec::new();
         }
-        Curve { grid, nodes, ranks: Vec::new(), chosen: Vec::new() }
+        Curve { grid, nodes: nodes.into(), ranks: Vec::new(), chosen: Vec::new() }
     }
 
     /// The runs along x of `count` free nodes; `None` if fewer are free. O(N), and O(count log
@@ -100,7 +102,7 @@ impl Curve {
             self.ranks.extend(free.iter().map(|node| node.0).take(most));
         } else {
             let is_free = |&(_, &node): &(u32, &NodeId)| free.is_node_free(node);
-            let ranks = (0u32..).zip(&self.nodes).filter(is_free).map(|(rank, _)| rank);
+            let ranks = (0u32..).zip(self.nodes.iter()).filter(is_free).map(|(rank, _)| rank);
             self.ranks.extend(ranks.take(most));
         }
         let first = match packing {

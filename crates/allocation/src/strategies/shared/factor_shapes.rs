@@ -9,9 +9,16 @@ use pavior_mesh::{Grid, Sides};
 /// only), then wider before taller (lexicographically greater sides first). In 2D this is ASFF's
 /// order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
 pub(in crate::strategies) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
-    let mut shapes: Vec<Sides> = boxes(nodes, grid).collect();
-    shapes.sort_by_key(|&shape| rank(shape, grid));
+    let mut shapes = Vec::new();
+    factor_shapes_into(nodes, grid, &mut shapes);
     shapes
+}
+
+/// As [`factor_shapes`], in place of what `shapes` holds.
+pub(in crate::strategies) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
+    shapes.clear();
+    shapes.extend(boxes(nodes, grid));
+    shapes.sort_unstable_by_key(|&shape| rank(shape, grid));
 }
 
 /// The first of the [`factor_shapes`], found without allocating memory.

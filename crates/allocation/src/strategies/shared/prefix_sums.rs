@@ -2,10 +2,12 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
 
+use super::contact::faces;
+
 /// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box that
 /// passes the end of an axis is one box of the table.
 #[derive(Clone, Debug)]
-pub(in crate::strategies) struct PrefixSums {
+pub(crate) struct PrefixSums {
     grid: Grid,
     /// Extents of the table, one more than the coordinates it covers.
     extents: [usize; 3],
@@ -14,7 +16,7 @@ pub(in crate::strategies) struct PrefixSums {
 }
 
 impl PrefixSums {
-    pub(in crate::strategies) fn new(grid: Grid) -> PrefixSums {
+    pub(crate) fn new(grid: Grid) -> PrefixSums {
         let extents: [usize; 3] = std::array::from_fn(|axis| {
             let n = usize::from(grid.side(axis));
             if grid.wraps(axis) { 2 * n } else { n + 1 }
@@ -23,7 +25,7 @@ impl PrefixSums {
     }
 
     /// Counts the busy nodes of a machine: O(N), or up to 8 N on tori.
-    pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
+    pub(crate) fn load(&mut self, free: &Occupancy) {
         let [wide, deep, high] = self.extents;
         let [w, d, h] = self.grid.sides().map(usize::from);
         for z in 1..high {
@@ -46,7 +48,7 @@ impl PrefixSums {
     }
 
     /// The number of busy nodes of a box.
-    pub(in crate::strategies) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
+    pub(crate) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         let [x0, y0, z0] = cuboid.base.map(usize::from);
         let [a, b, c] = cuboid.sides.map(usize::from);
         let (x1, y1, z1) = (x0 + a, y0 + b, z0 + c);
@@ -54,6 +56,13 @@ impl PrefixSums {
             self.at(x1, y1, z) + self.at(x0, y0, z) - self.at(x0, y1, z) - self.at(x1, y0, z)
         };
         plane(z1) - plane(z0)
+    }
+
+    /// The contact score of a free box, as [`contact`](super::contact::contact) has it, in O(1): a
+    /// face is a box one node thick.
+    pub(in crate::strategies) fn contact(&self, cuboid: &Cuboid) -> i64 {
+        let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
+        faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
     /// The first base, in scan order, at which a shape is free. O(bases).

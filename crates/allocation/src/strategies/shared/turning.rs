@@ -3,7 +3,7 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Request, Sides, orientations};
 
-use crate::claim::Shape;
+use crate::claim::{Over, Shape};
 
 /// Whether a strategy tries the other orientations of a request when the given one has no base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,26 @@ pub(in crate::strategies) const TURN_ON: OptionSpec = OptionSpec {
     meaning: "which orientations of a request are tried",
     bare: false,
 };
+
+/// The option `turn` of strategies that score bases, off unless asked for.
+pub(in crate::strategies) const TURN_BEST_OFF: OptionSpec =
+    OptionSpec { default: "none", ..TURN_BEST_ON };
+
+/// The option `turn` of strategies that score bases, on unless asked otherwise.
+pub(in crate::strategies) const TURN_BEST_ON: OptionSpec = OptionSpec {
+    values: Values::OneOf(&["none", "all", "best"]),
+    meaning: "which orientations are tried: the first that fits is taken (all), or the best base \
+              of any (best)",
+    ..TURN_ON
+};
+
+/// Which orientations a best score is the best of.
+pub(in crate::strategies) fn over(options: &Options) -> Over {
+    match options.get("turn") {
+        "best" => Over::AllShapes,
+        _ => Over::FirstShape,
+    }
+}
 
 impl Turn {
     pub(in crate::strategies) fn of(options: &Options) -> Turn {

@@ -7,6 +7,14 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
 
+mod messages;
+mod traces;
+
+pub(crate) use messages::{
+    Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
+};
+pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
+
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
 /// Machines are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w (w marks the axes that wrap).
@@ -25,13 +33,19 @@ pub(crate) enum Command {
     Strategies(ListArgs),
     /// Lists the schedulers: which job goes next
     Schedulers(ListArgs),
+    /// Lists the patterns: what jobs say to each other
+    Patterns(ListArgs),
     /// Lists the metrics
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
     Allocate(AllocateArgs),
+    /// What each strategy would do in a state, and why a request is refused
+    Explain(ExplainArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
-    /// Looks into job logs
+    /// Sends a list of messages, JSON lines on standard input, through the network
+    Network(NetworkCommandArgs),
+    /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Prints completions for a shell
     Completions(CompletionsArgs),
@@ -69,6 +83,38 @@ pub(crate) struct AllocateArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The machine, such as mesh:8x8
+    #[arg(long, short)]
+    pub(crate) machine: String,
+    /// Who holds what: JSON lines {"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]} in the order of
+    /// the grants, and {"node":[1,1]} for failed nodes; - is standard input
+    #[arg(long)]
+    pub(crate) busy: PathBuf,
+    /// The box that is asked for, such as 3x2
+    #[arg(long, required_unless_present = "nodes", conflicts_with = "nodes")]
+    pub(crate) shape: Option<String>,
+    /// The number of nodes that is asked for; the shape rule makes it a box
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) nodes: Option<u32>,
+    /// The strategies to ask, separated by commas [default: all that work on the machine]
+    #[arg(long, short)]
+    pub(crate) strategy: Option<String>,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of random strategies
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Draws what each strategy would do
+    #[arg(long)]
+    pub(crate) svg: Option<PathBuf>,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
     /// The machine
     #[arg(long, short, default_value = "mesh:16x16")]
@@ -82,7 +128,11 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) synthetic: SyntheticArgs,
     #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+    #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) failures: FailureArgs,
     #[command(flatten)]
     pub(crate) runs: RunArgs,
     #[command(flatten)]
@@ -92,27 +142,51 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Synthetic workload")]
 pub(crate) struct SyntheticArgs {
-    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) load: Option<String>,
     /// The distribution of request sides [default: uniform]
     #[arg(long)]
     pub(crate) sides: Option<String>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// Completed jobs that end a run [default: 1000]
+    #[arg(long)]
+    pub(crate) jobs: Option<u64>,
+}
+
+/// When jobs come and what they do.
+#[derive(Debug, Args)]
+pub(crate) struct StreamArgs {
+    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) load: Option<String>,
     /// What jobs do while they hold their nodes [default: exponential:1]
     #[arg(long)]
     pub(crate) service: Option<String>,
     /// When jobs arrive [default: exponential]
     #[arg(long)]
     pub(crate) arrivals: Option<String>,
-    /// Completed jobs that end a run [default: 1000]
-    #[arg(long)]
-    pub(crate) jobs: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Failures of nodes")]
+pub(crate) struct FailureArgs {
+    /// The mean time to failure of a node, exponential
+    #[arg(long, requires = "mttr", allow_hyphen_values = true)]
+    pub(crate) mttf: Option<f64>,
+    /// The mean time to its repair, exponential
+    #[arg(long, requires = "mttf", allow_hyphen_values = true)]
+    pub(crate) mttr: Option<f64>,
+    /// A list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}
+    #[arg(long, conflicts_with = "mttf")]
+    pub(crate) failures: Option<PathBuf>,
+    /// Interrupted jobs go on from the last multiple of this run time [default: from scratch]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) checkpoint: Option<f64>,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Job log")]
 pub(crate) struct LogArgs {
-    /// A job log (.swf, also .gz), replayed to the last departure
+    /// A job log (.swf, .sim or .json, also .gz), replayed to the last departure
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
     /// How a number of nodes becomes a box [default: compact]
@@ -121,21 +195,14 @@ pub(crate) struct LogArgs {
     /// Multiplies the times between arrivals [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) arrival_scale: Option<f64>,
-    /// Reads this many job lines only
+    /// What schedulers are told of run times: log, exact or factor:2 [default: log]
     #[arg(long)]
-    pub(crate) first: Option<u64>,
-    /// Keeps jobs whose fields have these values, such as partition=2,queue=1
-    #[arg(long)]
-    pub(crate) filter: Option<String>,
-    /// Keeps jobs with these status values (field 11), separated by commas
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) status: Option<String>,
+    pub(crate) estimates: Option<String>,
     /// Cuts runs at their estimates
     #[arg(long)]
     pub(crate) kill: bool,
-    /// Skips and counts lines that cannot be read, instead of stopping
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Debug, Args)]
@@ -189,22 +256,9 @@ pub(crate) struct ResultArgs {
     pub(crate) placements: Option<PathBuf>,
 }
 
+/// What to read of a log.
 #[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    #[command(subcommand)]
-    pub(crate) command: TraceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Says what is in a log: lines kept and skipped, sizes, run times, load
-    Inspect(InspectArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InspectArgs {
-    /// The log (.swf, also .gz)
-    pub(crate) file: PathBuf,
+pub(crate) struct ReadArgs {
     /// Reads this many job lines only
     #[arg(long)]
     pub(crate) first: Option<u64>,
@@ -217,7 +271,4 @@ pub(crate) struct InspectArgs {
     /// Skips and counts lines that cannot be read, instead of stopping
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// How to print [default: table on a terminal, else json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
 }

@@ -1,0 +1,102 @@
+//! Options of `pavior trace`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use pavior_workload::traces::batsim::Version;
+
+use super::{ReadArgs, StreamArgs};
+use crate::output::Format;
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(subcommand)]
+    pub(crate) command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Says what is in a log: lines kept and skipped, sizes, run times, load
+    Inspect(InspectArgs),
+    /// Writes a log in another format
+    Convert(ConvertArgs),
+    /// Writes a synthetic log
+    Generate(GenerateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The log (.swf, .sim or .json, also .gz)
+    pub(crate) from: PathBuf,
+    /// The file to write, in the format that its name says
+    pub(crate) to: PathBuf,
+    /// Gives jobs without a shape the one that --shape-rule chooses for this machine
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of random shape rules
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The version of Batsim whose names are written
+    #[arg(long, value_enum, default_value_t = Batsim::V4)]
+    pub(crate) batsim: Batsim,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// A version of Batsim.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Batsim {
+    /// Up to version 4.
+    V4,
+    /// From version 5 on.
+    V5,
+}
+
+impl Batsim {
+    pub(crate) fn version(self) -> Version {
+        match self {
+            Batsim::V4 => Version::V4,
+            Batsim::V5 => Version::V5,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// A model of whole workloads (lublin), or a distribution of request sides (uniform, pods, ...)
+    pub(crate) model: String,
+    /// The number of jobs
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) jobs: usize,
+    /// Nodes of the machine that a model is for
+    #[arg(long, conflicts_with = "machine")]
+    pub(crate) nodes: Option<u32>,
+    /// The machine that sides are drawn for
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) stream: StreamArgs,
+    /// The seed
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The file to write, in the format that its name says [default: SWF on standard output]
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The log (.swf, .sim or .json, also .gz)
+    pub(crate) file: PathBuf,
+    /// The machine that load and sizes are compared with [default: the size in the header]
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}

@@ -1,0 +1,239 @@
+//! Who holds what, from JSON lines: the `--busy` of `pavior explain`.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+use std::ops::Range;
+use std::path::Path;
+
+use pavior_allocation::explain::{Clash, State};
+use pavior_mesh::{Cuboid, Grid, JobId};
+use serde_json::Value;
+
+use crate::fault::{Fault, Place};
+use crate::files;
+use crate::located::{self, Member};
+
+/// Keys that answers of `pavior allocate` and lines of `--placements` have beside; not looked at.
+const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "end"];
+
+/// A state, and the names by which its jobs are known outside.
+pub(crate) struct Busy {
+    pub(crate) state: State,
+    names: Vec<Value>,
+    known: HashMap<Value, (JobId, usize)>,
+}
+
+/// What is wrong with a line, and which of its bytes.
+type Wrong = (String, Range<usize>);
+
+/// Reads a file, or standard input if the path is `-`.
+pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Fault> {
+    let (name, mut reader): (String, Box<dyn BufRead>) = if path == Path::new("-") {
+        ("stdin".into(), Box::new(io::stdin().lock()))
+    } else {
+        (path.display().to_string(), files::open(path)?)
+    };
+    let mut busy = Busy { state: State::new(grid), names: Vec::new(), known: HashMap::new() };
+    let mut bytes = Vec::new();
+    for number in 1usize.. {
+        bytes.clear();
+        let read = reader.read_until(b'\n', &mut bytes);
+        if read.map_err(|error| Fault::usage(format!("cannot read {name}: {error}")))? == 0 {
+            break;
+        }
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.trim_end();
+        if !line.trim_start().is_empty() {
+            busy.line(line, number)
+                .map_err(|(message, span)| fault(&name, number, line, message, span))?;
+        }
+    }
+    Ok(busy)
+}
+
+/// A fault that shows its line, or what stands around it in a long one.
+fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Fault {
+    const AROUND: usize = 60;
+    let column = line[..span.start].chars().count() + 1;
+    let boundary = |mut at: usize| {
+        while !line.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let from = boundary(span.start.saturating_sub(AROUND));
+    let to = boundary(line.len().min(span.end.min(span.start + AROUND) + AROUND));
+    let (before, behind) =
+        (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
+    let start = span.start - from + before.len();
+    let place = Place {
+        from: format!("{name}:{number}:{column}:"),
+        line: format!("{before}{}{behind}", &line[from..to]),
+        span: start..start + span.end.min(to) - span.start,
+    };
+    Fault::Usage { message, place: Some(place) }
+}
+
+impl Busy {
+    /// The name of a job, as JSON.
+    pub(crate) fn name(&self, job: JobId) -> &Value {
+        &self.names[job.0 as usize]
+    }
+
+    /// The name of a job for people: a string without its quotes.
+    pub(crate) fn plain_name(&self, job: JobId) -> String {
+        match self.name(job) {
+            Value::String(name) => name.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {
+        let start = line.len() - line.trim_start().len();
+        let whole = start..line.len();
+        serde_json::from_str::<Value>(line).map_err(|error| {
+            let at = error.column().saturating_sub(1).min(line.len());
+            let at = (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+            // The place is told beside; serde's text ends with it.
+            let text = error.to_string();
+            let reason = text.split(" at line ").next().unwrap_or(&text);
+            (format!("not JSON: {reason}"), at..at)
+        })?;
+        if !line[start..].starts_with('{') {
+            return Err(("a line is an object: {\"job\",\"parts\"} or {\"node\"}".into(), whole));
+        }
+        let members = located::members(line, &whole);
+        for (index, member) in members.iter().enumerate() {
+            if members[..index].iter().any(|other| other.key == member.key) {
+                let message = format!("\"{}\" stands twice", member.key);
+                return Err((message, member.key_place.clone()));
+            }
+        }
+        let find = |key: &str| members.iter().find(|member| member.key == key);
+        match (find("node"), find("parts")) {
+            (Some(node), None) => {
+                only(&members, &["node", "failed", "job"], &[])?;
+                if let Some(failed) = find("failed").filter(|member| at(line, member) != true) {
+                    return Err(("only failed nodes are listed".into(), failed.place.clone()));
+                }
+                self.node(line, node)
+            }
+            (_, Some(parts)) => {
+                only(&members, &["job", "parts"], BESIDE)?;
+                let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
+                self.job(line, number, job, parts)
+            }
+            (None, None) => Err((
+                "neither \"parts\", the boxes of a job, nor \"node\", a failed node".into(),
+                whole,
+            )),
+        }
+    }
+
+    fn node(&mut self, line: &str, node: &Member) -> Result<(), Wrong> {
+        let grid = *self.state.grid();
+        let point = numbers(line, &node.place, &grid, "\"node\"", 0)?;
+        if !grid.contains(point) {
+            return Err((format!("the node lies outside {grid}"), node.place.clone()));
+        }
+        self.state.fail(grid.id(point));
+        Ok(())
+    }
+
+    fn job(
+        &mut self,
+        line: &str,
+        number: usize,
+        job: &Member,
+        parts: &Member,
+    ) -> Result<(), Wrong> {
+        let grid = *self.state.grid();
+        let name = at(line, job);
+        let is_name = name.is_string() || name.is_i64() || name.is_u64();
+        if !is_name {
+            return Err(("\"job\" is an integer or a string".into(), job.place.clone()));
+        }
+        if let Some((_, first)) = self.known.get(&name) {
+            let message = format!("job {name} holds nodes already, by line {first}");
+            return Err((message, job.place.clone()));
+        }
+        let places = located::elements(line, &parts.place);
+        if places.is_empty() {
+            return Err(("\"parts\" is a list of at least one box".into(), parts.place.clone()));
+        }
+        let cuboids =
+            places.iter().map(|place| cuboid(line, place, &grid)).collect::<Result<Vec<_>, _>>()?;
+        let id = JobId(self.names.len() as u64);
+        self.state.hold(id, &cuboids).map_err(|clash| match clash {
+            Clash::Repeated => (clash.to_string(), job.place.clone()),
+            Clash::Outside { part } => {
+                (format!("the part does not lie on {grid}"), places[part].clone())
+            }
+            Clash::Overlap { part, holder } if holder == id => {
+                ("the part overlaps another of the same job".into(), places[part].clone())
+            }
+            Clash::Overlap { part, holder } => {
+                let holder = &self.names[holder.0 as usize];
+                let line = self.known[holder].1;
+                let message = format!("the part overlaps one of job {holder}, in line {line}");
+                (message, places[part].clone())
+            }
+        })?;
+        self.known.insert(name.clone(), (id, number));
+        self.names.push(name);
+        Ok(())
+    }
+}
+
+/// The value of a member.
+fn at(line: &str, member: &Member) -> Value {
+    serde_json::from_str(&line[member.place.clone()]).unwrap_or_default()
+}
+
+/// Holds the keys of an object to those that are known.
+fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
+    let is_known = |member: &&Member| !known.iter().chain(beside).any(|key| member.key == **key);
+    match members.iter().find(is_known) {
+        None => Ok(()),
+        Some(member) => {
+            let message = format!("unknown key \"{}\"; there are {}", member.key, known.join(", "));
+            Err((message, member.key_place.clone()))
+        }
+    }
+}
+
+fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, Wrong> {
+    let members = located::members(line, place);
+    only(&members, &["base", "sides"], &[])?;
+    let read = |key: &str, least: u64| {
+        let found = members.iter().find(|member| member.key == key);
+        let found = found.ok_or_else(|| {
+            ("a part is {\"base\":[..],\"sides\":[..]}".to_string(), place.clone())
+        })?;
+        numbers(line, &found.place, grid, &format!("\"{key}\""), least)
+    };
+    Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
+}
+
+/// As many numbers as the machine has axes, each at least so large; the missing ones are the least.
+fn numbers(
+    line: &str,
+    place: &Range<usize>,
+    grid: &Grid,
+    what: &str,
+    least: u64,
+) -> Result<[u16; 3], Wrong> {
+    let axes = grid.axes();
+    let places = located::elements(line, place);
+    if places.len() != axes {
+        return Err((format!("{what} is a list of {axes} integers"), place.clone()));
+    }
+    let mut numbers = [least as u16; 3];
+    for (number, place) in numbers.iter_mut().zip(places) {
+        let read = line[place.clone()].parse::<u64>().ok().filter(|&value| value >= least);
+        *number = read.and_then(|value| u16::try_from(value).ok()).ok_or_else(|| {
+            (format!("{what} holds integers from {least} to {}", u16::MAX), place.clone())
+        })?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,286 @@
+//! `pavior explain`: what each strategy would do in a state, and why a request is refused.
+
+use pavior_allocation::explain::{self, Answer, Diagnosis, drawing};
+use pavior_allocation::{Refusal, Selection, registry};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
+use pavior_workload::{ShapeRule, Shaper};
+use serde_json::{Value, json};
+
+use super::allocate::parts;
+use crate::args::ExplainArgs;
+use crate::busy::{self, Busy};
+use crate::fault::Fault;
+use crate::output::{self, Format, Table};
+use crate::{files, input};
+
+/// The width of tables and sentences, on wider terminals too: lines of a story.
+const WIDE: usize = 80;
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fault> {
+    let grid = input::machine(&args.machine)?;
+    let request = request(args, &grid)?;
+    let selections = selections(args, &grid)?;
+    if let Some(path) = &args.svg {
+        files::check_writable(path)?;
+    }
+    let busy = busy::read(&args.busy, grid)?;
+    let mut answers = Vec::new();
+    for selection in &selections {
+        let answer = explain::answer(&busy.state, selection, &request, args.seed);
+        answers.push(answer.map_err(|error| Fault::usage(error.to_string()))?);
+    }
+    let story = Story { busy, request, answers };
+    if let Some(path) = &args.svg {
+        let name = |job: JobId| story.busy.plain_name(job);
+        let svg = drawing::draw(&story.busy.state, &request, &story.answers, &name);
+        files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    match Format::or_default(args.format) {
+        Format::Json => output::json(&story.json(args.seed)),
+        Format::Csv => story.csv(),
+        Format::Table => story.table(),
+    }
+}
+
+fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Fault> {
+    let rule: pavior_workload::Selection<ShapeRule> =
+        input::name("--shape-rule", &args.shape_rule)?;
+    match (&args.shape, args.nodes) {
+        (Some(typed), _) => Ok(Request::shape(input::shape(typed, grid.axes())?)),
+        (None, Some(nodes)) => Ok(Shaper::new(&rule, grid, args.seed, 0).request(nodes)),
+        (None, None) => Err(Fault::usage("give --shape or --nodes")),
+    }
+}
+
+/// The strategies named, or all that work on the machine.
+fn selections(args: &ExplainArgs, grid: &Grid) -> Result<Vec<Selection>, Fault> {
+    if let Some(typed) = &args.strategy {
+        return input::names("--strategy", typed);
+    }
+    let all = registry::all().iter().map(|spec| Selection::defaults(spec));
+    Ok(all.filter(|selection| selection.supports(grid).is_ok()).collect())
+}
+
+/// Everything that there is to tell.
+struct Story {
+    busy: Busy,
+    request: Request,
+    answers: Vec<Answer>,
+}
+
+impl Story {
+    fn grid(&self) -> &Grid {
+        self.busy.state.grid()
+    }
+
+    /// What stands in the way of the box, if there is a box.
+    fn diagnosis(&self) -> Diagnosis {
+        let state = &self.busy.state;
+        let nothing = || Diagnosis {
+            fits: None,
+            largest_free: state.free().largest_free(),
+            nearest: None,
+            blocked: None,
+        };
+        self.request.shape.map_or_else(nothing, |shape| Diagnosis::of(state, shape))
+    }
+
+    fn json(&self, seed: u64) -> Value {
+        let (state, grid) = (&self.busy.state, self.grid());
+        let cuboid = |cuboid: &Option<Cuboid>| {
+            cuboid.as_ref().map_or(Value::Null, |cuboid| parts(grid, &[*cuboid]).remove(0))
+        };
+        let diagnosis = self.diagnosis();
+        let blocked = diagnosis.blocked.as_ref().map_or(Value::Null, |blocked| {
+            let job = |&(job, nodes): &(JobId, u32)| json!({ "job": self.busy.name(job), "nodes": nodes });
+            json!({
+                "base": &blocked.at.base[..grid.axes()],
+                "sides": &blocked.at.sides[..grid.axes()],
+                "busy_nodes": blocked.nodes(),
+                "jobs": blocked.jobs.iter().map(job).collect::<Vec<_>>(),
+                "failed": blocked.failed.iter().map(|&node| self.point(node)).collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "schema": 1,
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": seed,
+            "machine": grid.to_string(),
+            "request": {
+                "nodes": self.request.nodes,
+                "shape": self.request.shape.map(|shape| shape[..grid.axes()].to_vec()),
+            },
+            "free": state.free().count(),
+            "busy": state.busy_nodes(),
+            "failed": state.failed().len(),
+            "jobs": state.held().len(),
+            "perfect_index": self.perfect(),
+            "strategies": self.answers.iter().map(|answer| self.entry(answer)).collect::<Vec<_>>(),
+            "fits": cuboid(&diagnosis.fits),
+            "nearest": cuboid(&diagnosis.nearest),
+            "largest_free": cuboid(&diagnosis.largest_free),
+            "blocked": blocked,
+        })
+    }
+
+    fn entry(&self, answer: &Answer) -> Value {
+        let name = answer.selection.to_string();
+        let contiguous = answer.selection.spec.contiguous;
+        match &answer.outcome {
+            Ok(choice) => json!({
+                "strategy": name,
+                "contiguous": contiguous,
+                "granted": true,
+                "reason": null,
+                "nodes": choice.placement.nodes(),
+                "index": choice.index(),
+                "part_indices": choice.indices,
+                "parts": parts(self.grid(), choice.placement.parts()),
+            }),
+            Err(refusal) => json!({
+                "strategy": name,
+                "contiguous": contiguous,
+                "granted": false,
+                "reason": refusal.word(),
+                "nodes": 0,
+                "index": null,
+                "part_indices": [],
+                "parts": [],
+            }),
+        }
+    }
+
+    /// Rows of strategy, granted, reason, nodes, index, number of parts, placement.
+    fn rows(&self) -> impl Iterator<Item = [String; 7]> {
+        self.answers.iter().map(|answer| {
+            let name = answer.selection.to_string();
+            match &answer.outcome {
+                Ok(choice) => {
+                    let parts = choice.placement.parts();
+                    let words = parts.iter().map(|part| explain::words(self.grid(), part));
+                    [
+                        name,
+                        "true".into(),
+                        String::new(),
+                        choice.placement.nodes().to_string(),
+                        choice.index().to_string(),
+                        parts.len().to_string(),
+                        words.collect::<Vec<_>>().join("; "),
+                    ]
+                }
+                Err(refusal) => {
+                    let none = String::new;
+                    [name, "false".into(), refusal.to_string(), none(), none(), none(), none()]
+                }
+            }
+        })
+    }
+
+    fn csv(&self) -> Result<(), Fault> {
+        let header = ["strategy", "granted", "reason", "nodes", "index", "parts", "placement"];
+        output::csv(&header, &self.rows().map(Vec::from).collect::<Vec<_>>())
+    }
+
+    fn table(&self) -> Result<(), Fault> {
+        output::text(&self.heading(), WIDE)?;
+        let mut table =
+            Table::new(&["strategy", "index", "nodes", "parts", "placement"], 1).with_words(4);
+        for [name, _, reason, nodes, index, parts, placement] in self.rows() {
+            let placement =
+                if reason.is_empty() { placement } else { format!("refused: {reason}") };
+            table.row(vec![name, index, nodes, parts, placement]);
+        }
+        table.print(WIDE)?;
+        if self.answers.iter().any(|answer| answer.outcome.is_err()) {
+            for sentence in self.reasons() {
+                output::text(&sentence, WIDE)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn heading(&self) -> String {
+        let (state, grid) = (&self.busy.state, self.grid());
+        let failed = match state.failed().len() {
+            0 => String::new(),
+            1 => ", 1 node has failed".into(),
+            count => format!(", {count} nodes have failed"),
+        };
+        let shape = self.request.shape.map_or("no shape".into(), |shape| sides(grid, shape));
+        let perfect = self
+            .perfect()
+            .map_or(String::new(), |index| format!(", of index {index} at most as one box"));
+        format!(
+            "{grid}: {} hold{} {}{failed}, {} free; asked for {} as {shape}{perfect}",
+            count(state.held().len() as u64, "job"),
+            if state.held().len() == 1 { "s" } else { "" },
+            count(state.busy_nodes().into(), "node"),
+            state.free().count(),
+            count(self.request.nodes.into(), "node"),
+        )
+    }
+
+    /// Why requests are refused, sentence by sentence.
+    fn reasons(&self) -> Vec<String> {
+        let mut sentences = vec![String::new()];
+        for reason in Refusal::ALL {
+            let refuse = |answer: &&Answer| answer.outcome.as_ref().err() == Some(&reason);
+            let names: Vec<String> =
+                self.answers.iter().filter(refuse).map(|a| a.selection.to_string()).collect();
+            if !names.is_empty() {
+                sentences.push(format!("{reason} ({}): {}", reason.meaning(), names.join(", ")));
+            }
+        }
+        let diagnosis = self.diagnosis();
+        sentences.extend(diagnosis.fits.map(|at| {
+            let turned = self.request.shape != Some(at.sides);
+            let how = if turned { "free if turned" } else { "free all the same" };
+            format!("{how}: {}", self.words(&at))
+        }));
+        if diagnosis.fits.is_none() && self.request.shape.is_some() {
+            sentences.push(match diagnosis.nearest {
+                Some(at) => format!("nearest that fits: {}", self.words(&at)),
+                None => "nearest that fits: nothing, no node is free".into(),
+            });
+        }
+        sentences.extend(
+            diagnosis.largest_free.map(|at| format!("largest free submesh: {}", self.words(&at))),
+        );
+        sentences.extend(diagnosis.blocked.map(|blocked| {
+            let job = |&(job, nodes): &(JobId, u32)| {
+                format!("job {} ({})", self.busy.plain_name(job), count(nodes.into(), "node"))
+            };
+            let failed = |&node: &NodeId| format!("failed node {}", self.point(node));
+            let all: Vec<String> =
+                blocked.jobs.iter().map(job).chain(blocked.failed.iter().map(failed)).collect();
+            let at = explain::words(self.grid(), &blocked.at);
+            format!("best candidate: {at}, but for {}", all.join(", "))
+        }));
+        sentences
+    }
+
+    /// A box in words, with its number of nodes.
+    fn words(&self, at: &Cuboid) -> String {
+        format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
+    }
+
+    /// The highest index that the box could have.
+    fn perfect(&self) -> Option<i64> {
+        explain::perfect_index(&self.busy.state, self.request.shape?)
+    }
+
+    fn point(&self, node: NodeId) -> Value {
+        let grid = self.grid();
+        json!(&grid.point(node)[..grid.axes()])
+    }
+}
+
+fn sides(grid: &Grid, shape: [u16; 3]) -> String {
+    let sides: Vec<String> = shape[..grid.axes()].iter().map(u16::to_string).collect();
+    sides.join("x")
+}
+
+/// A number of things, in words.
+fn count(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}

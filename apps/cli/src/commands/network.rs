@@ -1,0 +1,161 @@
+//! `pavior network`: messages, one JSON object a line, through the network.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use pavior_kernel::Time;
+use pavior_mesh::{Grid, Point};
+use pavior_network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::args::NetworkCommandArgs;
+use crate::fault::{Fault, Place};
+use crate::output::{self, Format, Table};
+use crate::{input, net};
+
+/// A line of input.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    at: u64,
+    from: Vec<u64>,
+    to: Vec<u64>,
+    flits: Option<u32>,
+}
+
+pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Fault> {
+    let grid = input::machine(&args.machine)?;
+    let (settings, engine) = net::settings(&args.network, grid)?;
+    let mut messages = read(io::stdin().lock(), &grid, args.network.flits)?;
+    // Ids are the order of input; engines take messages in the order of creation.
+    messages.sort_by_key(|message| (message.created, message.id));
+    let mut network =
+        Network::new(grid, settings, engine).map_err(|error| Fault::usage(error.to_string()))?;
+    let mut printer = Printer::new(args.format, settings);
+    let mut failed = Ok(());
+    run_list(&mut network, messages, |delivery| {
+        if failed.is_ok() {
+            failed = printer.take(delivery);
+        }
+    })
+    .map_err(|deadlock| Fault::usage(deadlock.to_string()))?;
+    failed?;
+    printer.finish()
+}
+
+/// Reads all messages; a line that is wrong ends the command.
+fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>, Fault> {
+    let (mut messages, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
+    while {
+        line.clear();
+        input.read_until(b'\n', &mut line)?
+    } > 0
+    {
+        number += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let fault = |column: usize, reason: String| {
+            let text = String::from_utf8_lossy(&line).trim_end().to_string();
+            let span = column.saturating_sub(1).min(text.len())..text.len();
+            let from = format!("standard input:{number}:{column}:");
+            Fault::Usage { message: reason, place: Some(Place { from, line: text, span }) }
+        };
+        let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            fault(error.column().max(1), reason.to_string())
+        })?;
+        let ends = [point(grid, &parsed.from), point(grid, &parsed.to)];
+        let [Some(from), Some(to)] = ends else {
+            let at = if ends[0].is_none() { &parsed.from } else { &parsed.to };
+            return Err(fault(1, format!("{at:?} is no node of {grid}")));
+        };
+        let id = messages.len() as u64;
+        let (flits, created) = (parsed.flits.unwrap_or(flits), Time(parsed.at));
+        let message = Message::between(grid, id, [from, to], flits, created);
+        messages.push(message.map_err(|error| fault(1, error.to_string()))?);
+    }
+    Ok(messages)
+}
+
+/// A node from as many coordinates as the machine has axes.
+fn point(grid: &Grid, coordinates: &[u64]) -> Option<Point> {
+    let mut point = [0; 3];
+    if coordinates.len() != grid.axes() {
+        return None;
+    }
+    for (axis, &coordinate) in coordinates.iter().enumerate() {
+        point[axis] = u16::try_from(coordinate).ok()?;
+    }
+    grid.contains(point).then_some(point)
+}
+
+/// Prints deliveries in the order of ids, each as soon as those before it have been printed.
+struct Printer {
+    format: Format,
+    settings: Settings,
+    next: u64,
+    early: BTreeMap<u64, Delivery>,
+    rows: Vec<Vec<String>>,
+    out: io::BufWriter<io::Stdout>,
+}
+
+const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blocked"];
+
+impl Printer {
+    fn new(format: Option<Format>, settings: Settings) -> Printer {
+        Printer {
+            // JSON lines unless asked otherwise, on a terminal too.
+            format: format.unwrap_or(Format::Json),
+            settings,
+            next: 0,
+            early: BTreeMap::new(),
+            rows: Vec::new(),
+            out: io::BufWriter::new(io::stdout()),
+        }
+    }
+
+    fn take(&mut self, delivery: &Delivery) -> Result<(), Fault> {
+        self.early.insert(delivery.id, *delivery);
+        while let Some(delivery) = self.early.remove(&self.next) {
+            self.next += 1;
+            self.print(&delivery)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, delivery: &Delivery) -> Result<(), Fault> {
+        let Delivery { id, created, delivered, hops, flits, .. } = *delivery;
+        let latency = delivery.latency();
+        let blocked = latency - zero_load_latency(hops, flits, self.settings.routing_delay);
+        if self.format == Format::Json {
+            let line = json!({
+                "id": id,
+                "created": created.0,
+                "delivered": delivered.0,
+                "latency": latency,
+                "hops": hops,
+                "blocked": blocked,
+            });
+            writeln!(self.out, "{line}")?;
+        } else {
+            let row = [id, created.0, delivered.0, latency, u64::from(hops), blocked];
+            self.rows.push(row.iter().map(ToString::to_string).collect());
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), Fault> {
+        match self.format {
+            Format::Json => Ok(self.out.flush()?),
+            Format::Csv => output::csv(&HEADER, &self.rows),
+            Format::Table => {
+                let mut table = Table::new(&HEADER, 0);
+                self.rows.into_iter().for_each(|row| table.row(row));
+                table.print(output::width()).map(drop)
+            }
+        }
+    }
+}

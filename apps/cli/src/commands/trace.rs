@@ -1,6 +1,0 @@
-//! placeholder
-use crate::args::TraceArgs;
-use crate::fault::Fault;
-pub(crate) fn run(_: &TraceArgs) -> Result<(), Fault> {
-    Ok(())
-}

@@ -1,0 +1,35 @@
+//! `pavior trace convert`: from one format of logs to another.
+
+use pavior_workload::{Selection, ShapeRule, Shaper};
+
+use super::Log;
+use crate::args::ConvertArgs;
+use crate::fault::Fault;
+use crate::{input, logs};
+
+pub(super) fn run(args: &ConvertArgs) -> Result<(), Fault> {
+    let mut trace = logs::read(&args.from, &args.read)?;
+    if let Some(machine) = &args.machine {
+        let grid = input::machine(machine)?;
+        let rule: Selection<ShapeRule> = input::name("--shape-rule", &args.shape_rule)?;
+        let mut shaper = Shaper::new(&rule, &grid, args.seed, 0);
+        for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
+            record.shape = shaper.shape(record.nodes);
+        }
+    }
+    let largest = trace.records.iter().map(|record| u64::from(record.nodes)).max();
+    let log = Log {
+        nodes: trace.header.machine_size().or(largest).unwrap_or(0),
+        header: trace.header,
+        records: trace.records,
+        version: args.batsim.version(),
+    };
+    log.write(&args.to)?;
+    let report = &trace.report;
+    let left = report.job_lines - report.kept;
+    eprintln!("{} jobs written to {}", report.kept, args.to.display());
+    if left > 0 {
+        eprintln!("{left} of {} job lines skipped or filtered out", report.job_lines);
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `pavior trace generate`: a synthetic log, from a model of whole workloads or a stream of jobs.
+
+use std::io;
+
+use pavior_kernel::{bare_name, unknown_name};
+use pavior_workload::traces::{Format, Header, Record, batsim};
+use pavior_workload::{Generator, Kind, Selection, SideDistribution, SyntheticJobs};
+
+use super::Log;
+use crate::args::GenerateArgs;
+use crate::commands::simulate;
+use crate::fault::Fault;
+use crate::input;
+
+pub(super) fn run(args: &GenerateArgs) -> Result<(), Fault> {
+    if args.jobs == 0 {
+        return Err(Fault::usage("--jobs 0: a log has at least one job"));
+    }
+    let grid = args.machine.as_deref().map(input::machine).transpose()?;
+    let is_sides = SideDistribution::all().iter().any(|spec| spec.name == bare_name(&args.model));
+    let (nodes, records) = if is_sides {
+        let grid = grid.ok_or_else(|| {
+            Fault::usage(format!("{}: request sides are drawn for a --machine", args.model))
+        })?;
+        let workload = simulate::workload(&args.model, &args.stream)?;
+        let jobs = SyntheticJobs::new(&workload, &grid, args.seed, 0)
+            .map_err(|error| Fault::usage(error.to_string()))?;
+        let records: Option<Vec<Record>> =
+            jobs.take(args.jobs).map(|job| Record::of_job(&job)).collect();
+        let records = records.ok_or_else(|| {
+            Fault::usage("a job that sends messages has no run time to write; choose --service")
+        })?;
+        (grid.nodes(), records)
+    } else {
+        let model = model(&args.model)?;
+        let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
+            Fault::usage(format!("{}: the model needs --nodes or --machine", args.model))
+        })?;
+        if nodes == 0 {
+            return Err(Fault::usage("--nodes 0: a machine has at least one node"));
+        }
+        let jobs = (model.spec.does.generate)(&model.options, nodes, args.seed, 0);
+        (nodes, jobs.take(args.jobs).collect())
+    };
+    let mut header = Header::default();
+    header.push("Version", "2.2");
+    header.push("Computer", "none (synthetic)");
+    header.push(
+        "Note",
+        &format!(
+            "pavior {} trace generate {} seed {}",
+            env!("CARGO_PKG_VERSION"),
+            args.model,
+            args.seed
+        ),
+    );
+    header.push("MaxJobs", &records.len().to_string());
+    header.push("MaxProcs", &nodes.to_string());
+    let version = batsim::Version::V4;
+    let log = Log { header, records, nodes: nodes.into(), version };
+    match &args.out {
+        Some(path) => log.write(path),
+        None => Ok(log.write_to(&mut io::stdout().lock(), Format::Swf)?),
+    }
+}
+
+/// A model of whole workloads; an unknown name is compared with the sides' names, too.
+fn model(typed: &str) -> Result<Selection<Generator>, Fault> {
+    let known: Vec<&str> = Generator::all()
+        .iter()
+        .map(|spec| spec.name)
+        .chain(SideDistribution::all().iter().map(|spec| spec.name))
+        .collect();
+    let name = bare_name(typed);
+    if !known.contains(&name) {
+        let bad = unknown_name("workload model or distribution of sides", name, &known);
+        return Err(Fault::option("trace generate", typed, 0, &bad));
+    }
+    input::name("trace generate", typed)
+}

@@ -1,0 +1,64 @@
+//! `pavior trace`: look into logs, convert them, write synthetic ones.
+
+mod convert;
+mod generate;
+mod inspect;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use pavior_workload::traces::{Format, Header, Record, batsim, sim, swf};
+
+use crate::args::{TraceArgs, TraceCommand};
+use crate::fault::Fault;
+use crate::files;
+
+pub(crate) fn run(args: &TraceArgs) -> Result<(), Fault> {
+    match &args.command {
+        TraceCommand::Inspect(args) => inspect::run(args),
+        TraceCommand::Convert(args) => convert::run(args),
+        TraceCommand::Generate(args) => generate::run(args),
+    }
+}
+
+/// A log to be written.
+struct Log {
+    header: Header,
+    records: Vec<Record>,
+    /// Nodes of the machine, which Batsim wants to know.
+    nodes: u64,
+    version: batsim::Version,
+}
+
+impl Log {
+    /// Writes it in the format that the name says, compressed if it ends in `.gz`.
+    fn write(&self, path: &Path) -> Result<(), Fault> {
+        let format = Format::of_file(&path.to_string_lossy()).ok_or_else(|| {
+            Fault::usage(format!(
+                "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one \
+                 of these and .gz",
+                path.display()
+            ))
+        })?;
+        let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        files::write_whole(path, |out| {
+            if gzip {
+                let mut encoder = GzEncoder::new(out, Compression::default());
+                self.write_to(&mut encoder, format)?;
+                encoder.finish().map(drop)
+            } else {
+                self.write_to(out, format)
+            }
+        })
+    }
+
+    fn write_to(&self, out: &mut dyn Write, format: Format) -> io::Result<()> {
+        match format {
+            Format::Swf => swf::write(out, &self.header, &self.records),
+            Format::Sim => sim::write(out, &self.records),
+            Format::Batsim => batsim::write(out, &self.records, self.nodes, self.version),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! JSON with places: where in a line a key or a value stands, so that a fault can be underlined.
+//!
+//! The text has been read as JSON before, so that it is known to be well formed.
+
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
+/// A value of an object, and its key.
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) key_place: Range<usize>,
+    pub(crate) place: Range<usize>,
+}
+
+/// The members of the object that stands at a place, in order; none if it is no object.
+pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
+    let mut members = Vec::new();
+    let Some(mut at) = inside(text, place, '{') else { return members };
+    while at < place.end && !text[at..].starts_with('}') {
+        let key_place = value(text, at);
+        let key = serde_json::from_str(&text[key_place.clone()]).unwrap_or_default();
+        let colon = after(text, key_place.end);
+        let place = value(text, after(text, colon + 1));
+        at = next(text, place.end);
+        members.push(Member { key, key_place, place });
+    }
+    members
+}
+
+/// The elements of the array that stands at a place, in order; none if it is no array.
+pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
+    let mut elements = Vec::new();
+    let Some(mut at) = inside(text, place, '[') else { return elements };
+    while at < place.end && !text[at..].starts_with(']') {
+        let place = value(text, at);
+        at = next(text, place.end);
+        elements.push(place);
+    }
+    elements
+}
+
+/// Where the first thing in an object or array begins.
+fn inside(text: &str, place: &Range<usize>, bracket: char) -> Option<usize> {
+    text[place.clone()].starts_with(bracket).then(|| after(text, place.start + 1))
+}
+
+/// Behind white space.
+fn after(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
+}
+
+/// Behind white space and a comma, if there is one.
+fn next(text: &str, at: usize) -> usize {
+    let at = after(text, at);
+    if text[at..].starts_with(',') { after(text, at + 1) } else { at }
+}
+
+/// The value that begins at a place.
+fn value(text: &str, at: usize) -> Range<usize> {
+    let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
+    let _ = values.next();
+    // Well-formed text has a value here; a step of one keeps other text from looping for ever.
+    at..at + values.byte_offset().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_keys_and_values() {
+        let text = r#" {"a" : [1, {"b":"x]}"} ,-2.5] , "é":null}"#.trim_start();
+        let all = members(text, &(0..text.len()));
+        let keys: Vec<&str> = all.iter().map(|member| member.key.as_str()).collect();
+        assert_eq!(keys, ["a", "é"]);
+        assert_eq!(&text[all[1].key_place.clone()], "\"é\"");
+        assert_eq!(&text[all[1].place.clone()], "null");
+        let inner: Vec<&str> =
+            elements(text, &all[0].place).into_iter().map(|place| &text[place]).collect();
+        assert_eq!(inner, ["1", r#"{"b":"x]}"}"#, "-2.5"]);
+        assert!(members("[]", &(0..2)).is_empty() && elements("{}", &(0..2)).is_empty());
+        assert!(members("{}", &(0..2)).is_empty() && elements("[ ]", &(0..3)).is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! The network as users describe it: settings, patterns, and how jobs send.
+
+use pavior_kernel::BadName;
+use pavior_mesh::Grid;
+use pavior_network::{
+    EngineKind, Lanes, Network, PatternSelection, Plan, RankOrder, Release, Rounds, Sending,
+    Settings,
+};
+use pavior_simulation::NetworkSetup;
+use pavior_workload::{Kind, ServiceDistribution, Synthetic, Unit};
+
+use crate::args::{self, MessageArgs, NetworkArgs};
+use crate::fault::Fault;
+use crate::input;
+
+/// The parameters of the network, checked.
+pub(crate) fn settings(args: &NetworkArgs, grid: Grid) -> Result<(Settings, EngineKind), Fault> {
+    let settings = Settings {
+        routing_delay: args.routing_delay,
+        buffer: args.buffer,
+        lanes: match args.lanes {
+            args::Lanes::One => Lanes::One,
+            args::Lanes::Two => Lanes::Two,
+            args::Lanes::Shared => Lanes::Shared,
+        },
+        release: match args.release {
+            args::Release::Drained => Release::Drained,
+            args::Release::Passed => Release::Passed,
+        },
+    };
+    let engine = match args.engine {
+        args::Engine::Worm => EngineKind::Worm,
+        args::Engine::Flit => EngineKind::Flit,
+    };
+    if args.flits == 0 {
+        return Err(Fault::usage("--flits 0: a message has at least one flit, its header"));
+    }
+    Network::new(grid, settings, engine).map_err(|error| Fault::usage(error.to_string()))?;
+    Ok((settings, engine))
+}
+
+/// The network of a simulation whose jobs send messages; none if they only run.
+pub(crate) fn setup(
+    args: &MessageArgs,
+    workload: Option<&Synthetic>,
+    grid: Grid,
+) -> Result<Option<NetworkSetup>, Fault> {
+    let Some(workload) = workload.filter(|workload| workload.unit() == Unit::CYCLE) else {
+        return refuse(args);
+    };
+    let pattern = pattern(args)?;
+    pattern.supports(&grid).map_err(|error| Fault::usage(error.to_string()))?;
+    if workload.service.spec.name == "iterations" {
+        pattern.supports_iterations().map_err(|error| Fault::usage(error.to_string()))?;
+    }
+    let (settings, engine) = settings(&args.network, grid)?;
+    Ok(Some(NetworkSetup {
+        engine,
+        settings,
+        plan: Plan {
+            pattern,
+            sending: args.sending.map(|sending| match sending {
+                args::Sending::Sequential => Sending::Sequential,
+                args::Sending::Blocking => Sending::Blocking,
+                args::Sending::Pipelined => Sending::Pipelined,
+            }),
+            rounds: args.rounds.map(|rounds| match rounds {
+                args::Rounds::Barrier => Rounds::Barrier,
+                args::Rounds::Free => Rounds::Free,
+            }),
+            flits: args.network.flits,
+        },
+        ranks: match args.ranks {
+            args::Ranks::Coordinates => RankOrder::Coordinates,
+            args::Ranks::Parts => RankOrder::Parts,
+        },
+    }))
+}
+
+/// The pattern; `--order` sets the option of that name.
+fn pattern(args: &MessageArgs) -> Result<PatternSelection, Fault> {
+    let typed = args.pattern.as_deref().unwrap_or("one-to-all");
+    let pattern: PatternSelection = input::name("--pattern", typed)?;
+    let Some(order) = &args.order else { return Ok(pattern) };
+    let ordered = format!("{typed}:order={order}");
+    ordered.parse().map_err(|bad: BadName| {
+        let reason = format!("--order {order}: {}", bad.reason);
+        Fault::usage(reason)
+    })
+}
+
+/// Options that are about messages mean nothing where there are none.
+fn refuse(args: &MessageArgs) -> Result<Option<NetworkSetup>, Fault> {
+    let given = [
+        ("--pattern", args.pattern.is_some()),
+        ("--sending", args.sending.is_some()),
+        ("--order", args.order.is_some()),
+        ("--rounds", args.rounds.is_some()),
+        ("--channels", args.channels.is_some()),
+        ("--heatmap", args.heatmap.is_some()),
+    ];
+    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(None) };
+    let services: Vec<&str> = ServiceDistribution::all()
+        .iter()
+        .filter(|spec| spec.does.unit == Unit::CYCLE)
+        .map(|spec| spec.name)
+        .collect();
+    Err(Fault::usage(format!(
+        "{option} is for jobs that send messages; choose --service {}",
+        services.join(" or ")
+    )))
+}

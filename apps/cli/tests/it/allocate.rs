@@ -1,0 +1,118 @@
+//! The protocol of the live allocator.
+
+use serde_json::{Value, json};
+
+use crate::{pavior, stderr, stdout};
+
+/// The answers to lines of input.
+fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
+    let arguments = ["allocate", "--machine", machine, "--strategy", strategy];
+    let output = pavior(&arguments, &(lines.join("\n") + "\n"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn allocates_releases_fails_and_shows() {
+    let given = answers(
+        "mesh:8x8x8",
+        "tbl",
+        &[
+            r#"{"op":"allocate","job":7,"shape":[2,3,2]}"#,
+            r#"{"op":"allocate","job":"7","nodes":11}"#,
+            r#"{"op":"allocate","job":9,"shape":[1,1,1],"dry_run":true}"#,
+            r#"{"op":"fail","node":[1,1,0]}"#,
+            r#"{"op":"fail","node":[7,7,7]}"#,
+            r#"{"op":"show"}"#,
+            r#"{"op":"release","job":7}"#,
+            r#"{"op":"show"}"#,
+            r#"{"op":"repair","node":[1,1,0]}"#,
+            r#"{"op":"repair","node":[1,1,0]}"#,
+            r#"{"op":"allocate","job":8,"shape":[9,1,1]}"#,
+            r#"{"op":"allocate","job":8,"shape":[70000,1,1]}"#,
+            r#"{"op":"allocate","job":8,"shape":[8,8,8]}"#,
+        ],
+    );
+    assert_eq!(
+        given,
+        [
+            json!({"job":7,"granted":true,"nodes":12,"requested":12,
+                   "parts":[{"base":[0,0,0],"sides":[2,3,2]}]}),
+            json!({"job":"7","granted":true,"nodes":12,"requested":11,
+                   "parts":[{"base":[0,3,0],"sides":[3,2,2]}]}),
+            json!({"job":9,"granted":true,"nodes":1,"requested":1,
+                   "parts":[{"base":[0,5,0],"sides":[1,1,1]}]}),
+            json!({"node":[1,1,0],"failed":true,"job":7}),
+            json!({"node":[7,7,7],"failed":true,"job":null}),
+            json!({"free":487,"busy":24,"failed":1,"jobs":2,"largest_free":[8,7,6]}),
+            json!({"job":7,"released":true,"nodes":12}),
+            json!({"free":498,"busy":12,"failed":2,"jobs":1,"largest_free":[8,7,6]}),
+            json!({"node":[1,1,0],"failed":false,"job":null}),
+            json!({"node":[1,1,0],"failed":false,"job":null}),
+            json!({"job":8,"granted":false,"reason":"larger-than-machine"}),
+            json!({"job":8,"granted":false,"reason":"larger-than-machine"}),
+            json!({"job":8,"granted":false,"reason":"too-few-free-nodes"}),
+        ]
+    );
+}
+
+#[test]
+fn coordinates_have_as_many_entries_as_the_machine_has_axes() {
+    let given = answers("torus:5", "tff", &[r#"{"op":"allocate","job":1,"shape":[5]}"#]);
+    assert_eq!(given[0]["parts"], json!([{"base":[0],"sides":[5]}]));
+}
+
+#[test]
+fn malformed_lines_are_answered_and_change_nothing() {
+    let bad = [
+        "",
+        "7",
+        "{",
+        r#"{"op":"fly"}"#,
+        r#"{"job":1}"#,
+        r#"{"op":"allocate","job":1}"#,
+        r#"{"op":"allocate","shape":[1,1]}"#,
+        r#"{"op":"allocate","job":1.5,"shape":[1,1]}"#,
+        r#"{"op":"allocate","job":null,"shape":[1,1]}"#,
+        r#"{"op":"allocate","job":1,"shape":[0,1]}"#,
+        r#"{"op":"allocate","job":1,"shape":[-1,1]}"#,
+        r#"{"op":"allocate","job":1,"shape":[1,1,1]}"#,
+        r#"{"op":"allocate","job":1,"shape":[1.5,1]}"#,
+        r#"{"op":"allocate","job":1,"nodes":0}"#,
+        r#"{"op":"allocate","job":1,"nodes":1,"shape":[1,1]}"#,
+        r#"{"op":"allocate","job":1,"nodes":1,"dry_run":"yes"}"#,
+        r#"{"op":"release","job":5}"#,
+        r#"{"op":"fail","node":[4,0]}"#,
+        r#"{"op":"fail","node":[0]}"#,
+        r#"{"op":"repair"}"#,
+    ];
+    let mut lines = vec![r#"{"op":"allocate","job":2,"shape":[2,2]}"#];
+    lines.extend(bad);
+    lines.push(r#"{"op":"allocate","job":2,"shape":[1,1]}"#);
+    lines.push(r#"{"op":"show"}"#);
+    let given = answers("mesh:4x4", "ff", &lines);
+    assert_eq!(given.len(), lines.len());
+    for (index, answer) in given[1..given.len() - 1].iter().enumerate() {
+        assert!(answer["error"].is_string(), "{}: {answer}", lines[index + 1]);
+        assert_eq!(answer["line"], json!(index + 2));
+    }
+    let show = json!({"free":12,"busy":4,"failed":0,"jobs":1,"largest_free":[4,2]});
+    assert_eq!(given.last(), Some(&show));
+}
+
+#[test]
+fn input_that_is_no_text_is_answered() {
+    use std::io::Write;
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pavior"))
+        .args(["allocate", "--machine", "mesh:2", "--strategy", "ff"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"\xff\xfe\x00\n{\"op\":\"show\"}").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = stdout(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains("error") && lines[1].contains("\"free\":2"), "{lines:?}");
+}

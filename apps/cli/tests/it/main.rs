@@ -1,0 +1,49 @@
+//! The command line, seen from outside.
+
+mod allocate;
+mod docs;
+mod files;
+mod mistakes;
+mod simulate;
+
+use std::process::{Command, Output, Stdio};
+
+/// Runs `pavior` with arguments, and text on standard input.
+fn pavior(arguments: &[&str], input: &str) -> Output {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that fails before it reads closes the pipe; that is not this test's business.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Runs `pavior`, which must succeed, and returns its standard output.
+fn good(arguments: &[&str]) -> String {
+    let output = pavior(arguments, "");
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// Runs `pavior`, which must end with status 2, print nothing, and not panic; returns its message.
+fn refused(arguments: &[&str]) -> String {
+    let output = pavior(arguments, "");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert_eq!(stdout(&output), "", "{arguments:?}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}

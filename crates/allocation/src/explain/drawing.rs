@@ -1,0 +1,362 @@
+//! Drawings of what strategies would do, as SVG.
+//!
+//! A panel for each strategy: the machine with its origin at the lower left, planes of constant z
+//! side by side. Each job has a colour; a failed node is crossed out. For contiguous strategies the
+//! free nodes are marked by what they are as bases of the box: *covered* (it would hit a busy or
+//! failed node), *rejected* (it would leave the machine, or is the same place as another base), or a
+//! *candidate*, a free base, with its optimality index where there is room to print it. The choice
+//! lies on top, its parts numbered in the order of grant.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid, JobId, Point, Request, Scan, Sides};
+
+use super::svg::{Element, rect, text};
+use super::{Answer, State, index};
+
+/// The widest a drawing gets, unless a single plane is wider, in pixels.
+const WIDE: f64 = 960.0;
+/// Between panels, between planes, and around it all.
+const GAP: f64 = 24.0;
+/// Between the planes of a panel.
+const PLANE_GAP: f64 = 16.0;
+/// Room for the coordinates of the axes.
+const AXIS: f64 = 18.0;
+
+/// Fills on which white text is readable, on light and on dark pages.
+const COLOURS: [&str; 8] =
+    ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
+
+const STYLE: &str = "\
+text{font-family:system-ui,sans-serif;fill:#1c2024}
+.page{fill:#ffffff}.node{fill:#f7f8f9}.line{fill:none;stroke:#ccd2d8;stroke-width:1}
+.name{font-weight:600}.quiet{fill:#5a646e}.middle,.on,.mark,.number{text-anchor:middle}
+.cover{fill:#f5cfc0}.reject{fill:#dfe3e7}.mark{fill:#1f6f43;font-weight:600}.dot{fill:#1f6f43}
+.job{stroke:#ffffff;stroke-width:1}.on{fill:#ffffff;font-weight:600}
+.failed{fill:#3c444c}.cross{stroke:#ffffff;stroke-width:1.5;fill:none}
+.choice{fill:#ffd24a;stroke:#8a5a00;stroke-width:2}
+.number{fill:#3d2a00;font-weight:700}.base{fill:#8a5a00}
+@media(prefers-color-scheme:dark){
+text{fill:#e6e9ec}.page{fill:#15181b}.node{fill:#1f2429}.line{stroke:#3a424a}.quiet{fill:#9aa5af}
+.cover{fill:#5a3528}.reject{fill:#363d44}.mark{fill:#6fd39b}.dot{fill:#6fd39b}
+.job{stroke:#15181b}.failed{fill:#8b949d}.cross{stroke:#15181b}
+.on{fill:#ffffff}.number{fill:#3d2a00}
+}
+";
+
+/// Draws a state and what strategies would do in it with a request. `name` gives the names of jobs.
+///
+/// Each panel takes O(N) for N nodes; machines of some thousand nodes can still be read.
+pub fn draw(
+    state: &State,
+    request: &Request,
+    answers: &[Answer],
+    name: &dyn Fn(JobId) -> String,
+) -> String {
+    let view = View::of(state.grid());
+    let [wide, high] = view.panel();
+    let columns = ((WIDE + GAP) / (wide + GAP)).floor().max(1.0) as usize;
+    let columns = columns.min(answers.len().max(1));
+    let rows = answers.len().div_ceil(columns);
+    let width = (GAP + columns as f64 * (wide + GAP)).max(420.0);
+    let mut body = String::new();
+    for (number, answer) in answers.iter().enumerate() {
+        let x = GAP + (number % columns) as f64 * (wide + GAP);
+        let y = GAP + (number / columns) as f64 * (high + GAP);
+        let mut inner = String::new();
+        panel(&view, state, request, answer, &mut inner);
+        Element::new("g")
+            .with("transform", format!("translate({x} {y})"))
+            .around(&inner, &mut body);
+    }
+    let legend_at = GAP + rows as f64 * (high + GAP);
+    let height = legend_at + legend(width, legend_at, &mut body) + GAP;
+    let mut busy = String::new();
+    busy_nodes(&view, state, name, &mut busy);
+    let mut inner = String::new();
+    Element::new("title").text(&format!("{} with a request", state.grid()), &mut inner);
+    inner += &format!("<style>\n{STYLE}</style>\n<defs>\n");
+    Element::new("g").with("id", "busy").around(&busy, &mut inner);
+    inner += "</defs>\n";
+    rect("page", [0.0; 2], [width, height]).end(&mut inner);
+    inner += &body;
+    let mut out = String::new();
+    Element::new("svg")
+        .with("xmlns", "http://www.w3.org/2000/svg")
+        .with("viewBox", format!("0 0 {width} {height}"))
+        .with("width", width)
+        .with("height", height)
+        .with("role", "img")
+        .around(&inner, &mut out);
+    out
+}
+
+/// Where things lie in a panel.
+struct View {
+    grid: Grid,
+    cell: f64,
+    /// Planes in a row.
+    planes: u16,
+}
+
+impl View {
+    fn of(grid: &Grid) -> View {
+        let [w, d, h] = grid.sides().map(f64::from);
+        let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
+        // All planes in a row if their nodes stay large enough to be marked.
+        let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
+        let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
+        let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
+        View { grid: *grid, cell, planes: planes as u16 }
+    }
+
+    fn panel(&self) -> [f64; 2] {
+        let [w, d, h] = self.grid.sides().map(f64::from);
+        let across = f64::from(self.planes);
+        let down = (h / across).ceil();
+        let title: f64 = 190.0;
+        [
+            (AXIS + across * (w * self.cell + PLANE_GAP) - PLANE_GAP).max(title),
+            self.title() + down * (d * self.cell + AXIS + PLANE_GAP) - PLANE_GAP,
+        ]
+    }
+
+    /// The height of a panel's title; planes of a space have names above them.
+    fn title(&self) -> f64 {
+        if self.grid.side(2) > 1 { 54.0 } else { 40.0 }
+    }
+
+    /// The upper left corner of a box that does not wrap, on a plane, and its size.
+    fn place(&self, cuboid: &Cuboid, z: u16) -> ([f64; 2], [f64; 2]) {
+        let [w, d, _] = self.grid.sides().map(f64::from);
+        let (across, down) = (f64::from(z % self.planes), f64::from(z / self.planes));
+        let left = AXIS + across * (w * self.cell + PLANE_GAP);
+        let top = self.title() + down * (d * self.cell + AXIS + PLANE_GAP);
+        let [x, y, _] = cuboid.base.map(f64::from);
+        let [a, b, _] = cuboid.sides.map(f64::from);
+        let at = [left + x * self.cell, top + (d - y - b) * self.cell];
+        (at, [a * self.cell, b * self.cell])
+    }
+
+    /// The pieces of a box on each plane: where, and how large.
+    fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
+        let planes = |piece: Cuboid| {
+            (piece.base[2]..piece.base[2] + piece.sides[2]).map(move |z| (piece, z))
+        };
+        let pieces = cuboid.unwrapped(&self.grid).flat_map(planes);
+        pieces.map(|(piece, z)| self.place(&piece, z)).collect()
+    }
+}
+
+/// Text in the middle of a rectangle, as large as it fits; none if that is too small to read.
+fn label(class: &str, words: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
+    let letters = words.chars().count().max(1) as f64;
+    let height = (size[0] * 1.5 / (letters + 0.6)).min(size[1] * 0.75).min(13.0);
+    if height >= 5.0 {
+        let height = (height * 2.0).round() / 2.0;
+        let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
+        text(class, middle, height).text(words, out);
+    }
+}
+
+fn panel(view: &View, state: &State, request: &Request, answer: &Answer, out: &mut String) {
+    let grid = state.grid();
+    text("name", [AXIS, 12.0], 14.0).text(&answer.selection.to_string(), out);
+    text("quiet", [AXIS, 29.0], 12.0).text(&summary(grid, answer), out);
+    for z in 0..grid.side(2) {
+        plane(view, z, out);
+    }
+    if answer.selection.spec.contiguous
+        && let Some(shape) = searched(request, answer).filter(|&shape| grid.fits(shape))
+    {
+        bases(view, state, shape, out);
+    }
+    Element::new("use").with("href", "#busy").end(out);
+    let Ok(choice) = &answer.outcome else { return };
+    let parts = choice.placement.parts();
+    for (number, part) in parts.iter().enumerate() {
+        for place in view.pieces(part) {
+            rect("choice", place.0, place.1).end(out);
+            if parts.len() > 1 {
+                label("number", &(number + 1).to_string(), place, out);
+            } else {
+                label("number", &choice.index().to_string(), place, out);
+            }
+        }
+    }
+}
+
+/// The title's second line.
+fn summary(grid: &Grid, answer: &Answer) -> String {
+    match &answer.outcome {
+        Err(refusal) => format!("refused: {refusal}"),
+        Ok(choice) => match choice.placement.parts() {
+            [one] => format!("{}, index {}", super::words(grid, one), choice.index()),
+            parts => format!("{} parts, index {}", parts.len(), choice.index()),
+        },
+    }
+}
+
+/// The box whose bases are marked: the chosen one, or the one asked for; none of an L.
+fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
+    match &answer.outcome {
+        Ok(choice) => match choice.placement.parts() {
+            [one] => Some(one.sides),
+            _ => None,
+        },
+        Err(_) => request.shape,
+    }
+}
+
+/// The nodes of a plane, its lines and coordinates.
+fn plane(view: &View, z: u16, out: &mut String) {
+    let [w, d, h] = view.grid.sides();
+    let whole = Cuboid::new([0, 0, z], [w, d, 1]);
+    let (at, size) = view.place(&whole, z);
+    rect("node", at, size).end(out);
+    let mut lines = String::new();
+    for x in 0..=w {
+        lines += &format!("M{} {}v{}", at[0] + f64::from(x) * view.cell, at[1], size[1]);
+    }
+    for y in 0..=d {
+        lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
+    }
+    Element::new("path").with("class", "line").with("d", lines).end(out);
+    // Every coordinate where there is room, else every fifth, tenth, ...
+    let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
+    let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
+    let below = at[1] + size[1] + 12.0;
+    for x in (0..w).step_by(step as usize) {
+        let middle = at[0] + (f64::from(x) + 0.5) * view.cell;
+        text("quiet middle", [middle, below], 10.0).text(&x.to_string(), out);
+    }
+    if z % view.planes == 0 {
+        for y in (0..d).step_by(step as usize) {
+            let middle = at[1] + size[1] - (f64::from(y) + 0.5) * view.cell + 4.0;
+            text("quiet middle", [at[0] - 10.0, middle], 10.0).text(&y.to_string(), out);
+        }
+    }
+    if h > 1 {
+        text("quiet", [at[0], at[1] - 3.0], 10.0).text(&format!("z = {z}"), out);
+    }
+}
+
+/// What a node is as the base of a box.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Busy,
+    Covered,
+    Rejected,
+    Candidate,
+}
+
+/// Marks what the free nodes are as bases of a box.
+fn bases(view: &View, state: &State, shape: Sides, out: &mut String) {
+    let (grid, free) = (state.grid(), state.free());
+    let mut set = BaseSet::new(*grid);
+    set.compute(free, shape);
+    let of = |at: Point| {
+        let canonical = (0..3).all(|axis| at[axis] < grid.starts(axis, shape[axis]));
+        match () {
+            () if !free.is_node_free(grid.id(at)) => Base::Busy,
+            () if !canonical => Base::Rejected,
+            () if set.contains(at) => Base::Candidate,
+            () => Base::Covered,
+        }
+    };
+    for (y, z) in (0..grid.side(2)).flat_map(|z| (0..grid.side(1)).map(move |y| (y, z))) {
+        let mut x = 0;
+        while x < grid.side(0) {
+            let kind = of([x, y, z]);
+            let run = (x..grid.side(0)).take_while(|&next| of([next, y, z]) == kind).count() as u16;
+            let class = match kind {
+                Base::Covered => Some("cover"),
+                Base::Rejected => Some("reject"),
+                _ => None,
+            };
+            if let Some(class) = class {
+                let (at, size) = view.place(&Cuboid::new([x, y, z], [run, 1, 1]), z);
+                let inner = [size[0] - 1.0, size[1] - 1.0];
+                rect(class, [at[0] + 0.5, at[1] + 0.5], inner).end(out);
+            }
+            x += run;
+        }
+    }
+    for base in Scan::default().bases(*grid, shape).filter(|&base| set.contains(base)) {
+        let node = view.place(&Cuboid::node(base), base[2]);
+        if view.cell >= 12.0 {
+            let index = index(free, &Cuboid::new(base, shape));
+            label("mark", &index.to_string(), node, out);
+        } else {
+            let ([x, y], half) = (node.0, view.cell / 2.0);
+            let dot = Element::new("circle").with("class", "dot").with("cx", x + half);
+            dot.with("cy", y + half).with("r", (view.cell / 6.0).max(0.75)).end(out);
+        }
+    }
+}
+
+/// What jobs hold, and the failed nodes.
+fn busy_nodes(view: &View, state: &State, name: &dyn Fn(JobId) -> String, out: &mut String) {
+    for (number, (job, placement)) in state.held().iter().enumerate() {
+        let name = name(*job);
+        for place in placement.parts().iter().flat_map(|part| view.pieces(part)) {
+            let fill = COLOURS[number % COLOURS.len()];
+            rect("job", place.0, place.1).with("fill", fill).end(out);
+            label("on", &name, place, out);
+        }
+    }
+    for node in state.failed() {
+        for (at, size) in view.pieces(&Cuboid::node(view.grid.point(node))) {
+            failed(at, size, out);
+        }
+    }
+}
+
+fn failed(at: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
+    rect("failed", at, [side; 2]).end(out);
+    let (near, far) = (side * 0.25, side * 0.75);
+    let [x, y] = at;
+    let cross = format!(
+        "M{} {}L{} {}M{} {}L{} {}",
+        x + near,
+        y + near,
+        x + far,
+        y + far,
+        x + near,
+        y + far,
+        x + far,
+        y + near
+    );
+    Element::new("path").with("class", "cross").with("d", cross).end(out);
+}
+
+/// The legend, from an x of one gap on; returns its height.
+fn legend(width: f64, top: f64, out: &mut String) -> f64 {
+    const SIDE: f64 = 14.0;
+    let entries = [
+        ("job", "job, by name"),
+        ("failed", "failed node"),
+        ("choice", "choice, with its index (or its parts, numbered)"),
+        ("mark", "free base, with its index"),
+        ("cover", "covered base"),
+        ("reject", "rejected base"),
+    ];
+    let (mut x, mut y) = (GAP + AXIS, top);
+    for (class, words) in entries {
+        let wide = SIDE + 6.0 + words.chars().count() as f64 * 5.8 + 18.0;
+        if x > GAP + AXIS && x + wide > width {
+            (x, y) = (GAP + AXIS, y + 22.0);
+        }
+        let (at, size) = ([x, y], [SIDE; 2]);
+        match class {
+            "failed" => failed(at, size, out),
+            "mark" => {
+                rect("node", at, size).end(out);
+                label("mark", "7", (at, size), out);
+            }
+            "job" => rect("job", at, size).with("fill", COLOURS[0]).end(out),
+            _ => rect(class, at, size).end(out),
+        }
+        text("quiet", [x + SIDE + 6.0, y + 11.5], 12.0).text(words, out);
+        x += wide;
+    }
+    y + SIDE - top
+}

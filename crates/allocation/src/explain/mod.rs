@@ -1,0 +1,104 @@
+//! What each strategy would do in a state, how good that is, and why a request is refused.
+//!
+//! A [`State`] is who holds what, whatever put it there. [`answer`] asks one strategy in it;
+//! [`Diagnosis`] says what stands in the way of a request, whatever the strategy; [`drawing`] draws
+//! both. None of it changes anything.
+//!
+//! ```
+//! use pavior_allocation::explain::{Diagnosis, State, answer};
+//! use pavior_mesh::{Cuboid, Grid, JobId, Request};
+//!
+//! let mut state = State::new(Grid::mesh(&[4, 2])?);
+//! state.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;
+//! let found = answer(&state, &"bf".parse()?, &Request::shape([2, 1, 1]), 1)?;
+//! // Beside the job, on the lower border: of its six faces three touch something.
+//! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(3));
+//!
+//! let diagnosis = Diagnosis::of(&state, [3, 2, 1]);
+//! assert_eq!(diagnosis.nearest.map(|nearest| nearest.sides), Some([2, 2, 1]));
+//! assert_eq!(diagnosis.blocked.map(|blocked| blocked.jobs), Some(vec![(JobId(7), 2)]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod diagnosis;
+pub mod drawing;
+mod state;
+mod svg;
+
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, orientations};
+
+pub use diagnosis::{Blocked, Diagnosis};
+pub use state::{Clash, State};
+
+use crate::strategies::{contact, most_contact};
+use crate::{BuildError, Placement, Refusal, Selection};
+
+/// What one strategy would do.
+#[derive(Clone)]
+pub struct Answer {
+    /// The strategy.
+    pub selection: Selection,
+    /// The placement that it would choose, or why it refuses.
+    pub outcome: Result<Choice, Refusal>,
+}
+
+/// A placement, and how snugly it fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The placement.
+    pub placement: Placement,
+    /// By part: its optimality index.
+    pub indices: Vec<i64>,
+}
+
+impl Choice {
+    /// The optimality index of the whole placement: the sum over its parts.
+    ///
+    /// It is the number of pairs (node of the placement, direction) whose neighbour is busy, failed
+    /// or beyond the border. Nodes of the same placement are free when it is chosen and count for
+    /// nothing, so that the sum over the parts is the index of all their nodes together.
+    pub fn index(&self) -> i64 {
+        self.indices.iter().sum()
+    }
+}
+
+/// Asks a strategy what it would do with a request; one that draws does so from the stream
+/// `allocation` of `seed`.
+///
+/// # Errors
+/// If the strategy does not work on such a machine.
+pub fn answer(
+    state: &State,
+    selection: &Selection,
+    request: &Request,
+    seed: u64,
+) -> Result<Answer, BuildError> {
+    let mut machine = state.machine(selection, seed)?;
+    let outcome = machine.probe(request).map(|placement| {
+        let indices = placement.parts().iter().map(|part| index(state.free(), part)).collect();
+        Choice { placement, indices }
+    });
+    Ok(Answer { selection: selection.clone(), outcome })
+}
+
+/// The optimality index of a free box: how many of the faces of its nodes touch busy or failed nodes
+/// or the border. In 2D this is the definition of the MFA paper.
+pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+    contact(free, cuboid)
+}
+
+/// The highest index that a request's box can have, in any of its orientations that fit the machine.
+pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
+    let grid = state.grid();
+    let fitting = orientations(shape).filter(|&sides| grid.fits(sides));
+    fitting.map(|sides| most_contact(grid, sides)).max()
+}
+
+/// A box in words, such as `<2,5> 3x2`: its base, and its sides.
+pub fn words(grid: &Grid, cuboid: &Cuboid) -> String {
+    let list = |numbers: [u16; 3], between: &str| {
+        let shown: Vec<String> = numbers[..grid.axes()].iter().map(u16::to_string).collect();
+        shown.join(between)
+    };
+    format!("<{}> {}", list(cuboid.base, ","), list(cuboid.sides, "x"))
+}

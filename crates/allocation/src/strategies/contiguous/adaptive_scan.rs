@@ -1,0 +1,148 @@
+//! Adaptive Scan (`as`): walk each line of bases and jump over whatever covers it.
+//!
+//! Misses nothing. A covered base is left for the first column behind every coverage that contains
+//! it, and all the columns between are covered too; so the base found is First Fit's of the same
+//! orientation, in row-major order.
+//!
+//! ```text
+//!   a line of bases, request 2x1, S busy:    . . S . . S .
+//!   its coverages are columns 1..2 and 4..5:   c c   c c
+//!   base 0 is free; were it busy, the scan would go 1 -> 3
+//! ```
+//!
+//! Cost: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy boxes; quoted
+//! O(N B). Release is O(B), the search of the list (O(1) in the literature, with a pointer to it).
+//!
+//! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
+//! connected systems", ICPP 1993. Only the abstract and later summaries could be had: "adaptive"
+//! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle,
+//! which is what this does. The vertical jump (`rows=jump`: after a row without a base, go on above
+//! the lowest top of the coverages met in it, which all still cover the rows below) is ours, and so
+//! are 3D meshes and tori, where coverages are cut at the wrap and a line is walked the same way.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::coverage_list::CoverageList;
+use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use crate::claim::{Claim, Grants, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "as",
+    title: "Adaptive Scan",
+    source: "Ding & Bhuyan 1993",
+    contiguous: true,
+    turns: true,
+    options: &[TURN_ON, ROWS],
+    variants: &["", "turn=none", "rows=jump"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const ROWS: OptionSpec = OptionSpec {
+    key: "rows",
+    values: Values::OneOf(&["step", "jump"]),
+    default: "step",
+    meaning: "after a row without a base, the next row, or the first that is not covered alike",
+    bare: false,
+};
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::First,
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(AdaptiveScan {
+        grid: *grid,
+        turn: Turn::of(options),
+        jump_rows: options.get("rows") == "jump",
+        busy: BusyList::default(),
+        coverages: CoverageList::default(),
+    })
+}
+
+#[derive(Clone)]
+struct AdaptiveScan {
+    grid: Grid,
+    turn: Turn,
+    jump_rows: bool,
+    busy: BusyList,
+    coverages: CoverageList,
+}
+
+/// What a walk along a line came to.
+enum Line {
+    /// The first column that is not covered.
+    Base(u16),
+    /// None; the row above the lowest top of the coverages met.
+    Covered { next: u16 },
+}
+
+impl AdaptiveScan {
+    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+        self.coverages.load(&self.grid, self.busy.boxes(), shape);
+        let [columns, rows, planes] =
+            std::array::from_fn(|axis| self.grid.starts(axis, shape[axis]));
+        for z in 0..planes {
+            let mut y = 0;
+            while y < rows {
+                match self.walk(y, z, columns) {
+                    Line::Base(x) => return Some(Cuboid::new([x, y, z], shape)),
+                    Line::Covered { next } if self.jump_rows => y = next,
+                    Line::Covered { .. } => y += 1,
+                }
+            }
+        }
+        None
+    }
+
+    fn walk(&self, y: u16, z: u16, columns: u16) -> Line {
+        let (mut x, mut lowest_top) = (0, u16::MAX - 1);
+        while x < columns {
+            let mut behind = x;
+            for [xs, ys, zs] in self.coverages.pieces() {
+                if xs.contains(x) && ys.contains(y) && zs.contains(z) {
+                    behind = behind.max(xs.high + 1);
+                    lowest_top = lowest_top.min(ys.high);
+                }
+            }
+            if behind == x {
+                return Line::Base(x);
+            }
+            x = behind;
+        }
+        Line::Covered { next: lowest_top + 1 }
+    }
+}
+
+impl Strategy for AdaptiveScan {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let mut shapes = self.turn.shapes(self.grid, request);
+        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}

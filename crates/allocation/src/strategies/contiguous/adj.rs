@@ -1,0 +1,265 @@
+//! Adjacency: of the free placements at the corners that busy boxes make, the one with the highest
+//! boundary value, that is with most contact to busy nodes and the border.
+//!
+//! Misses nothing, and nothing scores better. On each axis the candidates are the coordinates at
+//! which the placement touches a busy box or the border, or is flush with a busy box's edge:
+//!
+//! ```text
+//!         S S S S         a side of p = 3 nodes and a busy box x1..x2
+//!   P P P                 x1 - p       touches it from the left
+//!         P P P           x1           flush with its left edge
+//!           P P P         x2 - p + 1   flush with its right edge
+//!                 P P P   x2 + 1       touches it from the right
+//! ```
+//!
+//! and 0 and W - p for the border. Slide a free placement left and down until it is stuck: it is at
+//! such corners on every axis, so none is missed. Along one axis the boundary value is piecewise
+//! linear and bends only at these coordinates, so the best of them is the best of all, and the first
+//! of them in scan order is the first of all.
+//!
+//! Cost: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has bases), and
+//! for each combination the boxes near its plane and its line: O(B^3) in a plane, O(B^4) in space.
+//! Memory depends on B only; granting is O(1), releasing O(B).
+//!
+//! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
+//! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
+//! at hand; the candidates are a reconstruction. Corners of single busy boxes are not enough to be
+//! complete, so every x is combined with every y; the flush ones are ours, without them the best is
+//! missed. The MFA paper says that ADJ takes the *least* contact; the abstract says the highest.
+//! Which orientation is not said: the first that has a free base here, or with `over=all` the one
+//! with the best score (ties: the earlier orientation).
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::contact::{contact, most_contact};
+use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use crate::claim::{Claim, Grants, Over, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "adj",
+    title: "Adjacency",
+    source: "Das Sharma & Pradhan 1993, 1996",
+    contiguous: true,
+    turns: true,
+    options: &[TURN_ON, OVER],
+    variants: &["", "over=all"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const OVER: OptionSpec = OptionSpec {
+    key: "over",
+    values: Values::OneOf(&["first", "all"]),
+    default: "first",
+    meaning: "the best of the first orientation that has a free base, or of all orientations",
+    bare: false,
+};
+
+fn over(options: &Options) -> Over {
+    if options.get("over") == "all" { Over::AllShapes } else { Over::FirstShape }
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Best { score: contact, over: over(options), first_of_ties: true },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(Adjacency {
+        grid: *grid,
+        turn: Turn::of(options),
+        over: over(options),
+        busy: BusyList::default(),
+        candidates: Default::default(),
+        near: Default::default(),
+    })
+}
+
+#[derive(Clone)]
+struct Adjacency {
+    grid: Grid,
+    turn: Turn,
+    over: Over,
+    busy: BusyList,
+    /// Scratch: the candidate coordinates on each axis, ascending.
+    candidates: [Vec<u16>; 3],
+    /// Scratch: the boxes that matter for any candidate, for one z, and for one z and y.
+    near: [Vec<Near>; 3],
+}
+
+/// A busy box as seen along the axes considered so far.
+#[derive(Clone, Copy)]
+struct Near {
+    held: Cuboid,
+    /// Nodes that the placement shares with the box.
+    shared: i64,
+    /// Faces of the placement's nodes that touch the box.
+    touching: i64,
+}
+
+impl Near {
+    /// The same with one more axis, on which the placement shares and touches so many coordinates.
+    fn along(self, shares: i64, touches: i64) -> Near {
+        let touching = self.shared * touches + self.touching * shares;
+        Near { shared: self.shared * shares, touching, ..self }
+    }
+}
+
+impl Adjacency {
+    /// The best free placement of a shape that fits the grid: the first in scan order.
+    fn best(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
+        for (axis, &side) in shape.iter().enumerate() {
+            self.list_candidates(axis, side);
+        }
+        let all = self.busy.boxes().iter();
+        self.near[0].clear();
+        self.near[0].extend(all.map(|&held| Near { held, shared: 1, touching: 0 }));
+        let most = most_contact(&self.grid, shape);
+        let mut best: Option<(i64, Cuboid)> = None;
+        for z in 0..self.candidates[2].len() {
+            let z = self.candidates[2][z];
+            self.narrow(0, 2, z, shape[2]);
+            for y in 0..self.candidates[1].len() {
+                let y = self.candidates[1][y];
+                self.narrow(1, 1, y, shape[1]);
+                for &x in &self.candidates[0] {
+                    let at = Cuboid::new([x, y, z], shape);
+                    let Some(score) = self.score(&at) else { continue };
+                    if best.is_none_or(|(highest, _)| score > highest) {
+                        best = Some((score, at));
+                    }
+                    if score == most {
+                        return best;
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The coordinates at which a side touches or is flush with a busy box or the border.
+    fn list_candidates(&mut self, axis: usize, side: u16) {
+        let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
+        let ring = self.grid.wraps(axis) && i32::from(side) < n;
+        let list = &mut self.candidates[axis];
+        list.clear();
+        list.push(0);
+        list.push(if ring { 0 } else { starts - 1 });
+        for held in self.busy.boxes() {
+            let (low, end) = (
+                i32::from(held.base[axis]),
+                i32::from(held.base[axis]) + i32::from(held.sides[axis]),
+            );
+            for at in [end, low - i32::from(side), low, end - i32::from(side)] {
+                let at = if ring { at.rem_euclid(n) } else { at };
+                if (0..i32::from(starts)).contains(&at) {
+                    list.push(at as u16);
+                }
+            }
+        }
+        list.sort_unstable();
+        list.dedup();
+    }
+
+    /// Keeps of the boxes of one level those that a placement at a coordinate shares nodes with or
+    /// touches, as far as this axis tells.
+    fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
+        let (from, to) = self.near.split_at_mut(level + 1);
+        to[0].clear();
+        for near in &from[level] {
+            let next = relate(&self.grid, axis, &near.held, at, side);
+            let next = near.along(next.0, next.1);
+            if next.shared > 0 || next.touching > 0 {
+                to[0].push(next);
+            }
+        }
+    }
+
+    /// The boundary value of a placement, if it is free.
+    fn score(&self, at: &Cuboid) -> Option<i64> {
+        let mut score = border(&self.grid, at);
+        for near in &self.near[2] {
+            let (shares, touches) = relate(&self.grid, 0, &near.held, at.base[0], at.sides[0]);
+            let near = near.along(shares, touches);
+            if near.shared > 0 {
+                return None;
+            }
+            score += near.touching;
+        }
+        Some(score)
+    }
+}
+
+/// How many coordinates of an axis a side at a base shares with a box, and how many of its two outer
+/// neighbours lie in the box.
+fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
+    let n = i64::from(grid.side(axis));
+    let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
+    let (held_low, held_end) =
+        (i64::from(held.base[axis]), i64::from(held.base[axis]) + i64::from(held.sides[axis]));
+    let common = |shift: i64| (end.min(held_end + shift) - low.max(held_low + shift)).max(0);
+    if !grid.wraps(axis) {
+        let inside = |at: i64| i64::from(held_low <= at && at < held_end);
+        return (common(0), inside(low - 1) + inside(end));
+    }
+    let shares = common(-n) + common(0) + common(n);
+    if i64::from(side) == n {
+        return (shares, 0);
+    }
+    let inside = |at: i64| i64::from((at - held_low).rem_euclid(n) < held_end - held_low);
+    (shares, inside(low - 1) + inside(end))
+}
+
+/// The faces of a placement's nodes at the border.
+fn border(grid: &Grid, at: &Cuboid) -> i64 {
+    let mut faces = 0;
+    for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {
+        let ends = i64::from(at.base[axis] == 0)
+            + i64::from(
+                u32::from(at.base[axis]) + u32::from(at.sides[axis]) == u32::from(grid.side(axis)),
+            );
+        faces += ends * (volume(at.sides) as i64 / i64::from(at.sides[axis]));
+    }
+    faces
+}
+
+impl Strategy for Adjacency {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let mut best: Option<(i64, Cuboid)> = None;
+        for shape in self.turn.shapes(self.grid, request) {
+            let found = self.best(shape);
+            if found.is_some_and(|(score, _)| best.is_none_or(|(highest, _)| score > highest)) {
+                best = found;
+            }
+            if self.over == Over::FirstShape && best.is_some() {
+                break;
+            }
+        }
+        best.map(|(_, at)| Placement::Whole(at))
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}

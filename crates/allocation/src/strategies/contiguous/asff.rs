@@ -1,0 +1,147 @@
+//! All-Shapes First Fit: First Fit over every box of as many nodes, compact ones first.
+//!
+//! Misses nothing of its shapes. The smaller the difference of the sides the earlier, the wider of
+//! two equals first: 12 nodes on 6x6 are tried as 4x3, 3x4, 6x2 and 2x6; 25 only as 5x5. With
+//! `peripheral` the base of the first shape that fits is the one with most nodes on the border.
+//!
+//! ```text
+//!   12 nodes:   . . . .   . . .   . . . . . .   . .
+//!               . . . .   . . .   . . . . . .   . .  (six high)
+//!               . . . .   . . .
+//!                         . . .
+//! ```
+//!
+//! Cost: d(n) First Fits for n nodes, d(n) being the number of divisors whose box fits the machine;
+//! `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on the machine
+//! (7 nodes on 6x6) is refused for ever.
+//!
+//! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
+//! mesh multicomputers", IJPEDS 25(5), 2010; the order from the NAS paper's examples. The abstract
+//! credits "all shapes combined with priority to peripheral submeshes", which that summary drops; how
+//! peripheral is measured is not told, the count of border nodes is our reading. 3D (by the
+//! difference of the longest and the shortest side) and tori are ours.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, volume};
+
+use super::super::shared::base_search::{BaseSearch, SEARCH};
+use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
+use crate::claim::{Claim, Grants, Over, Recognition, Shape};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "asff",
+    title: "All-Shapes First Fit",
+    source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
+    contiguous: true,
+    turns: true,
+    options: &[PLACE, OptionSpec { bare: false, ..SEARCH }],
+    variants: &["", "plain", "peripheral", "peripheral:plain"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const PLACE: OptionSpec = OptionSpec {
+    key: "place",
+    values: Values::OneOf(&["first", "peripheral"]),
+    default: "first",
+    meaning: "the first base of the first shape that fits, or the one with most border nodes",
+    bare: true,
+};
+
+/// The number of nodes of a request's box.
+fn nodes(request: &Request) -> Option<u32> {
+    u32::try_from(volume(request.shape?)).ok()
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        family: |request, grid, _| {
+            let shapes = nodes(request).map(|nodes| factor_shapes(nodes, grid));
+            shapes.unwrap_or_default().into_iter().map(Shape::cuboid).collect()
+        },
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: match options.get("place") {
+            "peripheral" => Recognition::Best {
+                score: |free, cuboid| {
+                    let grid = free.grid();
+                    let at_border =
+                        cuboid.nodes(grid).filter(|node| is_border(grid, grid.point(*node)));
+                    at_border.count() as i64
+                },
+                over: Over::FirstShape,
+                first_of_ties: true,
+            },
+            _ => Recognition::First,
+        },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(AllShapes {
+        grid: *grid,
+        peripheral: options.get("place") == "peripheral",
+        search: BaseSearch::of(*grid, options),
+        shapes: Vec::new(),
+    })
+}
+
+#[derive(Clone)]
+struct AllShapes {
+    grid: Grid,
+    peripheral: bool,
+    search: BaseSearch,
+    shapes: Vec<Sides>,
+}
+
+/// Whether a node lies at an end of an axis that has ends.
+fn is_border(grid: &Grid, point: Point) -> bool {
+    let has_ends = |axis: usize| grid.side(axis) > 1 && !grid.wraps(axis);
+    let at_end = |axis: usize| point[axis] == 0 || point[axis] + 1 == grid.side(axis);
+    (0..3).any(|axis| has_ends(axis) && at_end(axis))
+}
+
+impl AllShapes {
+    /// The base of a shape with most border nodes: its volume less the box of its inner nodes.
+    fn outermost(&mut self, free: &Occupancy, shape: Sides) -> Option<Point> {
+        self.search.compute(free, shape);
+        let inner = |base: Point| -> u64 {
+            let side = |axis: usize| {
+                let n = u32::from(self.grid.side(axis));
+                let (base, side) = (u32::from(base[axis]), u32::from(shape[axis]));
+                let ends = u32::from(base == 0) + u32::from(base + side == n);
+                let has_ends = n > 1 && !self.grid.wraps(axis);
+                u64::from(if has_ends { side.saturating_sub(ends) } else { side })
+            };
+            side(0) * side(1) * side(2)
+        };
+        let bases = Scan::default().bases(self.grid, shape);
+        bases.filter(|&base| self.search.is_base(base, shape)).min_by_key(|&base| inner(base))
+    }
+}
+
+impl Strategy for AllShapes {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        factor_shapes_into(nodes(request)?, &self.grid, &mut self.shapes);
+        self.search.load(free);
+        for index in 0..self.shapes.len() {
+            let shape = self.shapes[index];
+            let base = if self.peripheral {
+                self.outermost(free, shape)
+            } else {
+                self.search.first(free, shape, Scan::default())
+            };
+            if let Some(base) = base {
+                return Some(Placement::Whole(Cuboid::new(base, shape)));
+            }
+        }
+        None
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

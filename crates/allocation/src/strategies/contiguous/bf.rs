@@ -1,0 +1,201 @@
+//! Best Fit: of all free bases, the one at which the placement fits most snugly.
+//!
+//! Misses nothing of the orientation asked for; with `turn=all` the best base of the first
+//! orientation that fits is taken, with `turn=best` the best over all orientations. The first base
+//! in row-major order wins a tie. Three readings of "most busy neighbours":
+//!
+//! ```text
+//!   frame (default)      base                     area
+//!   + + +   faces of     .        neighbours of   x x . X   the base in the
+//!   + P P + the whole  . b +      the base node   x . . X   smallest connected
+//!   + P P + placement    +        that are no     . . . .   set of bases (X),
+//!     + +   that touch            bases                     then as `base`
+//! ```
+//!
+//! Cost: O(N) to fill a table of prefix sums, then O(1) a base for its test and for its score (a
+//! face is a box one node thick); `area` labels the components of the bases in O(N) more. Zhu
+//! quotes O(N).
+//!
+//! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
+//! (the MFA paper), "and smallest number of free areas" (the NAS paper). Whose neighbours, whether
+//! the border counts and how ties go is not told, so all three readings are here, and the border
+//! counts as busy in each. 3D meshes and tori: Qiao & Ni, MSU technical report, 1994, whose exact
+//! score is unknown too.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+
+use super::super::shared::contact::{contact, most_contact};
+use super::super::shared::prefix_sums::PrefixSums;
+use super::super::shared::regions::{Regions, closed_neighbours, region};
+use super::super::shared::turning::{TURN_BEST_OFF, Turn, box_family, over};
+use crate::claim::{Claim, Grants, Over, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "bf",
+    title: "Best Fit",
+    source: "Zhu 1992; Qiao & Ni 1994",
+    contiguous: true,
+    turns: false,
+    options: &[READING, TURN_BEST_OFF],
+    variants: &["", "base", "area", "turn=all", "turn=best"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const READING: OptionSpec = OptionSpec {
+    key: "reading",
+    values: Values::OneOf(&["frame", "base", "area"]),
+    default: "frame",
+    meaning: "whose busy neighbours count: the placement's, the base node's among the bases, or \
+              first the smallest area of bases",
+    bare: true,
+};
+
+fn claim(options: &Options) -> Claim {
+    let score: fn(&Occupancy, &Cuboid) -> i64 = match options.get("reading") {
+        "base" => neighbours_of,
+        "area" => area_of,
+        _ => contact,
+    };
+    best_claim(score, options)
+}
+
+/// The claim of a strategy that takes the best score, the first base of those.
+pub(in crate::strategies) fn best_claim(
+    score: fn(&Occupancy, &Cuboid) -> i64,
+    options: &Options,
+) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Best { score, over: over(options), first_of_ties: true },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let rule = match options.get("reading") {
+        "base" => Rule::Base,
+        "area" => Rule::Area,
+        _ => Rule::Frame,
+    };
+    build_with(grid, options, rule)
+}
+
+/// Best Fit by a rule, with the options' turning.
+pub(in crate::strategies) fn build_with(
+    grid: &Grid,
+    options: &Options,
+    rule: Rule,
+) -> Box<dyn Strategy> {
+    Box::new(BestFit {
+        grid: *grid,
+        turn: Turn::of(options),
+        over: over(options),
+        rule,
+        sums: PrefixSums::new(*grid),
+        regions: Regions::default(),
+    })
+}
+
+/// What makes a base good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::strategies) enum Rule {
+    /// Much contact.
+    Frame,
+    /// Many neighbours of the base that are no bases.
+    Base,
+    /// A small region of bases, then as `Base`.
+    Area,
+    /// Little contact: Worst Fit.
+    Apart,
+}
+
+#[derive(Clone)]
+struct BestFit {
+    grid: Grid,
+    turn: Turn,
+    over: Over,
+    rule: Rule,
+    sums: PrefixSums,
+    regions: Regions,
+}
+
+impl BestFit {
+    /// The best base of one orientation.
+    fn best(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
+        let (grid, sums) = (self.grid, &self.sums);
+        let is_base = |base: Point| sums.busy_in(&Cuboid::new(base, shape)) == 0;
+        if self.rule == Rule::Area {
+            self.regions.label(&grid, shape, is_base);
+        }
+        let perfect = match self.rule {
+            Rule::Frame => most_contact(&grid, shape),
+            _ => i64::MAX,
+        };
+        let mut best: Option<(i64, Cuboid)> = None;
+        for base in Scan::default().bases(grid, shape).filter(|&base| is_base(base)) {
+            let cuboid = Cuboid::new(base, shape);
+            let score = match self.rule {
+                Rule::Frame => sums.contact(&cuboid),
+                Rule::Apart => -sums.contact(&cuboid),
+                Rule::Base => closed_neighbours(&grid, base, shape, is_base),
+                Rule::Area => {
+                    let size = self.regions.size(grid.id(base));
+                    area_score(size, closed_neighbours(&grid, base, shape, is_base))
+                }
+            };
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, cuboid));
+            }
+            if score == perfect {
+                break;
+            }
+        }
+        best
+    }
+}
+
+impl Strategy for BestFit {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        self.sums.load(free);
+        let mut best: Option<(i64, Cuboid)> = None;
+        for shape in self.turn.shapes(self.grid, request) {
+            if let Some((score, cuboid)) = self.best(shape)
+                && best.is_none_or(|(most, _)| score > most)
+            {
+                best = Some((score, cuboid));
+            }
+            if self.over == Over::FirstShape && best.is_some() {
+                break;
+            }
+        }
+        best.map(|(_, cuboid)| Placement::Whole(cuboid))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+/// A smaller region first, then more neighbours (of which there are at most six).
+fn area_score(region: u32, neighbours: i64) -> i64 {
+    neighbours - 8 * i64::from(region)
+}
+
+/// The score of the reading `base`, from the occupancy.
+fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+    let is_base = |base: Point| free.is_free(&Cuboid::new(base, cuboid.sides));
+    closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
+}
+
+/// The score of the reading `area`, from the occupancy.
+fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+    let is_base = |base: Point| free.is_free(&Cuboid::new(base, cuboid.sides));
+    let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);
+    area_score(size, neighbours_of(free, cuboid))
+}

@@ -1,0 +1,158 @@
+//! Scan search: walk each line of bases along one axis, and from a covered base jump to the first
+//! one that none of the boxes there covers.
+//!
+//! Misses nothing, and grants the first base in scan order, as First Fit does (so `choo` and `tff`
+//! agree on every machine): a jump passes only bases that one box covers.
+//!
+//! ```text
+//!   x           0 1 2 3 4 5 6     A covers bases 0 to 3, B 3 to 5:
+//!   coverages   A A A A . . .     at 0 only A covers, so go to 4;
+//!               . . . B B B .     there B does, so go to 6, a base
+//! ```
+//!
+//! The occupancy of a space is never held: only, for the line (y, z) at hand, the next possible x,
+//! as the two-dimensional status table of the source has for every line.
+//!
+//! Cost: D * H lines of bases at most, for each O(B) to find the boxes that cover some of it and one
+//! step a jump; so O(D * H * B) for B busy boxes where the source quotes O(L W^2 H^2). Granting is
+//! O(1), releasing O(B). It allocates no memory once warm.
+//!
+//! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
+//! systems", IEEE TPDS 11(5), 2000. Only its abstract was at hand; what its Coverage Status Table
+//! holds is not known, and this search is a reconstruction with the same result. Meshes and machines
+//! of fewer axes follow from it. The axis that is walked fastest, and the others, are an option.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::coverage::covered;
+use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use crate::claim::{Claim, Grants, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "choo",
+    title: "Scan Search",
+    source: "Choo, Yoo & Youn 2000",
+    contiguous: true,
+    turns: true,
+    options: &[TURN_ON, SCAN],
+    variants: &["", "scan=yzx"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const SCAN: OptionSpec = OptionSpec {
+    key: "scan",
+    values: Values::OneOf(&["xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]),
+    default: "xyz",
+    meaning: "the axes from the fastest to the slowest, all walked upwards",
+    bare: false,
+};
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: scan_of(options),
+        grants: Grants::Exact,
+        recognition: Recognition::First,
+    }
+}
+
+fn scan_of(options: &Options) -> Scan {
+    options.get("scan").parse().expect("the values are scan orders")
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let axis = |letter: u8| usize::from(letter - b'x');
+    let letters = options.get("scan").as_bytes();
+    Box::new(ScanSearch {
+        grid: *grid,
+        turn: Turn::of(options),
+        axes: std::array::from_fn(|rank| axis(letters[rank])),
+        busy: BusyList::default(),
+        plane: Vec::new(),
+        line: Vec::new(),
+    })
+}
+
+#[derive(Clone)]
+struct ScanSearch {
+    grid: Grid,
+    turn: Turn,
+    /// The axis that lines run along, then the other two, the slowest last.
+    axes: [usize; 3],
+    busy: BusyList,
+    /// Scratch: the boxes that cover bases of the plane, and of the line, at hand.
+    plane: Vec<Cuboid>,
+    line: Vec<Cuboid>,
+}
+
+impl ScanSearch {
+    /// The first base of a shape that fits the grid, in scan order.
+    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+        let [fast, middle, slow] = self.axes;
+        for c in 0..self.grid.starts(slow, shape[slow]) {
+            let covers = |held: &&Cuboid| hits(&self.grid, slow, held, shape[slow], c);
+            self.plane.clear();
+            self.plane.extend(self.busy.boxes().iter().filter(covers));
+            for b in 0..self.grid.starts(middle, shape[middle]) {
+                let covers = |held: &&Cuboid| hits(&self.grid, middle, held, shape[middle], b);
+                self.line.clear();
+                self.line.extend(self.plane.iter().filter(covers));
+                if let Some(a) = self.first_on_line(fast, shape[fast]) {
+                    let mut base = [0; 3];
+                    (base[fast], base[middle], base[slow]) = (a, b, c);
+                    return Some(Cuboid::new(base, shape));
+                }
+            }
+        }
+        None
+    }
+
+    /// The first base on the line at hand that none of its boxes covers.
+    fn first_on_line(&self, axis: usize, side: u16) -> Option<u16> {
+        let limit = self.grid.starts(axis, side);
+        let mut at = 0;
+        while at < limit {
+            let spans = self.line.iter().flat_map(|held| covered(&self.grid, axis, held, side));
+            let ends = spans.flatten().filter(|span| span.contains(at)).map(|span| span.high);
+            match ends.max() {
+                None => return Some(at),
+                Some(end) => at = end + 1,
+            }
+        }
+        None
+    }
+}
+
+/// Whether a box covers a base of a side on one axis.
+fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
+    covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
+}
+
+impl Strategy for ScanSearch {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let mut shapes = self.turn.shapes(self.grid, request);
+        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}

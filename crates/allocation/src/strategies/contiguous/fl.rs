@@ -1,0 +1,195 @@
+//! Free List: a list of free submeshes; a request goes to the smallest one that it fits.
+//!
+//! How the list is kept decides what is missed:
+//!
+//! - `overlapping` (default): all maximal free submeshes, so nothing is missed. The request goes to
+//!   the lower left corner of the smallest.
+//! - `bounded`: a released submesh is joined, in one pass, with each submesh of the list that has
+//!   part of an edge in common with it; joins are not joined again. Cheap, and some free submeshes
+//!   are no longer seen:
+//!
+//! ```text
+//!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
+//!   1 2     with 2 and with 3, but no join of joins makes 2x2
+//! ```
+//!
+//! - `linear`: the list of all maximal free submeshes, unordered; the request goes to the first one
+//!   that it fits, and there to the corner, in the orientation, with the most contact to busy nodes
+//!   and the border (ties: the earlier orientation, then lower left, lower right, upper left, upper
+//!   right). Misses nothing, and looks at one submesh only.
+//!
+//! Cost: F entries. Searching is O(F). Granting is O(F^2); releasing is O(F^2) when bounded, and the
+//! consensus of [`kymfl`](super::kymfl) otherwise.
+//!
+//! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
+//! multiprocessor systems", ICPP 1995 II; for `linear` Ababneh, "An efficient free-list submesh
+//! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
+//! was at hand; from later papers it is certain that the first keeps a list of free submeshes at
+//! O(F^2) and, says the MFA paper, misses some, and that the second takes the first that fits and
+//! the part of it with the most busy neighbours. How lists are ordered and joined is ours. Bounded
+//! starts over with the whole machine once every node is free: otherwise a job could wait for ever
+//! on an empty machine. Planes only; rings are refused as KYMFL refuses them.
+
+use std::cmp::Reverse;
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
+
+use super::super::shared::contact::contact;
+use super::super::shared::free_boxes::{FreeBoxes, holds, join};
+use super::super::shared::free_placing::{Placing, corners_of};
+use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use crate::claim::{Claim, Grants, Question, Recognition};
+use crate::spec::Spec;
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "fl",
+    title: "Free List",
+    source: "Liu, Huang, Lombardi & Bhuyan 1995; Ababneh 2006",
+    contiguous: true,
+    turns: true,
+    options: &[LIST, TURN_ON],
+    variants: &["", "bounded", "linear"],
+    supports: |grid, _| FreeBoxes::supports_plane(grid),
+    claim,
+    build,
+};
+
+const LIST: OptionSpec = OptionSpec {
+    key: "list",
+    values: Values::OneOf(&["overlapping", "bounded", "linear"]),
+    default: "overlapping",
+    meaning: "all maximal free submeshes, only one pass of joins, or the first that fits",
+    bare: true,
+};
+
+/// How the list is kept and searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    Overlapping,
+    Bounded,
+    Linear,
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: match options.get("list") {
+            "bounded" => Recognition::Partial(Question::Boxes),
+            _ => Recognition::Complete,
+        },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(FreeList {
+        turn: Turn::of(options),
+        list: match options.get("list") {
+            "bounded" => List::Bounded,
+            "linear" => List::Linear,
+            _ => List::Overlapping,
+        },
+        free: FreeBoxes::new(*grid),
+        nodes: grid.nodes(),
+        joined: Vec::new(),
+    })
+}
+
+#[derive(Clone)]
+struct FreeList {
+    turn: Turn,
+    list: List,
+    free: FreeBoxes,
+    /// How many nodes are free.
+    nodes: u32,
+    /// Scratch: the joins of a release.
+    joined: Vec<Cuboid>,
+}
+
+impl FreeList {
+    /// One pass over the list: joins with what is released, and drops what a join holds.
+    fn give_bounded(&mut self, given: &Cuboid) {
+        let grid = *self.free.grid();
+        let list = self.free.boxes_mut();
+        if self.nodes == grid.nodes() {
+            list.clear();
+            list.push(Cuboid::whole(&grid));
+            return;
+        }
+        self.joined.clear();
+        self.joined.push(*given);
+        for entry in list.iter() {
+            self.joined.extend((0..2).filter_map(|axis| join(entry, given, axis)));
+        }
+        for joined in &self.joined {
+            if !list.iter().any(|entry| holds(entry, joined)) {
+                list.retain(|entry| !holds(joined, entry));
+                list.push(*joined);
+            }
+        }
+    }
+
+    /// The corner with the most contact in the first entry that a request fits.
+    fn best_in_first(&self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
+        self.free.boxes().iter().find_map(|entry| {
+            let shapes = self.turn.shapes(*free.grid(), request);
+            let corners = shapes.flat_map(|shape| corners_of(entry, shape));
+            corners.min_by_key(|corner| Reverse(contact(free, corner)))
+        })
+    }
+
+    /// Panics unless the entries cover exactly the free nodes and none holds another.
+    fn validate_bounded(&self, free: &Occupancy) {
+        let (grid, list) = (free.grid(), self.free.boxes());
+        for (index, entry) in list.iter().enumerate() {
+            assert!(free.is_free(entry), "{entry:?} is not free");
+            let mut others = list[..index].iter().chain(&list[index + 1..]);
+            assert!(!others.any(|other| holds(other, entry)), "{entry:?} is held by another");
+        }
+        for node in free.iter() {
+            let single = Cuboid::node(grid.point(node));
+            assert!(list.iter().any(|entry| holds(entry, &single)), "{single:?} is in no entry");
+        }
+    }
+}
+
+impl Strategy for FreeList {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let placed = match self.list {
+            List::Linear => self.best_in_first(free, request),
+            _ => Placing::Smallest.place(self.free.boxes(), free, self.turn, request),
+        };
+        placed.map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.nodes -= placement.nodes();
+        for part in placement.parts() {
+            self.free.take(part);
+        }
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.nodes += placement.nodes();
+        for part in placement.parts() {
+            match self.list {
+                List::Bounded => self.give_bounded(part),
+                _ => self.free.give(part),
+            }
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        match self.list {
+            List::Bounded => self.validate_bounded(free),
+            _ => self.free.validate(free),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! FlexFold: First Fit over the request, its rotation, and both folded in half.
+//!
+//! ```text
+//!   4x3 = 1 2 3 4     a fold along x:  . .     6x2 and the rotations are the other
+//!         5 6 7 8     2x6              . .     shapes; half of the processes move,
+//!         9 . . .                      . .     so a job may run longer
+//! ```
+//!
+//! Misses nothing of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a, equal ones once.
+//! A side is halved only if it is even (`even=both`: only if both are, as the NAS paper says).
+//!
+//! Cost: up to six First Fits. Release as First Fit's, nothing.
+//!
+//! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
+//! systems", ICPP 1996; the shapes and their order from the abstract and the NAS paper. Departure:
+//! the original decides by "a simple test" whether folding, which may lengthen execution, pays; the
+//! test is not known and a strategy does not see run times, so folds are always tried, as in the
+//! papers that came later. Tori are ours; in 3D no paper says which side would take the doubling.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use super::super::shared::base_search::{BaseSearch, SEARCH};
+use super::super::shared::folds::{FoldOrder, Folds};
+use super::super::shared::turning::TURN_ON;
+use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "flexfold",
+    title: "FlexFold",
+    source: "Gupta & Jayendran 1996",
+    contiguous: true,
+    turns: true,
+    options: &[SEARCH, TURN_ON, EVEN],
+    variants: &["", "plain", "turn=none", "even=both"],
+    supports,
+    claim,
+    build,
+};
+
+const EVEN: OptionSpec = OptionSpec {
+    key: "even",
+    values: Values::OneOf(&["halved", "both"]),
+    default: "halved",
+    meaning: "which sides must be even for a fold: the one that is halved, or both",
+    bare: false,
+};
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    if grid.side(2) == 1 {
+        return Ok(());
+    }
+    Err(Unsupported("it folds rectangles; which side of a box would double is in no paper".into()))
+}
+
+fn folds(options: &Options) -> Folds {
+    Folds {
+        order: FoldOrder::FlexFold,
+        both_even: options.get("even") == "both",
+        turned: options.get("turn") == "all",
+    }
+}
+
+/// The shapes of a request, in order.
+fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
+    request.shape.into_iter().flat_map(move |shape| folds.of(shape, grid))
+}
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: |request, grid, options| {
+            shapes(folds(options), *grid, request).map(Shape::cuboid).collect()
+        },
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::First,
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(FlexFold {
+        grid: *grid,
+        folds: folds(options),
+        search: BaseSearch::of(*grid, options),
+    })
+}
+
+#[derive(Clone)]
+struct FlexFold {
+    grid: Grid,
+    folds: Folds,
+    search: BaseSearch,
+}
+
+impl Strategy for FlexFold {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        self.search.load(free);
+        let found = shapes(self.folds, self.grid, request).find_map(|shape| {
+            let base = self.search.first(free, shape, Scan::default())?;
+            Some(Cuboid::new(base, shape))
+        });
+        found.map(Placement::Whole)
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

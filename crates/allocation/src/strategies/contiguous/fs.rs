@@ -1,0 +1,184 @@
+//! Frame Sliding: slide a frame of the requested size over the mesh, by its own width and height.
+//!
+//! The first frame stands at the lowest leftmost free node. Misses every base between the strides;
+//! grants exactly what is asked for, unlike the buddy system before it.
+//!
+//! ```text
+//!   request 3x1, busy #:    . # . . .     frames at 0 (hits #) and 3 (off the mesh);
+//!                           [ . . ][ .    base 2 is free and missed
+//! ```
+//!
+//! Cost: O(N/(a b) B) frames and coverage tests for a request a x b and B busy boxes, and O(N B) at
+//! worst for the first free node; quoted O(N B). Release is O(B), the search of the list.
+//!
+//! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
+//! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994, known
+//! from the abstract and from summaries. Where a row of frames above the first begins is not told:
+//! here in the column that keeps the stride's phase. Some accounts walk every second row backwards
+//! (`walk=snake`), or push the last frame back to the border (`walk=clamp`). On tori and in 3D a
+//! frame has no border to begin and end at, and no paper says how it would slide: unsupported.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::coverage_list::CoverageList;
+use super::super::shared::turning::{TURN_OFF, Turn, box_family};
+use crate::claim::{Claim, Grants, Question, Recognition};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "fs",
+    title: "Frame Sliding",
+    source: "Chuang & Tzeng 1991, 1994",
+    contiguous: true,
+    turns: false,
+    options: &[TURN_OFF, WALK],
+    variants: &["", "turn=all", "walk=snake", "walk=clamp"],
+    supports,
+    claim,
+    build,
+};
+
+const WALK: OptionSpec = OptionSpec {
+    key: "walk",
+    values: Values::OneOf(&["forward", "snake", "clamp"]),
+    default: "forward",
+    meaning: "rows of frames all forward, every second one backward, or the last frame of a row and \
+              of a column pushed back to the border",
+    bare: false,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Walk {
+    Forward,
+    Snake,
+    Clamp,
+}
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    let reason = if grid.side(2) > 1 {
+        "frames slide over a plane; how they would through a volume is in no paper"
+    } else if grid.has_wrap() {
+        "a row of frames needs a border to begin and end at"
+    } else {
+        return Ok(());
+    };
+    Err(Unsupported(reason.into()))
+}
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Partial(Question::Boxes),
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(FrameSliding {
+        grid: *grid,
+        turn: Turn::of(options),
+        walk: match options.get("walk") {
+            "snake" => Walk::Snake,
+            "clamp" => Walk::Clamp,
+            _ => Walk::Forward,
+        },
+        busy: BusyList::default(),
+        coverages: CoverageList::default(),
+    })
+}
+
+#[derive(Clone)]
+struct FrameSliding {
+    grid: Grid,
+    turn: Turn,
+    walk: Walk,
+    busy: BusyList,
+    coverages: CoverageList,
+}
+
+impl FrameSliding {
+    /// The lowest leftmost free node.
+    fn first_free(&self) -> Option<(u16, u16)> {
+        for y in 0..self.grid.side(1) {
+            let mut x = 0;
+            while x < self.grid.side(0) {
+                let node = Cuboid::node([x, y, 0]);
+                let over = self.busy.boxes().iter().find(|held| held.intersects(&self.grid, &node));
+                let Some(held) = over else { return Some((x, y)) };
+                x = held.base[0] + held.sides[0];
+            }
+        }
+        None
+    }
+
+    fn slide(&mut self, shape: Sides) -> Option<Cuboid> {
+        let (x0, y0) = self.first_free()?;
+        self.coverages.load(&self.grid, self.busy.boxes(), shape);
+        let [a, b, _] = shape;
+        let clamp = self.walk == Walk::Clamp;
+        let last: Sides = std::array::from_fn(|axis| self.grid.side(axis) - shape[axis]);
+        for (row, y) in stops(y0, b, last[1], clamp).enumerate() {
+            let from = if row == 0 { x0 } else { x0 % a };
+            let frames = stops(from, a, last[0], clamp);
+            let found = if self.walk == Walk::Snake && row % 2 == 1 {
+                frames.rev().find(|&x| self.is_base(x, y))
+            } else {
+                frames.into_iter().find(|&x| self.is_base(x, y))
+            };
+            if let Some(x) = found {
+                return Some(Cuboid::new([x, y, 0], shape));
+            }
+        }
+        None
+    }
+
+    fn is_base(&self, x: u16, y: u16) -> bool {
+        !self.coverages.pieces().iter().any(|[xs, ys, _]| xs.contains(x) && ys.contains(y))
+    }
+}
+
+/// The places of frames along an axis: from the first, by strides, up to the last at which a frame
+/// lies on the mesh, which is a place of its own if the last stride is pushed back to it.
+fn stops(
+    from: u16,
+    stride: u16,
+    last: u16,
+    clamp: bool,
+) -> impl DoubleEndedIterator<Item = u16> + ExactSizeIterator {
+    let way = last.saturating_sub(from);
+    let count = match (clamp, from <= last) {
+        (true, _) => way.div_ceil(stride) + 1,
+        (false, true) => way / stride + 1,
+        (false, false) => 0,
+    };
+    (0..count).map(move |index| {
+        (u32::from(from) + u32::from(index) * u32::from(stride)).min(u32::from(last)) as u16
+    })
+}
+
+impl Strategy for FrameSliding {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let mut shapes = self.turn.shapes(self.grid, request);
+        shapes.find_map(|shape| self.slide(shape)).map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}

@@ -1,0 +1,113 @@
+//! L-Shaped Submesh Allocation: rectangles first, then the rectangle cut and rejoined as an L.
+//!
+//! ```text
+//!   4x3:  . . . .      no 4x3, 3x4,       . .
+//!         . . . .      2x6 or 6x2 is      . .          2x4 + 2x2
+//!         . . . .      free, but an L is  . . . .
+//!                                         . . . .
+//! ```
+//!
+//! Misses nothing of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2), S(b/2,2a), equal
+//! ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries, First Fit over the
+//! bounding box of each. Other shapes of as many nodes, other Ls among them, it does not try. An L is
+//! granted as two parts, the taller first.
+//!
+//! Cost: a First Fit a shape; at most 6 rectangles and 8 Ls for each of about 4 values of k and two
+//! orientations.
+//!
+//! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
+//! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS paper,
+//! whose formulas for the nucleus are the larger part of the L. The order of Ls and the search by
+//! bounding boxes are ours. Tori are unsupported: an L that closes a ring has as many distinct
+//! places as nodes, for one bounding box, and the paper is about meshes.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
+
+use super::super::shared::base_search::{BaseSearch, SEARCH};
+use super::super::shared::ells::{Ell, EllSearch, ells_into};
+use super::super::shared::folds::{FoldOrder, Folds};
+use super::super::shared::turning::TURN_ON;
+use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "lssa",
+    title: "L-Shaped Submesh Allocation",
+    source: "Seo & Kim 2003",
+    contiguous: true,
+    turns: true,
+    options: &[SEARCH, TURN_ON],
+    variants: &["", "plain", "turn=none"],
+    supports,
+    claim,
+    build,
+};
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    if grid.side(2) == 1 && !grid.has_wrap() {
+        return Ok(());
+    }
+    Err(Unsupported("its L-shapes are defined on two-dimensional meshes".into()))
+}
+
+fn folds(options: &Options) -> Folds {
+    let turned = options.get("turn") == "all";
+    Folds { order: FoldOrder::Lssa, both_even: false, turned }
+}
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: |request, grid, options| {
+            let Some(shape) = request.shape else { return Vec::new() };
+            let (folds, mut ells) = (folds(options), Vec::new());
+            ells_into(shape, grid, folds.turned, &mut ells);
+            let rectangles = folds.of(shape, *grid).map(Shape::cuboid);
+            rectangles.chain(ells.into_iter().map(Ell::shape)).collect()
+        },
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Complete,
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let search = BaseSearch::of(*grid, options);
+    Box::new(LShaped {
+        grid: *grid,
+        folds: folds(options),
+        ell_search: EllSearch::like(&search, *grid),
+        search,
+        ells: Vec::new(),
+    })
+}
+
+#[derive(Clone)]
+struct LShaped {
+    grid: Grid,
+    folds: Folds,
+    search: BaseSearch,
+    ell_search: EllSearch,
+    ells: Vec<Ell>,
+}
+
+impl Strategy for LShaped {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let shape = request.shape?;
+        self.search.load(free);
+        for sides in self.folds.of(shape, self.grid) {
+            if let Some(base) = self.search.first(free, sides, Scan::default()) {
+                return Some(Placement::Whole(Cuboid::new(base, sides)));
+            }
+        }
+        ells_into(shape, &self.grid, self.folds.turned, &mut self.ells);
+        self.ell_search.load(free);
+        let found = self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell));
+        found.map(|parts| Placement::Parts(parts.to_vec()))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

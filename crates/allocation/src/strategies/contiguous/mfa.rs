@@ -1,0 +1,220 @@
+//! Minimal Fragmentation Algorithm: bases around busy submeshes, scored by what they touch.
+//!
+//! For each busy submesh, in order of grant, the bases at which the task would lie right of it, on
+//! top, left and below are scored by the optimality index, the contact of the whole frame with busy
+//! nodes and the border. The best wins, the first met among equals; a perfect one ends the search.
+//!
+//! ```text
+//!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
+//!                         L . S S S R .     below S; a base is the task's lower left node, so
+//!                         L . S S S R .     that L lies three columns and B two rows away
+//!   (. inside: bases      L . . . . R .
+//!    that would hit S)    B B B B B . .
+//! ```
+//!
+//! Misses nothing: slide a placement left, then down, until it is stuck; it then stands at <0,0>, or
+//! on the right or the top of a busy submesh. (On a ring that it can slide round for ever, coordinate
+//! 0 is free too.) Its choice is not always the best one on a mesh; `corners=all` scores the other
+//! corners of the machine too, and then it is: a placement that touches no busy submesh can slide
+//! along the border into a corner, or against a busy submesh, and keeps its contact on the way.
+//!
+//! Cost: a status mark per covered base (the set-up, O(N) at least where much is covered), then
+//! O(p + q) for each of the O(B (sqrt K + p + q)) candidates, for a task p x q and B submeshes of K
+//! nodes. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release is O(B).
+//!
+//! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
+//! task allocation in mesh-connected multicomputers", 2004. Departures: (1) `weight()` is printed to
+//! return -1 if a *perimeter node* lies in the coverage or reject sets; these are sets of bases, and
+//! the paper's own tables test the base. (2) The best index begins at p + q, so that lower ones are
+//! ignored and fitting tasks refused; here it begins below 0, and <0,0> is scored like any other.
+//! (3) The loop over orientations forgets the first's best; the prose tries the second only if the
+//! first fails, which is done here (`turn=best` takes the better of both). `printed` keeps defects 2
+//! and 3 and the blind fallback to <0,0>; it still never overlaps. (4) One mark instead of a status
+//! that is 1 or 2. Tori and 3D are ours.
+
+use std::ops::ControlFlow;
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, orientations};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::contact::{contact, most_contact};
+use super::super::shared::fringe::{Fringe, MfaCandidate, MfaVerdict};
+use super::super::shared::turning::{TURN_BEST_ON, Turn, box_family, over};
+use crate::claim::{Claim, Grants, Over, Question, Recognition};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "mfa",
+    title: "Minimal Fragmentation Algorithm",
+    source: "Srinivasan, Seshadri, Chandrasekhar & Jonathan 2004",
+    contiguous: true,
+    turns: true,
+    options: &[RULE, TURN_BEST_ON, CORNERS],
+    variants: &["", "corners=all", "turn=best:corners=all", "printed"],
+    supports,
+    claim,
+    build,
+};
+
+const RULE: OptionSpec = OptionSpec {
+    key: "rule",
+    values: Values::OneOf(&["intended", "printed"]),
+    default: "intended",
+    meaning: "the algorithm as meant, or with the printed threshold and loop over orientations",
+    bare: true,
+};
+
+const CORNERS: OptionSpec = OptionSpec {
+    key: "corners",
+    values: Values::OneOf(&["origin", "all"]),
+    default: "origin",
+    meaning: "which corners of the machine are scored beside the bases around busy submeshes",
+    bare: false,
+};
+
+fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
+    if options.get("rule") == "intended" {
+        return Ok(());
+    }
+    if grid.side(2) > 1 || grid.has_wrap() {
+        return Err(Unsupported("it is printed for two-dimensional meshes only".into()));
+    }
+    if options.get("corners") == "all" || options.get("turn") == "best" {
+        return Err(Unsupported(
+            "the printed algorithm knows neither corners nor turn=best".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: match (options.get("rule"), options.get("corners")) {
+            ("printed", _) => Recognition::Partial(Question::Boxes),
+            (_, "all") => {
+                Recognition::Best { score: contact, over: over(options), first_of_ties: false }
+            }
+            _ => Recognition::Complete,
+        },
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    Box::new(MinimalFragmentation {
+        grid: *grid,
+        turn: Turn::of(options),
+        over: over(options),
+        printed: options.get("rule") == "printed",
+        all_corners: options.get("corners") == "all",
+        busy: BusyList::default(),
+        fringe: Fringe::default(),
+    })
+}
+
+#[derive(Clone)]
+struct MinimalFragmentation {
+    grid: Grid,
+    turn: Turn,
+    over: Over,
+    printed: bool,
+    all_corners: bool,
+    busy: BusyList,
+    fringe: Fringe,
+}
+
+/// The best candidate so far.
+#[derive(Clone, Copy)]
+struct Best {
+    index: i64,
+    base: Option<Point>,
+}
+
+impl MinimalFragmentation {
+    /// The best candidate of one orientation whose index is above a threshold.
+    fn best(&mut self, free: &Occupancy, shape: Sides, threshold: i64) -> Best {
+        let perfect = most_contact(&self.grid, shape);
+        let mut best = Best { index: threshold, base: None };
+        let mut see = |candidate: MfaCandidate| {
+            if let MfaVerdict::Index(index) = candidate.verdict
+                && index > best.index
+            {
+                best = Best { index, base: Some(candidate.base) };
+            }
+            if best.index == perfect { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let walked = self.fringe.around(free, self.busy.boxes(), shape, &mut see);
+        if walked.is_continue() && !self.printed {
+            let _ = self.fringe.corners(free, shape, self.all_corners, &mut see);
+        }
+        best
+    }
+
+    fn intended(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
+        let mut found: Option<(i64, Cuboid)> = None;
+        for shape in self.turn.shapes(self.grid, request) {
+            let threshold = found.map_or(-1, |(index, _)| index);
+            let best = self.best(free, shape, threshold);
+            if let Some(base) = best.base {
+                found = Some((best.index, Cuboid::new(base, shape)));
+            }
+            if self.over == Over::FirstShape && found.is_some() {
+                break;
+            }
+        }
+        found.map(|(_, cuboid)| cuboid)
+    }
+
+    /// As printed: each orientation begins anew, and only the last one's best is returned, unless an
+    /// earlier one is perfect; <0,0> is the answer where no index is above p + q.
+    fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
+        let turns = if self.turn == Turn::All { 6 } else { 1 };
+        let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);
+        let mut last = None;
+        for shape in flat {
+            last = None;
+            if !self.grid.fits(shape) {
+                continue;
+            }
+            // 2 (p + q), so that half of it is the printed threshold.
+            let perfect = most_contact(&self.grid, shape);
+            let best = self.best(free, shape, perfect / 2);
+            let cuboid = Cuboid::new(best.base.unwrap_or_default(), shape);
+            if best.base.is_some() && best.index == perfect {
+                return Some(cuboid);
+            }
+            if best.base.is_some() || free.is_free(&cuboid) {
+                last = Some(cuboid);
+            }
+        }
+        last
+    }
+}
+
+impl Strategy for MinimalFragmentation {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let found =
+            if self.printed { self.printed(free, request) } else { self.intended(free, request) };
+        found.map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}

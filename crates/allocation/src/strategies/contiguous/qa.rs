@@ -1,0 +1,144 @@
+//! Quick Allocation: one number a row, the covered prefix; the first row with a gap behind it wins.
+//!
+//! Misses nothing. For each row of bases the array `covered` holds the length of the prefix that the
+//! coverages close without a gap. They are entered in ascending order of their first column: one
+//! that begins behind the prefix leaves a gap that no later one can close. The base found is First
+//! Fit's of the same orientation, in row-major order.
+//!
+//! ```text
+//!   coverages of a row   c c c . . c .      covered = 3: base 3
+//!   in the order          1 1 2     3       (a coverage that begins after `covered` is left out)
+//! ```
+//!
+//! Cost: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number each instead of
+//! a node each. Release is O(B), the search of the list.
+//!
+//! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
+//! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
+//! calls `last_covered` "the last busy node on that row", which would skip the gaps before it; here
+//! it is the end of the covered prefix. The sort is a condition of correctness that no summary
+//! states: unsorted, the scan offers bases that are covered. 3D meshes and tori are ours.
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::coverage_list::{CoverageList, Piece};
+use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use crate::claim::{Claim, Grants, Recognition};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "qa",
+    title: "Quick Allocation",
+    source: "Yoo, Youn & Shirazi 1997",
+    contiguous: true,
+    turns: true,
+    options: &[TURN_ON],
+    variants: &["", "turn=none"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::First,
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let [_, d, h] = grid.sides().map(usize::from);
+    Box::new(QuickAllocation {
+        grid: *grid,
+        turn: Turn::of(options),
+        busy: BusyList::default(),
+        coverages: CoverageList::default(),
+        covered: Vec::with_capacity(d * h),
+    })
+}
+
+#[derive(Clone)]
+struct QuickAllocation {
+    grid: Grid,
+    turn: Turn,
+    busy: BusyList,
+    coverages: CoverageList,
+    /// By row of bases: the length of its covered prefix.
+    covered: Vec<u16>,
+}
+
+impl QuickAllocation {
+    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+        self.coverages.load(&self.grid, self.busy.boxes(), shape);
+        self.coverages.sort_by_column();
+        let starts = std::array::from_fn(|axis| self.grid.starts(axis, shape[axis]));
+        let base = first_gap(self.coverages.pieces(), &mut self.covered, starts)?;
+        Some(Cuboid::new(base, shape))
+    }
+}
+
+/// The first base that no coverage contains, if they come in ascending order of their first column.
+fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Point> {
+    let [columns, rows, planes] = starts;
+    covered.clear();
+    covered.resize(usize::from(rows) * usize::from(planes), 0);
+    for [x, y, z] in coverages {
+        for plane in z.low..=z.high {
+            let row = usize::from(plane) * usize::from(rows);
+            for prefix in &mut covered[row + usize::from(y.low)..=row + usize::from(y.high)] {
+                if x.low <= *prefix {
+                    *prefix = (*prefix).max(x.high + 1);
+                }
+            }
+        }
+    }
+    let row = covered.iter().position(|&prefix| prefix < columns)?;
+    let (y, z) = (row % usize::from(rows), row / usize::from(rows));
+    Some([covered[row], y as u16, z as u16])
+}
+
+impl Strategy for QuickAllocation {
+    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let mut shapes = self.turn.shapes(self.grid, request);
+        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.busy.add(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.busy.remove(placement);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.busy.validate(free);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two busy nodes on a row of four, entered right to left: the left one closes the gap that the
+    /// right one was refused for, and base 1, which is covered, is offered.
+    #[test]
+    fn unsorted_coverages_offer_a_covered_base() {
+        let grid = Grid::mesh(&[4, 1]).unwrap();
+        let busy = [Cuboid::node([1, 0, 0]), Cuboid::node([0, 0, 0])];
+        let (mut coverages, mut covered) = (CoverageList::default(), Vec::new());
+        coverages.load(&grid, &busy, [1; 3]);
+        assert_eq!(first_gap(coverages.pieces(), &mut covered, [4, 1, 1]), Some([1, 0, 0]));
+        coverages.sort_by_column();
+        assert_eq!(first_gap(coverages.pieces(), &mut covered, [4, 1, 1]), Some([2, 0, 0]));
+    }
+}

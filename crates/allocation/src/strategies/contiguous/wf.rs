@@ -1,0 +1,227 @@
+//! Worst Fit: the base at which the placement leaves most room around it.
+//!
+//! Misses nothing of the orientation asked for; `turn=all` and `turn=best` as in Best Fit, and the
+//! first base in row-major order wins a tie. Two readings:
+//!
+//! - `contact` (default): the least contact with busy nodes and borders, Best Fit's score negated;
+//! - `prism`: inside the largest free box (prism) that can hold the shape.
+//!
+//! ```text
+//!   contact, request 1x1      prism, request 1x1
+//!   . . . . .                 # . . . .
+//!   . . . . .                 # . . . .     the largest free box is
+//!   . P . . .                 # P . . .     the 4x3 on the right
+//!   . . . . .                 . # # # #
+//! ```
+//!
+//! Cost: `contact` as Best Fit, O(N). `prism` looks at every interval of rows and every interval of
+//! planes, and walks the columns between, O(W (D H)^2) at worst for sides W x D x H; intervals that
+//! cannot beat the best box so far are skipped.
+//!
+//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit came out
+//! behind FF and BF). Its score is not known: both readings are reconstructions.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+
+use super::super::shared::contact::contact;
+use super::super::shared::prefix_sums::PrefixSums;
+use super::super::shared::turning::{TURN_BEST_OFF, Turn, over};
+use super::bf;
+use crate::claim::{Claim, Over};
+use crate::spec::{ANY_GRID, Spec};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "wf",
+    title: "Worst Fit",
+    source: "Qiao & Ni 1994",
+    contiguous: true,
+    turns: false,
+    options: &[RULE, TURN_BEST_OFF],
+    variants: &["", "prism", "turn=all", "turn=best"],
+    supports: ANY_GRID,
+    claim,
+    build,
+};
+
+const RULE: OptionSpec = OptionSpec {
+    key: "rule",
+    values: Values::OneOf(&["contact", "prism"]),
+    default: "contact",
+    meaning: "least contact, or inside the largest free prism",
+    bare: true,
+};
+
+fn claim(options: &Options) -> Claim {
+    let score: fn(&Occupancy, &Cuboid) -> i64 = match options.get("rule") {
+        "prism" => |free, cuboid| {
+            let mut most = 0;
+            room(free, *cuboid, 2, &mut most);
+            i64::from(most)
+        },
+        _ => |free, cuboid| -contact(free, cuboid),
+    };
+    bf::best_claim(score, options)
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    if options.get("rule") == "contact" {
+        return bf::build_with(grid, options, bf::Rule::Apart);
+    }
+    Box::new(LargestPrism {
+        grid: *grid,
+        turn: Turn::of(options),
+        over: over(options),
+        sums: PrefixSums::new(*grid),
+    })
+}
+
+#[derive(Clone)]
+struct LargestPrism {
+    grid: Grid,
+    turn: Turn,
+    over: Over,
+    sums: PrefixSums,
+}
+
+/// The largest prism so far, and the first base in one of that volume.
+#[derive(Clone, Copy, Debug, Default)]
+struct Best {
+    volume: u32,
+    base: Point,
+}
+
+impl LargestPrism {
+    /// The largest free box that holds a shape.
+    fn largest(&self, shape: Sides) -> Best {
+        let mut best = Best::default();
+        let plane = u32::from(self.grid.side(0));
+        for (z, c) in self.intervals(2, shape[2]) {
+            if plane * u32::from(self.grid.side(1)) * u32::from(c) < best.volume {
+                continue;
+            }
+            for (y, b) in self.intervals(1, shape[1]) {
+                if plane * u32::from(b) * u32::from(c) >= best.volume {
+                    self.walk(Cuboid::new([0, y, z], [1, b, c]), shape, &mut best);
+                }
+            }
+        }
+        best
+    }
+
+    /// The intervals of an axis that are at least so long: `(first, length)`, long ones first.
+    fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
+        let grid = self.grid;
+        (least..=grid.side(axis))
+            .rev()
+            .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
+    }
+
+    /// The runs of free columns, each a box of the given rows and planes.
+    fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) {
+        let n = self.grid.side(0);
+        let is_free = |x: u32| {
+            let mut column = column;
+            column.base[0] = (x % u32::from(n)) as u16;
+            self.sums.busy_in(&column) == 0
+        };
+        // On a ring the walk begins behind a busy column, so that no run is cut in two.
+        let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
+        let from = busy.map_or(0, |x| x + 1);
+        let mut run = 0;
+        for x in from..from + u32::from(n) {
+            run = if is_free(x) { run + 1 } else { 0 };
+            let ends = run > 0 && (x + 1 == from + u32::from(n) || !is_free(x + 1));
+            if ends && run >= shape[0] {
+                let mut prism = column;
+                prism.base[0] = ((x + 1 - u32::from(run)) % u32::from(n)) as u16;
+                prism.sides[0] = run;
+                self.offer(prism, shape, best);
+            }
+        }
+    }
+
+    fn offer(&self, prism: Cuboid, shape: Sides, best: &mut Best) {
+        let base = std::array::from_fn(|axis| {
+            let n = self.grid.side(axis);
+            let last = u32::from(prism.base[axis]) + u32::from(prism.sides[axis] - shape[axis]);
+            // A prism that closes a ring, or passes its end, holds a base at 0.
+            let around = prism.sides[axis] == n || last >= u32::from(n);
+            if around { 0 } else { prism.base[axis] }
+        });
+        let key = |base| Scan::default().key(base);
+        let volume = prism.volume();
+        if volume > best.volume || (volume == best.volume && key(base) < key(best.base)) {
+            *best = Best { volume, base };
+        }
+    }
+}
+
+impl Strategy for LargestPrism {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        self.sums.load(free);
+        let mut found: Option<(u32, Cuboid)> = None;
+        for shape in self.turn.shapes(self.grid, request) {
+            let best = self.largest(shape);
+            if best.volume > found.map_or(0, |(volume, _)| volume) {
+                found = Some((best.volume, Cuboid::new(best.base, shape)));
+            }
+            if self.over == Over::FirstShape && found.is_some() {
+                break;
+            }
+        }
+        found.map(|(_, cuboid)| Placement::Whole(cuboid))
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+/// The volume of the largest free box that holds a free one, widened on the axes up to `axis`: the
+/// score of `prism`, found by widening step by step, for the judge.
+fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
+    let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
+    let widest = |axis: usize| {
+        let widened = inside.sides.map(u32::from)[axis] + reach[axis].iter().sum::<u32>();
+        u64::from(widened.min(u32::from(free.grid().side(axis))))
+    };
+    let bound: u64 = (0..3)
+        .map(|other| if other <= axis { widest(other) } else { inside.sides[other].into() })
+        .product();
+    if bound <= u64::from(*most) {
+        return;
+    }
+    let n = u32::from(free.grid().side(axis));
+    let (base, side) = (u32::from(inside.base[axis]), u32::from(inside.sides[axis]));
+    for below in (0..=reach[axis][0]).rev() {
+        for above in (0..=reach[axis][1]).rev() {
+            if side + below + above > n {
+                continue;
+            }
+            let mut wider = inside;
+            wider.sides[axis] = (side + below + above) as u16;
+            wider.base[axis] = ((base + n - below) % n) as u16;
+            match axis {
+                0 => *most = wider.volume().max(*most),
+                _ => room(free, wider, axis - 1, most),
+            }
+        }
+    }
+}
+
+/// How far a free box can be widened on an axis and stay free: below its base, and above its end.
+fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
+    let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
+    let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
+    let is_free = |at: u32| {
+        let mut slab = cuboid;
+        (slab.base[axis], slab.sides[axis]) = ((at % n) as u16, 1);
+        free.is_free(&slab)
+    };
+    let (low, high) = if grid.wraps(axis) { (n - side, n - side) } else { (base, n - base - side) };
+    let below = (1..=low).take_while(|step| is_free(base + n - step)).count();
+    let above = (1..=high).take_while(|step| is_free(base + side - 1 + step)).count();
+    [below as u32, above as u32]
+}

@@ -1,0 +1,339 @@
+//! TPU pods: cubes of 4x4x4 chips, joined to slices by optical circuit switches or by fixed wires.
+//!
+//! The machine is a grid of chips with sides that are multiples of 4; a cube is an aligned 4x4x4 box
+//! of it, cubes are numbered row-major. A request's shape is the slice's, in chips and in any
+//! orientation:
+//!
+//! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes will do, wherever
+//!   they are, and the lowest ones are taken, one part each, in the order of the slice's own cubes;
+//!   with `static` they must form a box, found by first fit, turned if need be (through the wraps of
+//!   the machine, if it has any).
+//! - All sides 1, 2 or 4: an aligned box inside one cube. Of the cubes that can take it the fullest is
+//!   chosen, so that whole cubes stay free.
+//! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none is
+//!   longer than 4, else to multiples of 4.
+//!
+//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., 32 chips of a cube, or
+//! whole cubes.
+//!
+//! ```text
+//!   ocs: 8x8x4, four cubes          static: the same free cubes
+//!     # a # a                         # . # .     no 2x2 of them
+//!     a # a #                         . # . #     is free: refused
+//! ```
+//!
+//! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all; inside
+//! cubes there is some. A failed chip takes its cube out of all slices of whole cubes.
+//!
+//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
+//! O(C/64 log(side)) an orientation.
+//!
+//! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning with
+//! hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the comparison
+//! with static wiring); Google Cloud's documentation of slice topologies. Choosing lowest cubes and
+//! the fullest cube is ours, as is allocating single chips rather than hosts of 2x2x1. Twisted slices
+//! (n x n x 2n, n x 2n x 2n) need the same cubes as others, so that nothing here depends on them.
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::{
+    BaseSet, Cuboid, Grid, NodeId, Occupancy, Request, Scan, Sides, orientations, volume,
+};
+
+use super::super::shared::factor_shapes::factor_shapes_into;
+use crate::claim::{Claim, Grants, Recognition, Scene};
+use crate::spec::{Spec, Unsupported};
+use crate::{Placement, Strategy};
+
+pub(in crate::strategies) const SPEC: Spec = Spec {
+    name: "tpu",
+    title: "TPU Pod Slices",
+    source: "Jouppi et al. 2023; Google Cloud TPU documentation",
+    contiguous: false,
+    turns: true,
+    options: &[WIRING, ROUND],
+    variants: &["", "static", "ocs:round=up", "static:round=up"],
+    supports,
+    claim,
+    build,
+};
+
+const WIRING: OptionSpec = OptionSpec {
+    key: "wiring",
+    values: Values::OneOf(&["ocs", "static"]),
+    default: "ocs",
+    meaning: "how cubes are joined: by optical circuit switches, or to their neighbours only",
+    bare: true,
+};
+
+const ROUND: OptionSpec = OptionSpec {
+    key: "round",
+    values: Values::OneOf(&["none", "up"]),
+    default: "none",
+    meaning: "whether shapes that are no slice are enlarged to one, or never granted",
+    bare: false,
+};
+
+/// Chips along an edge of a cube.
+const EDGE: u16 = 4;
+/// Chips of a cube.
+const CUBE: u32 = 64;
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    if grid.sides().iter().all(|side| side % EDGE == 0) {
+        Ok(())
+    } else {
+        Err(Unsupported("it needs three axes with sides that are multiples of 4".into()))
+    }
+}
+
+fn claim(_: &Options) -> Claim {
+    Claim {
+        family: |_, _, _| Vec::new(),
+        scan: Scan::default(),
+        grants: Grants::RoundsUp,
+        recognition: Recognition::Own { feasible, allowed },
+    }
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slice {
+    /// A box of these sides, each 1, 2 or 4, in one cube.
+    Inside(Sides),
+    /// So many cubes; if they must form a box, of these sides in cubes, or of any.
+    Cubes(u64, Option<Sides>),
+}
+
+impl Slice {
+    fn of(request: &Request, round: bool) -> Option<Slice> {
+        let Some(mut sides) = request.shape else {
+            return Some(Slice::of_count(request.nodes));
+        };
+        let small = sides.iter().all(|&side| side <= EDGE);
+        if round && small {
+            sides = sides.map(u16::next_power_of_two);
+        } else if round {
+            // Beyond the largest multiple there is no machine to hold it.
+            sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
+        }
+        if sides.iter().all(|side| side % EDGE == 0) {
+            let cubes = sides.map(|side| side / EDGE);
+            Some(Slice::Cubes(volume(cubes), Some(cubes)))
+        } else if small && sides.iter().all(|side| side.is_power_of_two()) {
+            Some(Slice::Inside(sides))
+        } else {
+            None
+        }
+    }
+
+    fn of_count(nodes: u32) -> Slice {
+        match nodes {
+            1 => Slice::Inside([1, 1, 1]),
+            2 => Slice::Inside([1, 1, 2]),
+            3..=4 => Slice::Inside([1, 2, 2]),
+            5..=8 => Slice::Inside([2, 2, 2]),
+            9..=16 => Slice::Inside([2, 2, 4]),
+            17..=32 => Slice::Inside([2, 4, 4]),
+            _ => Slice::Cubes(u64::from(nodes.div_ceil(CUBE)), None),
+        }
+    }
+}
+
+/// The chips of some cubes.
+fn chips(cubes: Cuboid) -> Cuboid {
+    Cuboid::new(cubes.base.map(|c| c * EDGE), cubes.sides.map(|side| side * EDGE))
+}
+
+fn cube_grid(grid: &Grid) -> Grid {
+    let sides = grid.sides().map(|side| side / EDGE);
+    let wraps = [0, 1, 2].map(|axis| grid.wraps(axis));
+    Grid::new(&sides, &wraps).expect("fewer cubes than chips")
+}
+
+/// The boxes of a slice inside a cube, aligned to their own sides: orientation by orientation, each
+/// row-major.
+fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
+    let starts = move |axis: usize, side: u16| {
+        let base = cube.base[axis];
+        (base..base + EDGE).step_by(usize::from(side))
+    };
+    orientations(sides).flat_map(move |[a, b, c]| {
+        starts(2, c).flat_map(move |z| {
+            starts(1, b)
+                .flat_map(move |y| starts(0, a).map(move |x| Cuboid::new([x, y, z], [a, b, c])))
+        })
+    })
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let cubes = cube_grid(grid);
+    Box::new(Tpu {
+        grid: *grid,
+        cubes,
+        anywhere: options.get("wiring") == "ocs",
+        round: options.get("round") == "up",
+        busy: vec![0; cubes.nodes() as usize],
+        whole: Occupancy::all_free(cubes),
+        bases: BaseSet::new(cubes),
+        shapes: Vec::new(),
+    })
+}
+
+#[derive(Clone)]
+struct Tpu {
+    grid: Grid,
+    cubes: Grid,
+    /// Whether any cubes make a slice.
+    anywhere: bool,
+    round: bool,
+    /// By cube: how many of its chips are not free.
+    busy: Vec<u32>,
+    /// The cubes that are free as a whole.
+    whole: Occupancy,
+    bases: BaseSet,
+    /// Scratch: the shapes to try, in order, in cubes.
+    shapes: Vec<Sides>,
+}
+
+impl Tpu {
+    fn cube(&self, cube: NodeId) -> Cuboid {
+        chips(Cuboid::node(self.cubes.point(cube)))
+    }
+
+    /// An aligned free box in the fullest cube that has one.
+    fn inside(&self, free: &Occupancy, sides: Sides) -> Option<Placement> {
+        let needed = volume(sides) as u32;
+        let mut best: Option<(u32, Cuboid)> = None;
+        for cube in (0..self.cubes.nodes()).map(NodeId) {
+            let busy = self.busy[cube.index()];
+            if busy + needed <= CUBE && best.is_none_or(|(most, _)| busy > most) {
+                let found = aligned(self.cube(cube), sides).find(|part| free.is_free(part));
+                best = found.map(|part| (busy, part)).or(best);
+            }
+        }
+        best.map(|(_, part)| Placement::Whole(part))
+    }
+
+    /// The first box of whole cubes, of these sides in some orientation or of any.
+    fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
+        match sides {
+            None => factor_shapes_into(count, &self.cubes, &mut self.shapes),
+            Some(sides) => {
+                self.shapes.clear();
+                self.shapes.extend(orientations(sides));
+            }
+        }
+        let (bases, whole) = (&mut self.bases, &self.whole);
+        self.shapes.iter().find_map(|&shape| {
+            let base = bases.find(whole, shape, Scan::default())?;
+            Some(Placement::Whole(chips(Cuboid::new(base, shape))))
+        })
+    }
+
+    /// Changes the number of busy chips in every cube that a placement touches.
+    fn change(&mut self, placement: &Placement, by: i32) {
+        for part in placement.parts() {
+            for node in part.nodes(&self.grid) {
+                let cube = self.cubes.id(self.grid.point(node).map(|c| c / EDGE));
+                let busy = &mut self.busy[cube.index()];
+                let before = *busy;
+                *busy = before.checked_add_signed(by).expect("what is given back was taken");
+                if before == 0 {
+                    self.whole.take_node(cube);
+                } else if *busy == 0 {
+                    self.whole.give(&Cuboid::node(self.cubes.point(cube)));
+                }
+            }
+        }
+    }
+}
+
+impl Strategy for Tpu {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        match Slice::of(request, self.round)? {
+            Slice::Inside(sides) => self.inside(free, sides),
+            Slice::Cubes(count, _) if count > u64::from(self.whole.count()) => None,
+            Slice::Cubes(count, _) if self.anywhere => {
+                let cubes = self.whole.iter().take(count as usize);
+                Some(Placement::Parts(cubes.map(|cube| self.cube(cube)).collect()))
+            }
+            Slice::Cubes(count, sides) => self.wired(count as u32, sides),
+        }
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.change(placement, 1);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.change(placement, -1);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        for cube in (0..self.cubes.nodes()).map(NodeId) {
+            let chips = self.cube(cube);
+            let busy = chips.nodes(&self.grid).filter(|&chip| !free.is_node_free(chip)).count();
+            assert_eq!(self.busy[cube.index()] as usize, busy, "busy chips of cube {cube:?}");
+            assert_eq!(self.whole.is_node_free(cube), busy == 0, "cube {cube:?} is free");
+        }
+    }
+}
+
+// The model once more, from the free chips alone, for the judge.
+
+/// Whether the slice can be made.
+fn feasible(scene: &Scene<'_>) -> bool {
+    let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));
+    let all = || Scan::default().bases(cubes, [1; 3]).map(|base| chips(Cuboid::node(base)));
+    match Slice::of(scene.request, scene.options.get("round") == "up") {
+        None => false,
+        Some(Slice::Inside(sides)) => {
+            all().any(|cube| aligned(cube, sides).any(|part| free.is_free(&part)))
+        }
+        Some(Slice::Cubes(count, sides)) if scene.options.get("wiring") == "static" => {
+            let shapes = Scan::default().bases(cubes, [1; 3]).map(|last| last.map(|c| c + 1));
+            let asked = |shape: &Sides| match sides {
+                Some(sides) => orientations(sides).any(|turned| turned == *shape),
+                None => volume(*shape) == count,
+            };
+            shapes.filter(asked).any(|shape| {
+                let mut bases = Scan::default().bases(cubes, shape);
+                bases.any(|base| free.is_free(&chips(Cuboid::new(base, shape))))
+            })
+        }
+        Some(Slice::Cubes(count, _)) => {
+            all().filter(|cube| free.is_free(cube)).count() as u64 >= count
+        }
+    }
+}
+
+/// Whether a placement is the slice asked for.
+fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
+    let parts = placement.parts();
+    let is_aligned = |part: &Cuboid, to: Sides| (0..3).all(|axis| part.base[axis] % to[axis] == 0);
+    match Slice::of(scene.request, scene.options.get("round") == "up") {
+        None => false,
+        Some(Slice::Inside(sides)) => {
+            let turned = orientations(sides).any(|turned| turned == parts[0].sides);
+            parts.len() == 1 && turned && is_aligned(&parts[0], parts[0].sides)
+        }
+        Some(Slice::Cubes(count, _)) if scene.options.get("wiring") == "ocs" => {
+            let cube = |part: &Cuboid| part.sides == [EDGE; 3] && is_aligned(part, [EDGE; 3]);
+            parts.len() as u64 == count && parts.iter().all(cube)
+        }
+        Some(Slice::Cubes(count, sides)) => {
+            let shape = parts[0].sides.map(|side| side / EDGE);
+            let turned = |sides: Sides| orientations(sides).any(|turned| turned == shape);
+            let whole = parts[0].sides.iter().all(|side| side % EDGE == 0);
+            parts.len() == 1
+                && whole
+                && is_aligned(&parts[0], [EDGE; 3])
+                && volume(shape) == count
+                && sides.is_none_or(turned)
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! L-shapes: a rectangle cut in two whose halves are put together again along equal sides.
+//!
+//! ```text
+//!   even a: 4x3, k = 1         odd a: 5x3, k = -1            m = ceil(a/2) + k = 2
+//!   # # o o      o o           # # o o o        o o          n = floor(a/2) - k = 3
+//!   # # x x  ->  # #           # # x x x   ->   o o          o: the n x m that is cut from the
+//!   # # x x      # # x x       # # . . .        o o             right part (n wide), turned and
+//!                # # x x       (m x 3, n x 3)   # #             put on the left one (m wide)
+//!                # # x x                        # #  x x x
+//! ```
+//!
+//! The parts are `a/2 x (b+k)` beside `a/2 x (b-k)` for even a, and `m x (b+n)` beside `n x (b-m)`
+//! for odd a; both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
+//!
+//! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
+//! ceiling is the only choice that keeps the area.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
+
+use super::base_search::BaseSearch;
+use crate::claim::Shape;
+
+/// An L: its taller part first, both relative to the corner of the bounding box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::strategies) struct Ell {
+    pub(in crate::strategies) parts: [Cuboid; 2],
+}
+
+impl Ell {
+    /// Two parts side by side, bottoms aligned.
+    fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> Ell {
+        let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
+        Ell { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
+    }
+
+    fn bounding(self) -> Sides {
+        let end = |axis: usize, part: &Cuboid| part.base[axis] + part.sides[axis];
+        std::array::from_fn(|axis| self.parts.iter().map(|part| end(axis, part)).max().unwrap_or(1))
+    }
+
+    /// Seen in a mirror that stands on an axis.
+    fn mirrored(mut self, axis: usize) -> Ell {
+        let side = self.bounding()[axis];
+        for part in &mut self.parts {
+            part.base[axis] = side - part.base[axis] - part.sides[axis];
+        }
+        self
+    }
+
+    /// With x and y exchanged.
+    fn transposed(mut self) -> Ell {
+        for part in &mut self.parts {
+            part.base.swap(0, 1);
+            part.sides.swap(0, 1);
+        }
+        self
+    }
+
+    /// Identity, mirrored in x, in y, in both; then the transposes of these.
+    fn symmetries(self) -> [Ell; 8] {
+        let both = self.mirrored(0).mirrored(1);
+        let four = [self, self.mirrored(0), self.mirrored(1), both];
+        let turned = four.map(Ell::transposed);
+        std::array::from_fn(|index| if index < 4 { four[index] } else { turned[index - 4] })
+    }
+
+    /// The parts at a base of a grid on which nothing wraps.
+    fn at(self, base: Point) -> [Cuboid; 2] {
+        self.parts.map(|mut part| {
+            part.base[0] += base[0];
+            part.base[1] += base[1];
+            part
+        })
+    }
+
+    pub(in crate::strategies) fn shape(self) -> Shape {
+        Shape { parts: self.parts.to_vec() }
+    }
+}
+
+/// The values of k for a x b, those that Seo and Kim's schedule visits: 1, 1 + s, ... with
+/// s = max(1, b/4); or -1 where b = ceil(a/2) for odd a, of whose further values none is an L.
+pub(in crate::strategies) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
+    let (a, b) = (i32::from(a), i32::from(b));
+    let (first, last) = if a % 2 == 0 {
+        (1, b - 1)
+    } else if b == (a + 1) / 2 {
+        (-1, -1)
+    } else {
+        (1, (b - 1 - (a + 1) / 2).min(a / 2 - 1))
+    };
+    (first..=last).step_by((b / 4).max(1) as usize)
+}
+
+/// The L of a x b for a k, if it is one.
+fn cut(a: u16, b: u16, k: i32) -> Option<Ell> {
+    let (a, b) = (i32::from(a), i32::from(b));
+    let (tall, short) = if a % 2 == 0 {
+        ([a / 2, b + k], [a / 2, b - k])
+    } else {
+        let (m, n) = ((a + 1) / 2 + k, a / 2 - k);
+        ([m, b + n], [n, b - m])
+    };
+    let sides = |sides: [i32; 2]| {
+        let side = |side: i32| u16::try_from(side).ok().filter(|&side| side > 0);
+        Some([side(sides[0])?, side(sides[1])?])
+    };
+    Some(Ell::new(sides(tall)?, sides(short)?))
+}
+
+/// The distinct L-shapes of a x b that fit a grid: of S(a,b), then of S(b,a); k ascending; each in
+/// its eight symmetries, or without turning in the four that keep it upright. In place of what
+/// `ells` holds.
+pub(in crate::strategies) fn ells_into(
+    [a, b, c]: Sides,
+    grid: &Grid,
+    turned: bool,
+    ells: &mut Vec<Ell>,
+) {
+    ells.clear();
+    if c != 1 {
+        return;
+    }
+    let (rectangles, symmetries) = if turned { (2, 8) } else { (1, 4) };
+    for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
+        for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+            for seen in ell.symmetries().into_iter().take(symmetries) {
+                if grid.fits(seen.bounding()) && !ells.contains(&seen) {
+                    ells.push(seen);
+                }
+            }
+        }
+    }
+}
+
+/// A search for the bases of an L: one search for each part.
+#[derive(Clone)]
+pub(in crate::strategies) struct EllSearch {
+    grid: Grid,
+    tall: BaseSearch,
+    /// For the second part; a table of prefix sums serves both.
+    short: Option<BaseSearch>,
+}
+
+impl EllSearch {
+    /// As the search for boxes is, plain or not.
+    pub(in crate::strategies) fn like(search: &BaseSearch, grid: Grid) -> EllSearch {
+        let short = match search {
+            BaseSearch::Plain(_) => None,
+            BaseSearch::Engine(_) => Some(BaseSearch::Engine(BaseSet::new(grid))),
+        };
+        EllSearch { grid, tall: search.clone(), short }
+    }
+
+    /// Takes note of a state; call it before the searches in that state.
+    pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
+        self.tall.load(free);
+    }
+
+    /// The parts at the first base in row-major order at which both are free.
+    pub(in crate::strategies) fn first(
+        &mut self,
+        free: &Occupancy,
+        ell: Ell,
+    ) -> Option<[Cuboid; 2]> {
+        let [tall, short] = ell.parts;
+        self.tall.compute(free, tall.sides);
+        if let Some(search) = &mut self.short {
+            search.compute(free, short.sides);
+        }
+        let searches = (&self.tall, self.short.as_ref().unwrap_or(&self.tall));
+        Scan::default().bases(self.grid, ell.bounding()).map(|base| ell.at(base)).find(
+            |[tall, short]| {
+                searches.0.is_base(tall.base, tall.sides)
+                    && searches.1.is_base(short.base, short.sides)
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(ell: Ell) -> u32 {
+        ell.parts.iter().map(Cuboid::volume).sum()
+    }
+
+    #[test]
+    fn the_example_of_nas() {
+        let ks: Vec<i32> = schedule(5, 3).collect();
+        assert_eq!(ks, [-1]);
+        let ell = cut(5, 3, -1).unwrap();
+        assert_eq!(ell.parts.map(|part| part.sides), [[2, 6, 1], [3, 1, 1]]);
+    }
+
+    #[test]
+    fn the_eight_symmetries() {
+        // 4x3, k = 1: 2x4 beside 2x2. By nodes, each symmetry is a map of the coordinates.
+        let ell = cut(4, 3, 1).unwrap();
+        let nodes = |ell: Ell| -> Vec<[u16; 2]> {
+            let all = ell.parts.iter().flat_map(|part| part.nodes(&grid()));
+            let mut all: Vec<[u16; 2]> =
+                all.map(|node| grid().point(node)).map(|[x, y, _]| [x, y]).collect();
+            all.sort_unstable();
+            all
+        };
+        let maps: [fn([u16; 2]) -> [u16; 2]; 8] = [
+            |[x, y]| [x, y],
+            |[x, y]| [3 - x, y],
+            |[x, y]| [x, 3 - y],
+            |[x, y]| [3 - x, 3 - y],
+            |[x, y]| [y, x],
+            |[x, y]| [y, 3 - x],
+            |[x, y]| [3 - y, x],
+            |[x, y]| [3 - y, 3 - x],
+        ];
+        for (seen, map) in ell.symmetries().into_iter().zip(maps) {
+            let mut expected: Vec<[u16; 2]> = nodes(ell).into_iter().map(map).collect();
+            expected.sort_unstable();
+            assert_eq!(nodes(seen), expected);
+        }
+        let mut ells = Vec::new();
+        ells_into([4, 3, 1], &grid(), false, &mut ells);
+        assert_eq!(ells[..4], ell.symmetries()[..4]);
+    }
+
+    #[test]
+    fn every_l_keeps_the_area_and_joins_equal_sides() {
+        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
+            for k in -3..=16 {
+                let Some(ell) = cut(a, b, k) else { continue };
+                assert_eq!(area(ell), u32::from(a) * u32::from(b), "{a}x{b}, k = {k}");
+                for seen in ell.symmetries() {
+                    assert_eq!(area(seen), area(ell));
+                    assert!(!seen.parts[0].intersects(&grid(), &seen.parts[1]));
+                }
+            }
+        }
+    }
+
+    fn grid() -> Grid {
+        Grid::mesh(&[64, 64]).unwrap()
+    }
+
+    #[test]
+    fn further_values_of_the_special_case_are_no_ls() {
+        // NAS goes on to k < 4 there: 0 is the rotation, above it a height is negative.
+        for k in 0..4 {
+            assert_eq!(cut(5, 3, k), None);
+        }
+    }
+
+    #[test]
+    fn how_many_requests_have_an_l() {
+        let longer = |a: u16, b: u16| if a >= b { (a, b) } else { (b, a) };
+        let (mut odd, mut even) = (0, 0);
+        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| longer(a, b))) {
+            let any = schedule(a, b).any(|k| cut(a, b, k).is_some());
+            *(if a % 2 == 0 { &mut even } else { &mut odd }) += u32::from(any);
+        }
+        assert_eq!((odd, even), (50, 120));
+        assert!(schedule(5, 5).any(|k| cut(5, 5, k).is_some()));
+    }
+}

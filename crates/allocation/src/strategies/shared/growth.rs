@@ -1,0 +1,208 @@
+//! Growing a set of nodes from a nucleus, neighbour by neighbour: NAS.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
+
+/// Which nodes are neighbours of one that is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::strategies) enum NeighbourRule {
+    /// Those at x + 1 and y + 1.
+    RightUp,
+    /// All four.
+    FourWay,
+}
+
+/// Growth on a two-dimensional mesh; scratch memory.
+#[derive(Clone)]
+pub(in crate::strategies) struct Growth {
+    grid: Grid,
+    rule: NeighbourRule,
+    /// By node, four-way: the size of its connected set of free nodes. Right-up: the last flood that
+    /// saw it.
+    marks: Vec<u32>,
+    flood: u32,
+    open: Vec<NodeId>,
+}
+
+impl Growth {
+    pub(in crate::strategies) fn new(grid: Grid, rule: NeighbourRule) -> Growth {
+        let marks = vec![0; grid.nodes() as usize];
+        Growth { grid, rule, marks, flood: 0, open: Vec::new() }
+    }
+
+    /// Takes note of a state; call it before [`Growth::reaches`] in that state. O(N).
+    pub(in crate::strategies) fn prepare(&mut self, free: &Occupancy) {
+        self.marks.fill(0);
+        self.flood = 0;
+        if self.rule == NeighbourRule::RightUp {
+            return;
+        }
+        for seed in free.iter() {
+            if self.marks[seed.index()] > 0 {
+                continue;
+            }
+            self.marks[seed.index()] = u32::MAX;
+            self.open.clear();
+            self.open.push(seed);
+            let mut next = 0;
+            while let Some(&node) = self.open.get(next) {
+                next += 1;
+                for beside in neighbours(&self.grid, self.rule, node) {
+                    if free.is_node_free(beside) && self.marks[beside.index()] == 0 {
+                        self.marks[beside.index()] = u32::MAX;
+                        self.open.push(beside);
+                    }
+                }
+            }
+            for node in &self.open {
+                self.marks[node.index()] = self.open.len() as u32;
+            }
+        }
+    }
+
+    /// Whether a free nucleus can grow to so many nodes: O(1) four-way, O(nodes) right-up.
+    pub(in crate::strategies) fn reaches(
+        &mut self,
+        free: &Occupancy,
+        nucleus: &Cuboid,
+        nodes: u32,
+    ) -> bool {
+        if self.rule == NeighbourRule::FourWay {
+            return self.marks[self.grid.id(nucleus.base).index()] >= nodes;
+        }
+        self.flood += 1;
+        self.open.clear();
+        self.open.extend(nucleus.nodes(&self.grid));
+        for node in &self.open {
+            self.marks[node.index()] = self.flood;
+        }
+        let mut next = 0;
+        while let Some(&node) = self.open.get(next) {
+            if self.open.len() as u32 >= nodes {
+                return true;
+            }
+            next += 1;
+            for beside in neighbours(&self.grid, self.rule, node) {
+                let mark = &mut self.marks[beside.index()];
+                if free.is_node_free(beside) && *mark != self.flood {
+                    *mark = self.flood;
+                    self.open.push(beside);
+                }
+            }
+        }
+        false
+    }
+
+    /// Grows a free nucleus to so many nodes, of which enough must be free: always the free neighbour
+    /// with most neighbours allocated, the first in row-major order of those; where there is none
+    /// left, the nearest free node. Returns what was added, in row-major order.
+    pub(in crate::strategies) fn grow(
+        &self,
+        free: &Occupancy,
+        nucleus: &Cuboid,
+        nodes: u32,
+    ) -> Vec<NodeId> {
+        let mut crowd = Crowd::new(self, free);
+        for node in nucleus.nodes(&self.grid) {
+            crowd.add(node);
+        }
+        let mut added = Vec::new();
+        while nucleus.volume() + (added.len() as u32) < nodes {
+            let node = crowd.fullest().unwrap_or_else(|| crowd.nearest());
+            crowd.add(node);
+            added.push(node);
+        }
+        added.sort_unstable();
+        added
+    }
+}
+
+/// The neighbours of a node, by a rule.
+fn neighbours(
+    grid: &Grid,
+    rule: NeighbourRule,
+    node: NodeId,
+) -> impl Iterator<Item = NodeId> + use<> {
+    let ([w, d, _], [x, y, _]) = (grid.sides(), grid.point(node));
+    let (wide, four) = (u32::from(w), rule == NeighbourRule::FourWay);
+    let steps = [
+        (x + 1 < w).then(|| NodeId(node.0 + 1)),
+        (y + 1 < d).then(|| NodeId(node.0 + wide)),
+        (four && x > 0).then(|| NodeId(node.0.wrapping_sub(1))),
+        (four && y > 0).then(|| NodeId(node.0.wrapping_sub(wide))),
+    ];
+    steps.into_iter().flatten()
+}
+
+/// The nodes allocated so far, and their free neighbours by how many of them each touches.
+struct Crowd<'a> {
+    growth: &'a Growth,
+    free: &'a Occupancy,
+    owned: Vec<bool>,
+    touched: Vec<u8>,
+    fringe: [BTreeSet<NodeId>; 5],
+}
+
+impl<'a> Crowd<'a> {
+    fn new(growth: &'a Growth, free: &'a Occupancy) -> Self {
+        let nodes = growth.grid.nodes() as usize;
+        let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
+        Crowd { growth, free, owned, touched, fringe: Default::default() }
+    }
+
+    fn add(&mut self, node: NodeId) {
+        self.owned[node.index()] = true;
+        self.fringe[usize::from(self.touched[node.index()])].remove(&node);
+        for beside in neighbours(&self.growth.grid, self.growth.rule, node) {
+            if self.free.is_node_free(beside) && !self.owned[beside.index()] {
+                let touched = &mut self.touched[beside.index()];
+                self.fringe[usize::from(*touched)].remove(&beside);
+                *touched += 1;
+                self.fringe[usize::from(*touched)].insert(beside);
+            }
+        }
+    }
+
+    fn fullest(&self) -> Option<NodeId> {
+        self.fringe.iter().rev().find_map(|nodes| nodes.first().copied())
+    }
+
+    /// The free node with the fewest hops to an allocated one, the first in row-major order of those.
+    fn nearest(&self) -> NodeId {
+        let grid = &self.growth.grid;
+        let mut hops = vec![u32::MAX; self.owned.len()];
+        let mut open: VecDeque<NodeId> =
+            (0..grid.nodes()).map(NodeId).filter(|node| self.owned[node.index()]).collect();
+        for node in &open {
+            hops[node.index()] = 0;
+        }
+        while let Some(node) = open.pop_front() {
+            for beside in neighbours(grid, NeighbourRule::FourWay, node) {
+                if hops[beside.index()] == u32::MAX {
+                    hops[beside.index()] = hops[node.index()] + 1;
+                    open.push_back(beside);
+                }
+            }
+        }
+        let open = self.free.iter().filter(|node| !self.owned[node.index()]);
+        open.min_by_key(|node| (hops[node.index()], *node)).expect("enough nodes are free")
+    }
+}
+
+/// The maximal runs along x of nodes in row-major order.
+pub(in crate::strategies) fn runs_along_x(grid: &Grid, nodes: &[NodeId]) -> Vec<Cuboid> {
+    let mut runs: Vec<Cuboid> = Vec::new();
+    for point in nodes.iter().map(|node| grid.point(*node)) {
+        match runs.last_mut() {
+            Some(run)
+                if run.base[1..] == point[1..]
+                    && u32::from(run.base[0]) + u32::from(run.sides[0]) == u32::from(point[0]) =>
+            {
+                run.sides[0] += 1;
+            }
+            _ => runs.push(Cuboid::node(point)),
+        }
+    }
+    runs
+}

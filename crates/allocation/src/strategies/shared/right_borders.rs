@@ -1,0 +1,164 @@
+//! Bases on the right border lines of busy submeshes of a plane: the search of RBS, and GABL's
+//! where it can be used.
+//!
+//! Why it misses nothing and what it costs is told in [`rbs`](super::super::contiguous::rbs).
+
+use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
+
+use super::coverage::{Span, covered};
+use crate::Placement;
+use crate::spec::Unsupported;
+
+/// A busy list in non-increasing order of the highest y, searched along right border lines.
+#[derive(Clone)]
+pub(in crate::strategies) struct RightBorders {
+    grid: Grid,
+    busy: Vec<Cuboid>,
+}
+
+/// The y of the top row of a box.
+fn top(held: &Cuboid) -> u16 {
+    held.base[1] + held.sides[1] - 1
+}
+
+impl RightBorders {
+    /// Whether the search is right on a grid.
+    ///
+    /// # Errors
+    /// If the machine is not a plane, or its y axis wraps: a line on a ring can fall in two.
+    pub(in crate::strategies) fn supports(grid: &Grid) -> Result<(), Unsupported> {
+        if grid.side(2) > 1 {
+            return Err(Unsupported(
+                "its border lines are those of a plane, not of a space".into(),
+            ));
+        }
+        if grid.wraps(1) && grid.side(1) > 1 {
+            return Err(Unsupported("its one segment of a line does not hold if y wraps".into()));
+        }
+        Ok(())
+    }
+
+    pub(in crate::strategies) fn new(grid: Grid) -> RightBorders {
+        RightBorders { grid, busy: Vec::new() }
+    }
+
+    /// O(B) for each box.
+    pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            let index = self.busy.partition_point(|held| top(held) >= top(part));
+            self.busy.insert(index, *part);
+        }
+    }
+
+    /// O(B) for each box.
+    pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            let index = self.busy.iter().position(|held| held == part);
+            self.busy.remove(index.expect("what is released was granted"));
+        }
+    }
+
+    /// Panics unless the boxes are exactly the busy nodes, in order.
+    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+        let mut busy = Occupancy::all_free(self.grid);
+        for held in &self.busy {
+            busy.take(held);
+        }
+        assert_eq!(&busy, free, "the busy list is not the busy nodes");
+        assert!(self.busy.is_sorted_by(|a, b| top(a) >= top(b)), "the busy list is not in order");
+    }
+
+    /// The first free box of a shape that fits the grid: on the left border, then on the right
+    /// border line of each busy box, the highest first.
+    pub(in crate::strategies) fn first(&self, shape: Sides) -> Option<Cuboid> {
+        let whole = Span { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
+        self.first_base(0, whole, shape).or_else(|| {
+            self.busy.iter().find_map(|held| {
+                let x = self.right_of(held, shape[0])?;
+                let line = covered(&self.grid, 1, held, shape[1])[0]?;
+                self.first_base(x, line, shape)
+            })
+        })
+    }
+
+    /// The x of a box's right border line, if it is a base of the side at all.
+    fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
+        let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
+        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
+        if !self.grid.wraps(0) {
+            return (right < u32::from(starts)).then_some(right as u16);
+        }
+        // A side that closes the ring has the one base 0, which the left border is.
+        (side < n).then_some((right % u32::from(n)) as u16)
+    }
+
+    /// The lowest base of the highest clear segment of a line. What lies above a region lies above
+    /// all later ones too and is clear, so that one segment is enough.
+    fn first_base(&self, x: u16, line: Span, shape: Sides) -> Option<Cuboid> {
+        let Span { mut low, mut high } = line;
+        for held in &self.busy {
+            let Some(region) = covered(&self.grid, 1, held, shape[1])[0] else { continue };
+            let xs = covered(&self.grid, 0, held, shape[0]);
+            if !xs.into_iter().flatten().any(|span| span.contains(x)) {
+                continue;
+            }
+            if low > region.high {
+                break;
+            }
+            if region.high < high {
+                low = region.high + 1;
+                break;
+            }
+            if region.low <= low {
+                return None;
+            }
+            high = high.min(region.low - 1);
+        }
+        Some(Cuboid::new([x, low, 0], shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn free_but(busy: &[Cuboid], grid: Grid) -> Occupancy {
+        let mut free = Occupancy::all_free(grid);
+        for held in busy {
+            free.take(held);
+        }
+        free
+    }
+
+    /// The order is a condition of being right, not an optimisation: the same loop over the same
+    /// boxes in order of grant offers what is busy.
+    #[test]
+    fn an_unsorted_list_offers_overlaps() {
+        let grid = Grid::mesh(&[4, 4]).unwrap();
+        let mut boxes = Vec::new();
+        for b in 1..=4 {
+            for a in 1..=4 {
+                let sides = [a, b, 1];
+                let bases = pavior_mesh::Scan::default().bases(grid, sides);
+                boxes.extend(bases.map(|base| Cuboid::new(base, sides)));
+            }
+        }
+        let mut unsafe_offers = [0, 0];
+        for &first in &boxes {
+            for &second in boxes.iter().filter(|second| !first.intersects(&grid, second)) {
+                let unsorted = RightBorders { grid, busy: vec![first, second] };
+                let mut sorted = RightBorders::new(grid);
+                sorted.add(&Placement::Parts(unsorted.busy.clone()));
+                let free = free_but(&unsorted.busy, grid);
+                for (index, borders) in [unsorted, sorted].iter().enumerate() {
+                    for sides in [[1, 1, 1], [2, 1, 1], [1, 2, 1], [2, 2, 1], [3, 2, 1]] {
+                        let offer = borders.first(sides);
+                        let bad = offer.is_some_and(|offer| !free.is_free(&offer));
+                        unsafe_offers[index] += u32::from(bad);
+                    }
+                }
+            }
+        }
+        assert_eq!(unsafe_offers, [2_640, 0], "unsorted, sorted");
+    }
+}

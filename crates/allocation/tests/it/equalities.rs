@@ -1,0 +1,85 @@
+//! Strategies that must agree, because theory says that they are the same choice.
+
+use pavior_allocation::{Machine, Selection};
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, Request};
+
+/// Asks several strategies the same questions through one random life; all must answer the same.
+fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) -> Request) {
+    let grid: Grid = grid.parse().unwrap();
+    let machine = |name: &&str| {
+        let selection: Selection = name.parse().unwrap();
+        Machine::new(grid, &selection, 1).unwrap()
+    };
+    let mut machines: Vec<Machine> = names.iter().map(machine).collect();
+    let mut dice = Stream::new(seed, 0, "agree");
+    let mut held = Vec::new();
+    for step in 0..400 {
+        let job = JobId(step);
+        if dice.below(5) < 2 && !held.is_empty() {
+            let gone = held.swap_remove(dice.below(held.len() as u64) as usize);
+            for machine in &mut machines {
+                machine.release(gone).unwrap();
+            }
+            continue;
+        }
+        let request = request(&mut dice);
+        let mut answers = machines.iter_mut().map(|machine| machine.allocate(job, &request));
+        let first = answers.next().unwrap().cloned();
+        for (index, answer) in answers.enumerate() {
+            assert_eq!(answer.cloned(), first, "{} on {grid}, {request:?}", names[index + 1]);
+        }
+        if first.is_ok() {
+            held.push(job);
+        }
+    }
+    assert!(held.iter().all(|job| machines[0].placement(*job).is_some()));
+}
+
+const GRIDS: [&str; 6] =
+    ["mesh:16x16", "mesh:13x7", "torus:9x8", "grid:7x10w", "mesh:5x4x6", "torus:4x5x3"];
+
+fn boxes(grid: &str) -> impl Fn(&mut Stream) -> Request {
+    let sides = grid.parse::<Grid>().unwrap().sides();
+    move |dice| {
+        let half = sides.map(|n| u64::from(n.div_ceil(2)));
+        Request::shape(half.map(|n| dice.between(1, n) as u16))
+    }
+}
+
+#[test]
+fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
+    for grid in GRIDS {
+        let turning = ["tff", "tff:plain", "as", "as:rows=jump", "qa"];
+        agree(&turning, grid, 3, boxes(grid));
+        let fixed = ["ff", "ff:plain", "as:turn=none", "as:turn=none:rows=jump", "qa:turn=none"];
+        agree(&fixed, grid, 4, boxes(grid));
+    }
+}
+
+#[test]
+fn all_shapes_of_a_prime_are_its_two_lines() {
+    // A job of a prime number of nodes on a square has the shapes n x 1 and 1 x n: First Fit's, turned.
+    for grid in ["mesh:13x13", "torus:7x7"] {
+        let prime = |dice: &mut Stream| {
+            let n = [2, 3, 5, 7][dice.below(4) as usize];
+            Request::shape([n, 1, 1])
+        };
+        agree(&["tff", "asff", "asff:plain"], grid, 5, prime);
+    }
+}
+
+#[test]
+fn best_fit_does_not_choose_first_fits_base() {
+    // The equalities above could not fail if every strategy gave the lowest leftmost base.
+    let grid: Grid = "mesh:5x5".parse().unwrap();
+    let place = |name: &str| {
+        let mut machine = Machine::new(grid, &name.parse::<Selection>().unwrap(), 1).unwrap();
+        let wall = Cuboid::new([0, 0, 0], [1, 1, 1]);
+        machine.allocate_at(JobId(1), pavior_allocation::Placement::Whole(wall)).unwrap();
+        machine.allocate(JobId(2), &Request::shape([4, 1, 1])).unwrap().parts()[0].base
+    };
+    assert_eq!(place("as"), [1, 0, 0]);
+    assert_eq!(place("bf"), [1, 0, 0]);
+    assert_eq!(place("wf"), [1, 1, 0]);
+}

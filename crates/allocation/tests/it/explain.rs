@@ -1,0 +1,226 @@
+//! Explanations: states, indices, what stands in the way, and drawings.
+
+use pavior_allocation::explain::{self, Clash, Diagnosis, State, answer, drawing};
+use pavior_allocation::{Refusal, Selection, registry};
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan, Sides, orientations, volume};
+
+fn cuboid(base: [u16; 3], sides: Sides) -> Cuboid {
+    Cuboid::new(base, sides)
+}
+
+#[test]
+fn a_state_refuses_what_cannot_be() {
+    let mut state = State::new("mesh:4x4".parse().unwrap());
+    let square = cuboid([0; 3], [2, 2, 1]);
+    state.hold(JobId(1), &[square]).unwrap();
+    let before = state.free().clone();
+    let clash = |state: &mut State, job, parts: &[Cuboid]| state.hold(JobId(job), parts);
+    assert_eq!(clash(&mut state, 1, &[cuboid([3; 3], [1; 3])]), Err(Clash::Repeated));
+    let outside = cuboid([3, 0, 0], [2, 1, 1]);
+    assert_eq!(clash(&mut state, 2, &[outside]), Err(Clash::Outside { part: 0 }));
+    let free = cuboid([2, 2, 0], [2, 1, 1]);
+    let overlap = |part, holder| Err(Clash::Overlap { part, holder: JobId(holder) });
+    assert_eq!(clash(&mut state, 2, &[free, square]), overlap(1, 1));
+    assert_eq!(clash(&mut state, 2, &[free, free]), overlap(1, 2));
+    assert_eq!(state.free(), &before);
+}
+
+#[test]
+fn a_failed_node_stays_with_its_job() {
+    let grid: Grid = "mesh:3x1".parse().unwrap();
+    // Whatever the order in which they are listed.
+    for node_first in [false, true] {
+        let mut state = State::new(grid);
+        if node_first {
+            state.fail(NodeId(0));
+        }
+        state.hold(JobId(1), &[cuboid([0; 3], [2, 1, 1])]).unwrap();
+        if !node_first {
+            state.fail(NodeId(0));
+        }
+        state.fail(NodeId(2));
+        state.fail(NodeId(2));
+        assert_eq!((state.busy_nodes(), state.failed()), (2, vec![NodeId(2)]));
+        assert_eq!(state.free().count(), 0);
+        let machine = state.machine(&"tbl".parse().unwrap(), 1).unwrap();
+        machine.validate();
+        assert_eq!((machine.busy_nodes(), machine.failed_nodes()), (2, 1));
+    }
+}
+
+/// Random states of jobs with parts, and failed nodes.
+fn random_state(grid: Grid, dice: &mut Stream) -> State {
+    let mut state = State::new(grid);
+    for job in 0..dice.between(1, 6) {
+        let parts: Vec<Cuboid> = (0..dice.between(1, 2))
+            .map(|_| {
+                let sides = grid.sides().map(|n| dice.between(1, u64::from(n.div_ceil(2))) as u16);
+                let at = |axis: usize| u64::from(grid.starts(axis, sides[axis]));
+                let base = [at(0), at(1), at(2)].map(|n| dice.below(n) as u16);
+                cuboid(base, sides)
+            })
+            .collect();
+        let _ = state.hold(JobId(job), &parts);
+    }
+    for _ in 0..dice.below(3) {
+        state.fail(NodeId(dice.below(u64::from(grid.nodes())) as u32));
+    }
+    state
+}
+
+const GRIDS: [&str; 6] =
+    ["mesh:6x5", "torus:6x5", "grid:5wx3x4", "mesh:4x3x3", "torus:9", "torus:4x4x2"];
+
+#[test]
+fn the_index_of_parts_is_that_of_their_nodes_together() {
+    let mut dice = Stream::new(1, 0, "explain");
+    for round in 0..120 {
+        let grid: Grid = GRIDS[round % GRIDS.len()].parse().unwrap();
+        let state = random_state(grid, &mut dice);
+        let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
+        for spec in registry::all().iter().filter(|spec| !spec.contiguous) {
+            let Ok(found) = answer(&state, &Selection::defaults(spec), &request, 1) else {
+                continue;
+            };
+            let Ok(choice) = found.outcome else { continue };
+            let own: Vec<NodeId> =
+                choice.placement.parts().iter().flat_map(|part| part.nodes(&grid)).collect();
+            assert_eq!(choice.index(), pairs(&state, &own), "{} on {grid}", spec.name);
+        }
+    }
+}
+
+/// Pairs (node, direction) whose neighbour was not free, or is off an axis that does not wrap.
+fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
+    let grid = state.grid();
+    let mut pairs = 0;
+    for point in nodes.iter().map(|&node| grid.point(node)) {
+        for axis in (0..3).filter(|&axis| grid.side(axis) > 1) {
+            let n = i32::from(grid.side(axis));
+            for step in [-1, 1] {
+                let at = i32::from(point[axis]) + step;
+                let mut beside = point;
+                beside[axis] = at.rem_euclid(n) as u16;
+                let off = !grid.wraps(axis) && (at < 0 || at == n);
+                pairs += i64::from(off || !state.free().is_node_free(grid.id(beside)));
+            }
+        }
+    }
+    pairs
+}
+
+/// Every place of every orientation, in order.
+fn places(grid: Grid, shape: Sides) -> impl Iterator<Item = Cuboid> {
+    let turned = orientations(shape).filter(move |&sides| grid.fits(sides));
+    turned.flat_map(move |sides| {
+        Scan::default().bases(grid, sides).map(move |base| cuboid(base, sides))
+    })
+}
+
+#[test]
+fn a_diagnosis_is_what_brute_force_finds() {
+    let mut dice = Stream::new(2, 0, "explain");
+    let (mut fitting, mut blocking) = (0, 0);
+    for round in 0..240 {
+        let grid: Grid = GRIDS[round % GRIDS.len()].parse().unwrap();
+        let state = random_state(grid, &mut dice);
+        let axes = grid.axes();
+        let side = |axis: usize, dice: &mut Stream| {
+            if axis < axes { dice.between(1, u64::from(grid.side(axis)) + 1) as u16 } else { 1 }
+        };
+        let shape = [side(0, &mut dice), side(1, &mut dice), side(2, &mut dice)];
+        let found = Diagnosis::of(&state, shape);
+        let first = places(grid, shape).find(|at| state.free().is_free(at));
+        assert_eq!(found.fits, first);
+        assert_eq!(found.nearest, nearest(&state, shape));
+        assert_eq!(found.blocked.is_some(), first.is_none() && places(grid, shape).count() > 0);
+        fitting += u32::from(first.is_some());
+        if let Some(at) = first {
+            assert_eq!(found.nearest.map(|nearest| nearest.volume()), Some(at.volume()));
+        }
+        let Some(blocked) = found.blocked else { continue };
+        blocking += 1;
+        let cost = |at: &Cuboid| {
+            let nodes: Vec<NodeId> =
+                at.nodes(&grid).filter(|&node| !state.free().is_node_free(node)).collect();
+            let holds = |node: &NodeId, parts: &[Cuboid]| {
+                parts.iter().any(|part| part.contains(&grid, grid.point(*node)))
+            };
+            let jobs = state
+                .held()
+                .iter()
+                .filter(|(_, placement)| nodes.iter().any(|node| holds(node, placement.parts())));
+            let failed = state.failed().iter().filter(|node| nodes.contains(node)).count();
+            (nodes.len(), jobs.count() + failed)
+        };
+        let best = places(grid, shape).min_by_key(cost).unwrap();
+        assert_eq!(blocked.at, best);
+        assert_eq!(blocked.nodes() as usize, cost(&best).0);
+        assert_eq!(blocked.jobs.len() + blocked.failed.len(), cost(&best).1);
+    }
+    assert!(fitting > 20 && blocking > 20, "{fitting} fit, {blocking} are blocked");
+}
+
+/// By its definition: every box within the shape, turned or not.
+fn nearest(state: &State, shape: Sides) -> Option<Cuboid> {
+    let grid = *state.grid();
+    let mut best: Option<((u64, i64), Cuboid)> = None;
+    for within in orientations(shape) {
+        for a in (1..=within[0]).rev() {
+            for b in (1..=within[1]).rev() {
+                for c in (1..=within[2]).rev() {
+                    let sides = [a, b, c];
+                    let cut: i64 = (0..3).map(|axis| i64::from(within[axis] - sides[axis])).sum();
+                    let rank = (volume(sides), -cut);
+                    let mut places = Scan::default().bases(grid, sides);
+                    let free = places.find(|&base| state.free().is_free(&cuboid(base, sides)));
+                    if let Some(base) = free
+                        && best.is_none_or(|(most, _)| rank > most)
+                    {
+                        best = Some((rank, cuboid(base, sides)));
+                    }
+                }
+            }
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+#[test]
+fn drawings_are_whole_whatever_is_drawn() {
+    let mut dice = Stream::new(3, 0, "explain");
+    for name in GRIDS.into_iter().chain(["mesh:1", "mesh:300x2", "mesh:3x3x40"]) {
+        let grid: Grid = name.parse().unwrap();
+        let state = random_state(grid, &mut dice);
+        let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
+        let answers: Vec<_> = registry::all()
+            .iter()
+            .filter_map(|spec| answer(&state, &Selection::defaults(spec), &request, 1).ok())
+            .collect();
+        let svg = drawing::draw(&state, &request, &answers, &|job| format!("<{}&", job.0));
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}");
+        // Every element that is opened is closed: the tags balance.
+        let mut open = Vec::new();
+        for tag in svg.split('<').skip(1) {
+            let word = tag.split([' ', '>', '/']).find(|word| !word.is_empty()).unwrap();
+            match tag.strip_prefix('/') {
+                Some(_) => assert_eq!(open.pop(), Some(word), "{name}"),
+                None if tag.split('>').next().unwrap().ends_with('/') => {}
+                None => open.push(word),
+            }
+        }
+        assert!(open.is_empty(), "{name}");
+        assert_eq!(svg.matches("class=\"name\"").count(), answers.len());
+    }
+}
+
+#[test]
+fn the_perfect_index_is_of_the_orientations_that_fit() {
+    let state = State::new("torus:3x8".parse().unwrap());
+    // Along x the 3 closes the ring and has no faces there; turned it has all of them.
+    assert_eq!(explain::perfect_index(&state, [3, 2, 1]), Some(10));
+    assert_eq!(explain::perfect_index(&state, [9, 2, 1]), None);
+    let found = answer(&state, &"ff".parse().unwrap(), &Request::shape([9, 2, 1]), 1).unwrap();
+    assert_eq!(found.outcome, Err(Refusal::LargerThanMachine));
+}

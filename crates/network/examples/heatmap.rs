@@ -1,0 +1,28 @@
+//! A heat map of uniform traffic with a hot spot, as SVG on standard output: `heatmap [MACHINE]`,
+//! by default `mesh:16x16`. Every fifth message goes to the node in the middle.
+
+use std::error::Error;
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Grid, NodeId};
+use pavior_network::{ChannelLoad, Engine, Message, Settings, Worm, run_list, write_heatmap};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let machine = std::env::args().nth(1).unwrap_or_else(|| "mesh:16x16".to_string());
+    let grid: Grid = machine.parse()?;
+    let mut network = Worm::new(grid, Settings::default())?;
+    let mut load = ChannelLoad::new(network.channels().clone());
+    let mut draw = Stream::new(1, 0, "heatmap");
+    let nodes = u64::from(grid.nodes());
+    let middle = grid.id(grid.sides().map(|side| side / 2));
+    let list = (0..5000).map(|id| {
+        let mut node = || NodeId(draw.below(nodes) as u32);
+        let (from, to) = (node(), node());
+        Message::new(id, from, if id % 5 == 0 { middle } else { to }, 8, Time(10 * id))
+    });
+    run_list(&mut network, list, |delivery| load.count(delivery))?;
+    let mut svg = String::new();
+    write_heatmap(&mut svg, &load, network.now().0, &format!("{grid}, hot spot in the middle"))?;
+    print!("{svg}");
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! The channels of a network and their numbers.
+
+use pavior_mesh::{Grid, NodeId};
+
+use crate::message::show;
+
+/// How many lanes a link of a wrapping axis has, and how they are used.
+///
+/// Dimension-order routing on a ring can deadlock when every link is one channel. With two lanes a
+/// message starts on lane 0 and is on lane 1 from the wrap link on, so that no cycle of waiting
+/// messages can close (Dally & Seitz 1987). Links of axes that do not wrap, and of rings of two
+/// nodes, which are meshes, have one lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// One lane: exists to show the deadlock.
+    One,
+    /// Two lanes, each with the full bandwidth of a link.
+    #[default]
+    Two,
+    /// Two lanes that share the bandwidth of the link, flit by flit, round robin.
+    Shared,
+}
+
+/// The number of a channel; the numbers of a network are `0..Channels::count`, some unused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(pub u32);
+
+impl ChannelId {
+    /// The number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// From a node's processing element to its router.
+    Injection,
+    /// From a node's router to its processing element.
+    Ejection,
+    /// From a node's router to the next one along an axis.
+    Link {
+        /// 0, 1, 2 for x, y, z.
+        axis: usize,
+        /// Whether it goes towards greater coordinates (or through the wrap to 0).
+        positive: bool,
+        /// The lane: 0, or 1 on axes with two lanes.
+        lane: u8,
+    },
+}
+
+/// A channel: what it is and the node at which it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it starts (an ejection channel starts and ends at its node).
+    pub node: NodeId,
+}
+
+/// The numbering of the channels of a grid.
+///
+/// Every node owns the same row of numbers: injection, ejection, then per axis that is longer than
+/// 1 the positive and the negative link, each with its lanes. The channel one node further along an
+/// axis therefore has a number that is a constant away, which is what lets a header step through a
+/// whole segment of its path by one addition.
+///
+/// ```text
+///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
+/// ```
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId};
+/// use pavior_network::{Channels, Lanes};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// assert_eq!(channels.all().count(), 16 + 16 + 2 * (3 * 4) * 2);
+/// let first = channels.injection(NodeId(0));
+/// assert_eq!(channels.describe(first).unwrap().name(channels.grid()), "injection at [0,0]");
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Channels {
+    grid: Grid,
+    slots: u32,
+    lanes: [u32; 3],
+    first: [u32; 3],
+    strides: [u32; 3],
+}
+
+impl Channels {
+    /// The channels of a grid.
+    pub fn new(grid: Grid, lanes: Lanes) -> Channels {
+        let mut slots = 2;
+        let mut channels = Channels {
+            grid,
+            slots,
+            lanes: [0; 3],
+            first: [0; 3],
+            strides: [1, grid.side(0).into(), u32::from(grid.side(0)) * u32::from(grid.side(1))],
+        };
+        for axis in (0..3).filter(|&axis| grid.side(axis) > 1) {
+            let ring = Self::rings(&grid, axis);
+            channels.lanes[axis] = if ring && lanes != Lanes::One { 2 } else { 1 };
+            channels.first[axis] = slots;
+            slots += 2 * channels.lanes[axis];
+        }
+        channels.slots = slots;
+        channels
+    }
+
+    /// Whether links go round on an axis: it wraps and is longer than 2.
+    fn rings(grid: &Grid, axis: usize) -> bool {
+        grid.wraps(axis) && grid.side(axis) > 2
+    }
+
+    /// Whether links go round on an axis.
+    pub(crate) fn is_ring(&self, axis: usize) -> bool {
+        Self::rings(&self.grid, axis)
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// One more than the greatest number of a channel.
+    pub fn count(&self) -> usize {
+        self.slots as usize * self.grid.nodes() as usize
+    }
+
+    /// The lanes of the links of an axis; 0 if the axis has no links.
+    pub fn lanes(&self, axis: usize) -> u32 {
+        self.lanes[axis]
+    }
+
+    /// The difference of node numbers from node to node along an axis.
+    pub(crate) fn apart(&self, axis: usize) -> u32 {
+        self.strides[axis]
+    }
+
+    /// The difference of channel numbers from node to node along an axis.
+    pub(crate) fn stride(&self, axis: usize) -> u32 {
+        self.strides[axis] * self.slots
+    }
+
+    /// The injection channel of a node.
+    pub fn injection(&self, node: NodeId) -> ChannelId {
+        ChannelId(node.0 * self.slots)
+    }
+
+    /// The ejection channel of a node.
+    pub fn ejection(&self, node: NodeId) -> ChannelId {
+        ChannelId(node.0 * self.slots + 1)
+    }
+
+    /// The link that leaves a node along an axis. The axis must be longer than 1; at the border of
+    /// an axis without a wrap the number is unused.
+    pub fn link(&self, node: NodeId, axis: usize, positive: bool, lane: u32) -> ChannelId {
+        debug_assert!(lane < self.lanes[axis], "a lane that the axis has");
+        let slot = self.first[axis] + if positive { 0 } else { self.lanes[axis] } + lane;
+        ChannelId(node.0 * self.slots + slot)
+    }
+
+    /// What a number stands for; `None` if it is unused.
+    pub fn describe(&self, channel: ChannelId) -> Option<Channel> {
+        let node = NodeId(channel.0 / self.slots);
+        let slot = channel.0 % self.slots;
+        if node.0 >= self.grid.nodes() {
+            return None;
+        }
+        let kind = match slot {
+            0 => Kind::Injection,
+            1 => Kind::Ejection,
+            _ => {
+                let axis =
+                    (0..3).rfind(|&axis| self.lanes[axis] > 0 && self.first[axis] <= slot)?;
+                let within = slot - self.first[axis];
+                let positive = within < self.lanes[axis];
+                let (at, side) = (self.grid.point(node)[axis], self.grid.side(axis));
+                let border = if positive { side - 1 } else { 0 };
+                if at == border && !self.is_ring(axis) {
+                    return None;
+                }
+                Kind::Link { axis, positive, lane: (within % self.lanes[axis]) as u8 }
+            }
+        };
+        Some(Channel { kind, node })
+    }
+
+    /// The node at which a channel ends.
+    pub fn end(&self, channel: Channel) -> NodeId {
+        let Kind::Link { axis, positive, .. } = channel.kind else {
+            return channel.node;
+        };
+        let mut point = self.grid.point(channel.node);
+        let side = self.grid.side(axis);
+        point[axis] = match (positive, point[axis]) {
+            (true, at) if at + 1 == side => 0,
+            (true, at) => at + 1,
+            (false, 0) => side - 1,
+            (false, at) => at - 1,
+        };
+        self.grid.id(point)
+    }
+
+    /// The channels that exist, in the order of their numbers.
+    pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
+        (0..self.count() as u32)
+            .map(ChannelId)
+            .filter_map(|id| self.describe(id).map(|channel| (id, channel)))
+    }
+}
+
+impl Channel {
+    /// The channel's name, with coordinates: `link x+ lane 0 from [3,0]`.
+    pub fn name(&self, grid: &Grid) -> String {
+        let node = show(grid.point(self.node), grid);
+        match self.kind {
+            Kind::Injection => format!("injection at {node}"),
+            Kind::Ejection => format!("ejection at {node}"),
+            Kind::Link { axis, positive, lane } => {
+                let sign = if positive { '+' } else { '-' };
+                format!("link {}{sign} lane {lane} from {node}", ['x', 'y', 'z'][axis])
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Deadlock: what it is reported as.
+
+use std::fmt;
+
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+
+use crate::channel::{Channel, ChannelId, Channels};
+
+/// Messages that wait for one another for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The machine.
+    pub grid: Grid,
+    /// The cycle at which the engine found that no event is left. Engines may differ in it: flits
+    /// close up behind a header for which nothing can happen any more.
+    pub at: Time,
+    /// The number of messages that will never arrive.
+    pub undelivered: usize,
+    /// The cycle of waiting messages: each waits for a channel that the next one holds, and the
+    /// last for one that the first holds. It starts with the smallest id.
+    pub waiting: Vec<Waiting>,
+}
+
+/// A message in a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The message's id.
+    pub message: u64,
+    /// The channel that it waits for.
+    pub channel: Channel,
+}
+
+impl Deadlock {
+    /// The cycle that is reached from the undelivered message with the smallest id by following
+    /// `waits`, which says for which channel a message (named by the engine's index for it) waits,
+    /// and who holds it.
+    pub(crate) fn find(
+        at: Time,
+        undelivered: &[u32],
+        channels: &Channels,
+        id: impl Fn(u32) -> u64,
+        waits: impl Fn(u32) -> (u32, u32),
+    ) -> Deadlock {
+        let start = undelivered.iter().min_by_key(|&&message| id(message));
+        let mut trail = vec![*start.expect("somebody is undelivered")];
+        let first = loop {
+            let (_, holder) = waits(trail[trail.len() - 1]);
+            match trail.iter().position(|&seen| seen == holder) {
+                Some(first) => break first,
+                None => trail.push(holder),
+            }
+        };
+        let mut waiting: Vec<Waiting> = trail[first..]
+            .iter()
+            .map(|&message| {
+                let channel = channels.describe(ChannelId(waits(message).0));
+                let channel = channel.expect("messages wait for channels that exist");
+                Waiting { message: id(message), channel }
+            })
+            .collect();
+        let smallest = (0..waiting.len()).min_by_key(|&index| waiting[index].message);
+        waiting.rotate_left(smallest.expect("a cycle has a member"));
+        Deadlock { grid: *channels.grid(), at, undelivered: undelivered.len(), waiting }
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Deadlock { grid, at, undelivered, waiting } = self;
+        write!(f, "deadlock at cycle {at}: nothing can move, {undelivered} messages undelivered")?;
+        for (index, wait) in waiting.iter().enumerate() {
+            let holder = waiting[(index + 1) % waiting.len()].message;
+            let separator = if index == 0 { ": " } else { "; " };
+            write!(f, "{separator}message {} waits for {}", wait.message, wait.channel.name(grid))?;
+            write!(f, ", held by message {holder}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Deadlock {}

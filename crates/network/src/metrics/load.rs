@@ -1,0 +1,206 @@
+//! How many cycles each channel was busy, and the energy that it took.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use pavior_mesh::NodeId;
+
+use crate::channel::{Channel, ChannelId, Channels, Kind};
+use crate::message::Delivery;
+use crate::path::Path;
+
+/// Energy per flit, in units of the caller's choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// For every link that a flit crosses.
+    pub per_link: f64,
+    /// For every router that a flit traverses: one more than its links.
+    pub per_router: f64,
+}
+
+impl Default for Energy {
+    /// One unit each.
+    fn default() -> Energy {
+        Energy { per_link: 1.0, per_router: 1.0 }
+    }
+}
+
+impl Energy {
+    /// What one message takes.
+    ///
+    /// ```
+    /// let energy = pavior_network::Energy { per_link: 2.0, per_router: 0.5 };
+    /// assert_eq!(energy.of(8, 3), 8.0 * (3.0 * 2.0 + 4.0 * 0.5));
+    /// ```
+    pub fn of(&self, flits: u32, hops: u32) -> f64 {
+        let (flits, hops) = (f64::from(flits), f64::from(hops));
+        flits * (hops * self.per_link + (hops + 1.0) * self.per_router)
+    }
+}
+
+/// A channel and its load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChannelUse {
+    /// Its number.
+    pub id: ChannelId,
+    /// What and where it is.
+    pub channel: Channel,
+    /// Cycles in which a flit crossed it.
+    pub busy_cycles: u64,
+    /// Busy cycles over all cycles, 0 to 1.
+    pub utilization: f64,
+}
+
+/// The flits that have crossed every channel, counted from deliveries.
+///
+/// A message adds its flits to every channel of its path. Only the two ends of each straight run
+/// are written down, and summed up along the lines of the grid when somebody asks: O(axes) per
+/// message, whatever the distance.
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId};
+/// use pavior_network::{ChannelLoad, Channels, Lanes};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// let mut load = ChannelLoad::new(channels);
+/// load.add(NodeId(0), NodeId(6), 8);
+/// let hottest = load.hottest(100, 1)[0];
+/// assert_eq!((hottest.busy_cycles, hottest.utilization), (8, 0.08));
+/// assert_eq!((load.flit_hops(), load.router_traversals()), (24, 32));
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChannelLoad {
+    channels: Channels,
+    /// What channels have for themselves.
+    own: Vec<u64>,
+    /// What each link has more than the one before it in its direction.
+    rise: Vec<i64>,
+    flit_hops: u64,
+    router_traversals: u64,
+}
+
+impl ChannelLoad {
+    /// No load.
+    pub fn new(channels: Channels) -> ChannelLoad {
+        let count = channels.count();
+        let (own, rise) = (vec![0; count], vec![0; count]);
+        ChannelLoad { channels, own, rise, flit_hops: 0, router_traversals: 0 }
+    }
+
+    /// Counts a message that has been delivered.
+    pub fn count(&mut self, delivery: &Delivery) {
+        self.add(delivery.from, delivery.to, delivery.flits);
+    }
+
+    /// Counts a message from its ends and its length in flits.
+    pub fn add(&mut self, from: NodeId, to: NodeId, flits: u32) {
+        let path = Path::new(&self.channels, from, to);
+        self.own[path.injection().index()] += u64::from(flits);
+        for segment in path.segments() {
+            if segment.count == 1 {
+                self.own[segment.first as usize] += u64::from(flits);
+            } else {
+                // The link behind the last is on the same line: a run never ends with a wrap link.
+                let behind =
+                    i64::from(segment.first) + i64::from(segment.step) * i64::from(segment.count);
+                self.rise[segment.first as usize] += i64::from(flits);
+                self.rise[behind as usize] -= i64::from(flits);
+            }
+        }
+        self.flit_hops += u64::from(flits) * u64::from(path.hops());
+        self.router_traversals += u64::from(flits) * (u64::from(path.hops()) + 1);
+    }
+
+    /// Links crossed, summed over flits.
+    pub fn flit_hops(&self) -> u64 {
+        self.flit_hops
+    }
+
+    /// Routers traversed, summed over flits.
+    pub fn router_traversals(&self) -> u64 {
+        self.router_traversals
+    }
+
+    /// The energy of everything counted.
+    pub fn energy(&self, energy: Energy) -> f64 {
+        self.flit_hops as f64 * energy.per_link + self.router_traversals as f64 * energy.per_router
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    /// Busy cycles by channel number.
+    pub fn busy_cycles(&self) -> Vec<u64> {
+        let grid = *self.channels.grid();
+        let mut busy = self.own.clone();
+        for axis in 0..3 {
+            for lane in 0..self.channels.lanes(axis) {
+                for first in (0..grid.nodes()).filter(|&n| grid.point(NodeId(n))[axis] == 0) {
+                    for positive in [true, false] {
+                        self.sum_line(&mut busy, NodeId(first), axis, positive, lane);
+                    }
+                }
+            }
+        }
+        busy
+    }
+
+    fn sum_line(&self, busy: &mut [u64], first: NodeId, axis: usize, positive: bool, lane: u32) {
+        let grid = self.channels.grid();
+        let mut point = grid.point(first);
+        let mut level = 0;
+        for step in 0..grid.side(axis) {
+            point[axis] = if positive { step } else { grid.side(axis) - 1 - step };
+            let link = self.channels.link(grid.id(point), axis, positive, lane).index();
+            level += self.rise[link];
+            busy[link] += level as u64;
+        }
+    }
+
+    /// Every channel that exists, in the order of numbers, over a run of so many cycles.
+    pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
+        let busy = self.busy_cycles();
+        let row = |(id, channel): (ChannelId, Channel)| {
+            let busy_cycles = busy[id.index()];
+            let utilization = busy_cycles as f64 / cycles.max(1) as f64;
+            ChannelUse { id, channel, busy_cycles, utilization }
+        };
+        self.channels.all().map(row).collect()
+    }
+
+    /// The `count` busiest channels, busiest first, ties by number.
+    pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
+        let mut table = self.table(cycles);
+        table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));
+        table.truncate(count);
+        table
+    }
+
+    /// Writes the table as CSV: `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`, with as
+    /// many coordinates as the machine has axes, of the node at which the channel starts.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn write_csv(&self, out: &mut impl fmt::Write, cycles: u64) -> fmt::Result {
+        let grid = self.channels.grid();
+        let axes = &["x", "y", "z"][..grid.axes()];
+        writeln!(out, "kind,{},axis,direction,lane,busy_cycles,utilization", axes.join(","))?;
+        for ChannelUse { channel, busy_cycles, utilization, .. } in self.table(cycles) {
+            let point = grid.point(channel.node);
+            let place: Vec<String> = point[..axes.len()].iter().map(u16::to_string).collect();
+            let place = place.join(",");
+            match channel.kind {
+                Kind::Injection => write!(out, "injection,{place},,,0")?,
+                Kind::Ejection => write!(out, "ejection,{place},,,0")?,
+                Kind::Link { axis, positive, lane } => {
+                    let sign = if positive { '+' } else { '-' };
+                    write!(out, "link,{place},{},{sign},{lane}", axes[axis])?;
+                }
+            }
+            writeln!(out, ",{busy_cycles},{utilization}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! What to measure: load of the channels, energy, and a picture of the machine.
+
+mod heatmap;
+mod load;
+
+pub use heatmap::write_heatmap;
+pub use load::{ChannelLoad, ChannelUse, Energy};

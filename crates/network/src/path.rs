@@ -1,0 +1,185 @@
+//! Dimension-order paths.
+
+use pavior_mesh::{Grid, NodeId};
+
+use crate::channel::{ChannelId, Channels};
+
+/// A run of channels whose numbers are a constant apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The first channel's number.
+    pub first: u32,
+    /// From one channel's number to the next.
+    pub step: i32,
+    /// The number of channels.
+    pub count: u32,
+}
+
+/// Most segments that a path can have: three an axis, and the ejection channel.
+const MOST_SEGMENTS: usize = 10;
+
+/// The path of a message: the injection channel of its source, the links along x, then y, then z,
+/// the ejection channel of its destination.
+///
+/// On a ring the shorter way is taken, ties towards greater coordinates. With two lanes a message
+/// enters every axis in lane 0 and is in lane 1 from the wrap link on. The path is held as straight
+/// runs of links, at most three an axis (before the wrap link, the wrap link, behind it), so that
+/// making one costs the same for every distance.
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId};
+/// use pavior_network::{Channels, Lanes, Path};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// let path = Path::new(&channels, NodeId(0), NodeId(6)); // (0,0) to (2,1)
+/// let names: Vec<String> =
+///     path.channels().map(|id| channels.describe(id).unwrap().name(channels.grid())).collect();
+/// assert_eq!(names, [
+///     "injection at [0,0]",
+///     "link x+ lane 0 from [0,0]",
+///     "link x+ lane 0 from [1,0]",
+///     "link y+ lane 0 from [2,0]",
+///     "ejection at [2,1]",
+/// ]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    injection: ChannelId,
+    segments: [Segment; MOST_SEGMENTS],
+    length: u8,
+    hops: u32,
+}
+
+impl Path {
+    /// The path between two nodes.
+    pub fn new(channels: &Channels, from: NodeId, to: NodeId) -> Path {
+        let mut path = Path {
+            injection: channels.injection(from),
+            segments: [Segment::default(); MOST_SEGMENTS],
+            length: 0,
+            hops: 0,
+        };
+        path.hops = write_segments(channels, from, to, |segment| {
+            path.segments[usize::from(path.length)] = segment;
+            path.length += 1;
+        });
+        path
+    }
+
+    /// A bound on the number of segments behind the injection channel, for a grid.
+    pub fn segments_bound(channels: &Channels) -> usize {
+        1 + (0..3)
+            .map(|axis| match (channels.lanes(axis), channels.is_ring(axis)) {
+                (0, _) => 0,
+                (_, true) => 3,
+                (_, false) => 1,
+            })
+            .sum::<usize>()
+    }
+
+    /// The links between the source and the destination.
+    pub fn hops(&self) -> u32 {
+        self.hops
+    }
+
+    /// The injection channel.
+    pub fn injection(&self) -> ChannelId {
+        self.injection
+    }
+
+    /// The straight runs behind the injection channel; the last is the ejection channel.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments[..usize::from(self.length)]
+    }
+
+    /// Every channel in order; there are `hops + 2`.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
+        let runs = self.segments().iter().flat_map(|run| {
+            (0..run.count).map(|k| ChannelId((run.first as i32 + run.step * k as i32) as u32))
+        });
+        std::iter::once(self.injection).chain(runs)
+    }
+}
+
+/// Writes down the straight runs between two nodes, the ejection channel last; returns the number of
+/// links.
+#[inline]
+pub(crate) fn write_segments(
+    channels: &Channels,
+    from: NodeId,
+    to: NodeId,
+    mut write: impl FnMut(Segment),
+) -> u32 {
+    let mut hops = 0;
+    if from != to {
+        let grid = channels.grid();
+        let (start, goal) = (grid.point(from), grid.point(to));
+        // The channel numbers of the node at which the axis is entered.
+        let mut node = from.0 as i32;
+        for axis in 0..3 {
+            if start[axis] == goal[axis] {
+                continue;
+            }
+            let (positive, count) =
+                way(grid, channels.is_ring(axis), axis, start[axis], goal[axis]);
+            write_axis(channels, node, axis, start[axis].into(), positive, count, &mut write);
+            node += (i32::from(goal[axis]) - i32::from(start[axis])) * channels.apart(axis) as i32;
+            hops += count;
+        }
+    }
+    write(Segment { first: channels.ejection(to).0, step: 0, count: 1 });
+    hops
+}
+
+/// The links along one axis: those before the wrap link, the wrap link, and those behind it.
+#[inline]
+fn write_axis(
+    channels: &Channels,
+    node: i32,
+    axis: usize,
+    start: u32,
+    positive: bool,
+    count: u32,
+    write: &mut impl FnMut(Segment),
+) {
+    let apart = channels.apart(axis) as i32;
+    let end = u32::from(channels.grid().side(axis)) - 1;
+    let (sign, straight) = if positive { (1, end - start) } else { (-1, start) };
+    let step = sign * channels.stride(axis) as i32;
+    let straight = straight.min(count);
+    let link = |node: i32, lane| channels.link(NodeId(node as u32), axis, positive, lane).0;
+    if straight > 0 {
+        write(Segment { first: link(node, 0), step, count: straight });
+    }
+    if count > straight {
+        let behind = channels.lanes(axis) - 1;
+        let border = node + sign * straight as i32 * apart;
+        write(Segment { first: link(border, behind), step: 0, count: 1 });
+        let rest = count - straight - 1;
+        if rest > 0 {
+            let other = border - sign * end as i32 * apart;
+            write(Segment { first: link(other, behind), step, count: rest });
+        }
+    }
+}
+
+/// The direction, and the number of links, from one coordinate to another.
+#[inline]
+fn way(grid: &Grid, ring: bool, axis: usize, from: u16, to: u16) -> (bool, u32) {
+    let direct = u32::from(from.abs_diff(to));
+    if !ring {
+        return (to > from, direct);
+    }
+    let side = u32::from(grid.side(axis));
+    let forward = if to > from { direct } else { side - direct };
+    if 2 * forward <= side { (true, forward) } else { (false, side - forward) }
+}
+
+/// The latency of a message that meets nobody: `(t_s + 1)(hops + 1) + L` cycles.
+///
+/// ```
+/// assert_eq!(pavior_network::zero_load_latency(5, 8, 3), 32);
+/// ```
+pub fn zero_load_latency(hops: u32, flits: u32, routing_delay: u32) -> u64 {
+    (u64::from(routing_delay) + 1) * (u64::from(hops) + 1) + u64::from(flits)
+}

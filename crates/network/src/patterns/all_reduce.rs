@@ -1,0 +1,63 @@
+//! All-reduce on a ring: 2 (k - 1) rounds, in each of which rank i sends to i + 1 mod k what it has
+//! received in the round before (k - 1 rounds of reduce-scatter, k - 1 of all-gather).
+//!
+//! ```text
+//!   round 0:  0>1 1>2 2>3 3>0   then, each rank when its message of the round has come, round 1 ...
+//! ```
+//!
+//! Source: Patarasuk & Yuan 2009; what data-parallel training does today.
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "all-reduce",
+    title: "All-reduce on a ring",
+    source: "Patarasuk & Yuan 2009",
+    meaning: "2(k-1) ring steps, each after the message of the one before is received",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct AllReduce {
+    ranks: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(AllReduce { ranks: shape.ranks })
+}
+
+impl Pattern for AllReduce {
+    fn rounds(&self) -> u32 {
+        2 * (self.ranks - 1)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Received
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        (round < self.rounds()).then_some((rank + 1) % self.ranks)
+    }
+
+    fn source(&self, rank: u32, round: u32) -> Option<u32> {
+        (round < self.rounds()).then_some((rank + self.ranks - 1) % self.ranks)
+    }
+
+    fn senders(&self, _round: u32) -> u32 {
+        self.ranks
+    }
+
+    fn sends_before(&self, _rank: u32, round: u32) -> u64 {
+        round.into()
+    }
+}

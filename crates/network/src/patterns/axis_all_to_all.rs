@@ -1,0 +1,79 @@
+//! All to all along one axis: the ranks of every line of the logical grid along the axis exchange
+//! with each other, next ones first. What expert-parallel training does within a group, and a
+//! distributed FFT between its passes.
+//!
+//! ```text
+//!   axis=x:   o-o-o-o     every rank with the three others of its row,
+//!             o-o-o-o     rows do not talk to each other
+//! ```
+//!
+//! Source: common practice (expert parallelism; pencil decomposition).
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::Grid;
+
+use super::lattice::Lattice;
+use super::{Pattern, PatternSpec, Shape};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "axis-all-to-all",
+    title: "All to all along one axis",
+    source: "common practice: expert parallelism",
+    meaning: "the ranks of every line along an axis send to each other, next ones first",
+    options: &[OptionSpec {
+        key: "axis",
+        values: Values::OneOf(&["x", "y", "z"]),
+        default: "x",
+        meaning: "the axis of the logical grid",
+        bare: true,
+    }],
+    variants: &["", "y", "z"],
+    quota_only: false,
+    objection,
+    build,
+};
+
+#[derive(Debug)]
+struct AxisAllToAll {
+    lattice: Lattice,
+    axis: usize,
+}
+
+fn axis(options: &Options) -> usize {
+    ["x", "y", "z"].iter().position(|&name| name == options.get("axis")).unwrap_or(0)
+}
+
+fn objection(grid: &Grid, options: &Options) -> Option<String> {
+    (axis(options) >= grid.axes())
+        .then(|| format!("needs an axis {}, which {grid} does not have", options.get("axis")))
+}
+
+fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(AxisAllToAll { lattice: Lattice::new(shape, false), axis: axis(options) })
+}
+
+impl AxisAllToAll {
+    /// The distance between ranks that are neighbours on the axis.
+    fn stride(&self) -> u32 {
+        self.lattice.sides[..self.axis].iter().map(|&side| u32::from(side)).product()
+    }
+}
+
+impl Pattern for AxisAllToAll {
+    fn rounds(&self) -> u32 {
+        u32::from(self.lattice.sides[self.axis]) - 1
+    }
+
+    fn ranks(&self) -> u32 {
+        self.lattice.ranks
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
+        let first = rank - at * stride;
+        // Where ranks run out, the places missing are at the far end of a line.
+        let line = u32::from(self.lattice.sides[self.axis])
+            .min((self.lattice.ranks - first).div_ceil(stride));
+        (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)
+    }
+}

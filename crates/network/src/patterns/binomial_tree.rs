@@ -1,0 +1,84 @@
+//! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r if there is such a
+//! rank; then the same in reverse. A rank sends when it has received its messages of the rounds
+//! before. 2 (k - 1) messages an iteration.
+//!
+//! ```text
+//!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3
+//!   0>2 1>3       round 1                        2>0 3>1
+//!   0>4 1>5 2>6 3>7                              1>0
+//! ```
+//!
+//! Source: the divide-and-conquer pattern of Lo, Windisch, Liu & Nitzberg 1997.
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "binomial-tree",
+    title: "Binomial tree (divide and conquer)",
+    source: "Lo, Windisch, Liu & Nitzberg 1997",
+    meaning: "in round r rank i < 2^r sends to i+2^r; then the reverse",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct BinomialTree {
+    ranks: u32,
+    /// The levels of the tree: ceil(log2 k).
+    levels: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    let levels = shape.ranks.next_power_of_two().ilog2();
+    Box::new(BinomialTree { ranks: shape.ranks, levels })
+}
+
+impl BinomialTree {
+    /// The rank at the other end from the parent of level `level`.
+    fn child(&self, rank: u32, level: u32) -> Option<u32> {
+        let child = rank + (1 << level);
+        (rank < 1 << level && child < self.ranks).then_some(child)
+    }
+
+    fn parent(rank: u32, level: u32) -> Option<u32> {
+        (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
+    }
+
+    /// The level of a round, and whether it goes down the tree.
+    fn level(&self, round: u32) -> (u32, bool) {
+        if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
+    }
+}
+
+impl Pattern for BinomialTree {
+    fn rounds(&self) -> u32 {
+        2 * self.levels
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Received
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        match self.level(round) {
+            (level, true) => self.child(rank, level),
+            (level, false) => Self::parent(rank, level),
+        }
+    }
+
+    fn source(&self, rank: u32, round: u32) -> Option<u32> {
+        match self.level(round) {
+            (level, true) => Self::parent(rank, level),
+            (level, false) => self.child(rank, level),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Neighbours on a job's logical grid.
+
+use pavior_kernel::{OptionSpec, Values};
+use pavior_mesh::Sides;
+
+use super::Shape;
+
+/// The option with which the logical grid wraps.
+pub(super) const WRAP: OptionSpec = OptionSpec {
+    key: "wrap",
+    values: Values::OneOf(&["no", "yes"]),
+    default: "no",
+    meaning: "whether the logical grid wraps (on axes longer than 2)",
+    bare: false,
+};
+
+/// The logical grid of a job: ranks row-major, x fastest, the first `ranks` places occupied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lattice {
+    pub(super) ranks: u32,
+    pub(super) sides: Sides,
+    wrap: bool,
+}
+
+impl Lattice {
+    pub(super) fn new(shape: &Shape, wrap: bool) -> Lattice {
+        Lattice { ranks: shape.ranks, sides: shape.sides, wrap }
+    }
+
+    /// The place of a rank.
+    pub(super) fn place(&self, rank: u32) -> [u32; 3] {
+        let [w, d, _] = self.sides.map(u32::from);
+        [rank % w, rank / w % d, rank / (w * d)]
+    }
+
+    /// The rank at a displacement from another, if the grid has one there.
+    pub(super) fn at(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
+        let place = self.place(rank);
+        let [w, d, _] = self.sides.map(u32::from);
+        let mut there = [0u32; 3];
+        for axis in 0..3 {
+            let side = i32::from(self.sides[axis]);
+            let at = place[axis] as i32 + displacement[axis];
+            there[axis] = match at {
+                at if (0..side).contains(&at) => at as u32,
+                // On two places both ways lead to the same neighbour, as on a mesh.
+                at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
+                _ => return None,
+            };
+        }
+        let other = there[0] + w * (there[1] + d * there[2]);
+        (other < self.ranks && other != rank).then_some(other)
+    }
+
+    /// The rank at a distance along an axis.
+    pub(super) fn along(&self, rank: u32, axis: usize, distance: i32) -> Option<u32> {
+        let mut displacement = [0; 3];
+        displacement[axis] = distance;
+        self.at(rank, displacement)
+    }
+
+    /// The neighbours at a distance, in the order east, west, north, south, up, down (+x, -x, +y,
+    /// -y, +z, -z), those that exist.
+    pub(super) fn neighbours(&self, rank: u32, distance: i32) -> impl Iterator<Item = u32> {
+        let own = *self;
+        (0..6).filter_map(move |way| {
+            own.along(rank, way / 2, if way % 2 == 0 { distance } else { -distance })
+        })
+    }
+
+    /// Twice the number of axes longer than 1: a bound on the number of neighbours.
+    pub(super) fn ways(&self) -> u32 {
+        2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
+    }
+}

@@ -1,0 +1,152 @@
+//! What jobs say to each other: communication patterns, one file each, and their registry.
+//!
+//! A pattern is a rule and never a list: which rank a rank sends to in a round is computed when it
+//! is asked for, so that the 65,280 messages of an all-to-all of 256 processors are never all in
+//! memory.
+
+mod all_reduce;
+mod all_to_all;
+mod axis_all_to_all;
+mod binomial_tree;
+mod lattice;
+mod multigrid;
+mod n_body;
+mod near_neighbour;
+mod one_to_all;
+mod random;
+mod recursive_doubling;
+mod ring;
+mod selection;
+mod stencil;
+
+use std::fmt::Debug;
+
+use pavior_kernel::{OptionSpec, Options, Stream};
+use pavior_mesh::{Grid, Sides};
+
+pub use selection::{PatternSelection, UnsupportedPattern};
+
+/// Every pattern.
+pub const PATTERNS: &[&PatternSpec] = &[
+    &one_to_all::SPEC,
+    &all_to_all::SPEC,
+    &near_neighbour::SPEC,
+    &random::SPEC,
+    &ring::SPEC,
+    &all_reduce::SPEC,
+    &recursive_doubling::SPEC,
+    &binomial_tree::SPEC,
+    &n_body::SPEC,
+    &multigrid::SPEC,
+    &stencil::SPEC,
+    &axis_all_to_all::SPEC,
+];
+
+/// A pattern as data.
+pub struct PatternSpec {
+    /// Kebab-case, as the field names it.
+    pub name: &'static str,
+    /// Its title, in words.
+    pub title: &'static str,
+    /// Authors and year, or where it is used.
+    pub source: &'static str,
+    /// One iteration, in a sentence.
+    pub meaning: &'static str,
+    /// What can be set behind its name.
+    pub options: &'static [OptionSpec],
+    /// The option texts that tests run, the empty one for the defaults.
+    pub variants: &'static [&'static str],
+    /// Whether it has no iteration, only a number of messages.
+    pub quota_only: bool,
+    /// Why it makes no sense on a machine with these axes, if so.
+    pub objection: fn(&Grid, &Options) -> Option<String>,
+    /// Makes one for a job; draws what is drawn once a job.
+    pub build: fn(&Shape, &Options, &mut Stream) -> Box<dyn Pattern>,
+}
+
+/// For patterns that work on every machine.
+fn any_grid(_: &Grid, _: &Options) -> Option<String> {
+    None
+}
+
+/// What a pattern knows of a job: its ranks, and the logical grid on which they lie row-major.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of ranks, at least 2 for a pattern to be made.
+    pub ranks: u32,
+    /// The sides of the logical grid. It may have more places than there are ranks.
+    pub sides: Sides,
+}
+
+/// What a rank waits for before it sends the message of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing but its own earlier messages.
+    Nothing,
+    /// The messages that it receives in earlier rounds.
+    Received,
+    /// Every message of the earlier stages ([`Pattern::stage_end`]).
+    Stages,
+}
+
+/// One iteration of a job's communication: rounds, in each of which a rank sends at most one
+/// message.
+///
+/// Ranks with a plain list of destinations have its j-th entry in round j. The order of all
+/// messages is that of (round, rank).
+pub trait Pattern: Debug + Send {
+    /// The number of rounds of an iteration.
+    fn rounds(&self) -> u32;
+
+    /// The rank to which `rank` sends in `round`.
+    fn destination(&self, rank: u32, round: u32) -> Option<u32>;
+
+    /// The number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// What a rank waits for.
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    /// The rank from which `rank` receives in `round`; asked only of patterns that need
+    /// [`Needs::Received`], in which it is one at most.
+    fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
+        None
+    }
+
+    /// The first round of the next stage.
+    fn stage_end(&self, round: u32) -> u32 {
+        round + 1
+    }
+
+    /// Whether a number of messages is rounded up to whole rounds, unless one is sent at a time.
+    fn whole_rounds(&self) -> bool {
+        false
+    }
+
+    /// The first round in `from..until` in which `rank` sends, and to whom.
+    fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
+        (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))
+    }
+
+    /// The first rank from `from` on that sends in `round`, and to whom.
+    fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
+        (from..self.ranks()).find_map(|rank| self.destination(rank, round).map(|to| (rank, to)))
+    }
+
+    /// The number of ranks that send in a round.
+    fn senders(&self, round: u32) -> u32 {
+        (0..self.ranks()).filter(|&rank| self.destination(rank, round).is_some()).count() as u32
+    }
+
+    /// The number of messages that `rank` sends before `round`.
+    fn sends_before(&self, rank: u32, round: u32) -> u64 {
+        (0..round).filter(|&round| self.destination(rank, round).is_some()).count() as u64
+    }
+
+    /// The number of messages of an iteration.
+    fn messages(&self) -> u64 {
+        (0..self.rounds()).map(|round| u64::from(self.senders(round))).sum()
+    }
+}

@@ -1,0 +1,75 @@
+//! Multigrid: a V-cycle through levels 0..m..0 (m once), m = floor(log2(longest side - 1)), none if
+//! that side is 1. At level l the ranks whose coordinates are all multiples of 2^l send to the
+//! ranks ±2^l away on each axis; a barrier lies between levels.
+//!
+//! ```text
+//!   level 0   o-o-o-o-o        level 1   o---o---o        level 2   o-------o
+//! ```
+//!
+//! Source: the multigrid pattern of Lo, Windisch, Liu & Nitzberg 1997 (NAS kernel MG).
+
+use pavior_kernel::{Options, Stream};
+
+use super::lattice::Lattice;
+use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "multigrid",
+    title: "Multigrid",
+    source: "Lo, Windisch, Liu & Nitzberg 1997",
+    meaning: "levels 0..m..0: ranks at multiples of 2^l send to ±2^l on each axis",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct Multigrid {
+    lattice: Lattice,
+    /// The coarsest level, m.
+    coarsest: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    let longest = shape.sides.into_iter().max().map_or(1, u32::from);
+    // More than one rank lie on a grid with a side longer than 1.
+    let coarsest = (longest - 1).checked_ilog2().unwrap_or(0);
+    Box::new(Multigrid { lattice: Lattice::new(shape, false), coarsest })
+}
+
+impl Multigrid {
+    /// The most messages that a rank sends at a level.
+    fn width(&self) -> u32 {
+        self.lattice.ways()
+    }
+}
+
+impl Pattern for Multigrid {
+    fn rounds(&self) -> u32 {
+        (2 * self.coarsest + 1) * self.width()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.lattice.ranks
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Stages
+    }
+
+    fn stage_end(&self, round: u32) -> u32 {
+        (round / self.width() + 1) * self.width()
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        let stage = round / self.width();
+        let level = self.coarsest - stage.abs_diff(self.coarsest);
+        let place = self.lattice.place(rank);
+        if place.iter().any(|at| at % (1 << level) != 0) {
+            return None;
+        }
+        self.lattice.neighbours(rank, 1 << level).nth((round % self.width()) as usize)
+    }
+}

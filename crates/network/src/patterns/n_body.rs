@@ -1,0 +1,74 @@
+//! N-body: floor((k - 1) / 2) shifts round a ring, then every rank i sends to i + floor(k/2) mod k:
+//! half-way round every pair of bodies has met, and the forces go home. A rank passes on what it
+//! has received, so each shift waits for the one before.
+//!
+//! ```text
+//!   i > i+1 > i+2 > ...   floor((k-1)/2) times,   then   i --> i + floor(k/2)
+//! ```
+//!
+//! Source: the n-body pattern of Lo, Windisch, Liu & Nitzberg 1997.
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "n-body",
+    title: "N-body",
+    source: "Lo, Windisch, Liu & Nitzberg 1997",
+    meaning: "floor((k-1)/2) ring shifts, then i to i + floor(k/2) mod k",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct NBody {
+    ranks: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(NBody { ranks: shape.ranks })
+}
+
+impl NBody {
+    fn distance(&self, round: u32) -> Option<u32> {
+        match round {
+            _ if round + 1 < self.rounds() => Some(1),
+            _ if round + 1 == self.rounds() => Some(self.ranks / 2),
+            _ => None,
+        }
+    }
+}
+
+impl Pattern for NBody {
+    fn rounds(&self) -> u32 {
+        (self.ranks - 1) / 2 + 1
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Received
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        self.distance(round).map(|distance| (rank + distance) % self.ranks)
+    }
+
+    fn source(&self, rank: u32, round: u32) -> Option<u32> {
+        self.distance(round).map(|distance| (rank + self.ranks - distance) % self.ranks)
+    }
+
+    fn senders(&self, _round: u32) -> u32 {
+        self.ranks
+    }
+
+    fn sends_before(&self, _rank: u32, round: u32) -> u64 {
+        round.into()
+    }
+}

@@ -1,0 +1,50 @@
+//! Near neighbour: every rank sends to its east, west, north and south (up and down) neighbours on
+//! the logical grid, in this order; ranks at the border send fewer.
+//!
+//! ```text
+//!        3           +y is north, +x is east; the middle rank's messages are
+//!      2 o 1         numbered in the order in which they are sent
+//!        4
+//! ```
+//!
+//! Source: Shdefat, Bani-Mohammad & Ababneh 2023 (the NAS paper).
+
+use pavior_kernel::{Options, Stream};
+
+use super::lattice::{Lattice, WRAP};
+use super::{Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "near-neighbour",
+    title: "Near neighbour",
+    source: "Shdefat, Bani-Mohammad & Ababneh 2023",
+    meaning: "every rank sends to its east, west, north, south, up and down neighbours",
+    options: &[WRAP],
+    variants: &["", "wrap=yes"],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct NearNeighbour {
+    lattice: Lattice,
+}
+
+fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(NearNeighbour { lattice: Lattice::new(shape, options.get("wrap") == "yes") })
+}
+
+impl Pattern for NearNeighbour {
+    fn rounds(&self) -> u32 {
+        self.lattice.ways()
+    }
+
+    fn ranks(&self) -> u32 {
+        self.lattice.ranks
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        self.lattice.neighbours(rank, 1).nth(round as usize)
+    }
+}

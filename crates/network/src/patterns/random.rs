@@ -1,0 +1,69 @@
+//! Random: every message has a uniform source, and a destination that is uniform among the others.
+//! It has no iteration, only a number of messages.
+//!
+//! The n-th message is a function of the job's draw and n, so that the same messages are sent
+//! under every discipline and none has to be kept.
+//!
+//! Source: the simulator ProcSimity (Windisch, Miller & Lo 1995).
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "random",
+    title: "Random",
+    source: "Windisch, Miller & Lo 1995",
+    meaning: "uniform source, destination uniform among the others; a number of messages only",
+    options: &[],
+    variants: &[""],
+    quota_only: true,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct Random {
+    ranks: u32,
+    seed: u64,
+}
+
+fn build(shape: &Shape, _: &Options, draw: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(Random { ranks: shape.ranks, seed: draw.next_u64() })
+}
+
+impl Random {
+    fn message(&self, round: u32) -> (u32, u32) {
+        let mut draw = Stream::new(self.seed, u64::from(round), "random pattern");
+        let from = draw.below(self.ranks.into()) as u32;
+        let ahead = 1 + draw.below(u64::from(self.ranks) - 1) as u32;
+        (from, (from + ahead) % self.ranks)
+    }
+}
+
+impl Pattern for Random {
+    fn rounds(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        let (from, to) = self.message(round);
+        (from == rank).then_some(to)
+    }
+
+    fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
+        Some(self.message(round)).filter(|&(rank, _)| rank >= from)
+    }
+
+    fn senders(&self, _round: u32) -> u32 {
+        1
+    }
+
+    fn messages(&self) -> u64 {
+        u32::MAX.into()
+    }
+}

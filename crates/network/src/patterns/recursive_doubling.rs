@@ -1,0 +1,58 @@
+//! Recursive doubling: log2 p rounds, in round r rank s exchanges with s xor 2^r; p is k rounded
+//! down to a power of two, the other ranks are silent. A rank enters a round when it has received
+//! its messages of the rounds before: the butterfly of a fast Fourier transform.
+//!
+//! ```text
+//!   0 x 1   2 x 3     round 0
+//!   0 ≍ 2   1 ≍ 3     round 1
+//! ```
+//!
+//! Source: the FFT of the NAS kernels in Lo, Windisch, Liu & Nitzberg 1997.
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "recursive-doubling",
+    title: "Recursive doubling (FFT)",
+    source: "Lo, Windisch, Liu & Nitzberg 1997",
+    meaning: "log2 rounds, in round r rank s exchanges with s xor 2^r",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct RecursiveDoubling {
+    ranks: u32,
+    rounds: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(RecursiveDoubling { ranks: shape.ranks, rounds: shape.ranks.ilog2() })
+}
+
+impl Pattern for RecursiveDoubling {
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Received
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        (rank < 1 << self.rounds && round < self.rounds).then(|| rank ^ 1 << round)
+    }
+
+    fn source(&self, rank: u32, round: u32) -> Option<u32> {
+        self.destination(rank, round)
+    }
+}

@@ -1,0 +1,46 @@
+//! Ring: rank i sends to i + 1 mod k. k messages an iteration.
+//!
+//! ```text
+//!   0 > 1 > 2 > ... > k-1 > 0
+//! ```
+//!
+//! Source: common practice (pipelines, shifts).
+
+use pavior_kernel::{Options, Stream};
+
+use super::{Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "ring",
+    title: "Ring",
+    source: "common practice",
+    meaning: "rank i sends to i+1 mod k",
+    options: &[],
+    variants: &[""],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct Ring {
+    ranks: u32,
+}
+
+fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(Ring { ranks: shape.ranks })
+}
+
+impl Pattern for Ring {
+    fn rounds(&self) -> u32 {
+        1
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        (round == 0).then_some((rank + 1) % self.ranks)
+    }
+}

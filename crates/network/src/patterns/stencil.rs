@@ -1,0 +1,67 @@
+//! Stencil: every rank sends to all ranks around it on the logical grid, those at edges and corners
+//! included (up to 26 in 3D, 8 in 2D), or with `faces` to the up to 6 across its faces; row-major
+//! by displacement. The halo exchange of grid codes on 3D machines.
+//!
+//! ```text
+//!      6 7 8
+//!      4 o 5         a plane: the order of the middle rank's messages
+//!      1 2 3
+//! ```
+//!
+//! Source: common practice (halo exchange of 27-point and 7-point stencils).
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+
+use super::lattice::{Lattice, WRAP};
+use super::{Pattern, PatternSpec, Shape, any_grid};
+
+pub(super) const SPEC: PatternSpec = PatternSpec {
+    name: "stencil",
+    title: "Stencil",
+    source: "common practice: halo exchange",
+    meaning: "every rank sends to all ranks around it on the logical grid",
+    options: &[
+        OptionSpec {
+            key: "points",
+            values: Values::OneOf(&["all", "faces"]),
+            default: "all",
+            meaning: "all ranks around (26 in 3D), or those across faces only (6)",
+            bare: true,
+        },
+        WRAP,
+    ],
+    variants: &["", "faces", "wrap=yes"],
+    quota_only: false,
+    objection: any_grid,
+    build,
+};
+
+#[derive(Debug)]
+struct Stencil {
+    lattice: Lattice,
+    faces: bool,
+}
+
+fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    let lattice = Lattice::new(shape, options.get("wrap") == "yes");
+    Box::new(Stencil { lattice, faces: options.get("points") == "faces" })
+}
+
+impl Pattern for Stencil {
+    fn rounds(&self) -> u32 {
+        let axes = self.lattice.ways() / 2;
+        if self.faces { 2 * axes } else { 3u32.pow(axes) - 1 }
+    }
+
+    fn ranks(&self) -> u32 {
+        self.lattice.ranks
+    }
+
+    fn destination(&self, rank: u32, round: u32) -> Option<u32> {
+        (0..27)
+            .map(|code| [code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1])
+            .filter(|step: &[i32; 3]| !self.faces || step.iter().filter(|&&s| s != 0).count() == 1)
+            .filter_map(|step| self.lattice.at(rank, step))
+            .nth(round as usize)
+    }
+}

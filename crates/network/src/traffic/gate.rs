@@ -1,0 +1,114 @@
+//! Who may send already: what a rank needs to have received, and barriers.
+
+use std::collections::BTreeSet;
+
+use super::schedule::Schedule;
+use crate::patterns::Needs;
+
+/// Whose turn may have come with a delivery, besides the sender's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Nobody,
+    Receiver,
+    Everybody,
+}
+
+/// Says which rounds are open to a rank.
+#[derive(Debug)]
+pub(super) enum Gate {
+    /// All.
+    Open,
+    /// Those up to the first round whose message the rank has not received.
+    Received {
+        /// That round, per rank.
+        waits_for: Vec<u64>,
+        /// Messages (rank, round) that came before an earlier one.
+        early: BTreeSet<(u32, u64)>,
+    },
+    /// Those of the present stage.
+    Stages {
+        /// The first round of the stage, and of the next.
+        start: u64,
+        end: u64,
+        /// Messages of the stage that are not delivered.
+        left: u64,
+    },
+}
+
+impl Gate {
+    pub(super) fn new(needs: Needs, schedule: &Schedule) -> Gate {
+        match needs {
+            Needs::Nothing => Gate::Open,
+            Needs::Received => {
+                let first = |rank| schedule.next_receive(rank, 0).unwrap_or(u64::MAX);
+                let waits_for = (0..schedule.pattern().ranks()).map(first).collect();
+                Gate::Received { waits_for, early: BTreeSet::new() }
+            }
+            Needs::Stages => {
+                let (start, end, left) = stage(schedule, 0);
+                Gate::Stages { start, end, left }
+            }
+        }
+    }
+
+    /// Whether a rank may send the message of a round.
+    pub(super) fn allows(&self, rank: u32, round: u64) -> bool {
+        match self {
+            Gate::Open => true,
+            Gate::Received { waits_for, .. } => round <= waits_for[rank as usize],
+            Gate::Stages { end, .. } => round < *end,
+        }
+    }
+
+    /// The rounds that are open to everybody.
+    pub(super) fn rounds(&self) -> (u64, u64) {
+        match self {
+            Gate::Stages { start, end, .. } => (*start, *end),
+            Gate::Open | Gate::Received { .. } => (0, u64::MAX),
+        }
+    }
+
+    /// Notes that the message of a round has reached a rank.
+    pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Turn {
+        match self {
+            Gate::Open => Turn::Nobody,
+            Gate::Received { waits_for, early } => {
+                let waits_for = &mut waits_for[to as usize];
+                if round != *waits_for {
+                    early.insert((to, round));
+                    return Turn::Nobody;
+                }
+                loop {
+                    *waits_for = schedule.next_receive(to, *waits_for + 1).unwrap_or(u64::MAX);
+                    if !early.remove(&(to, *waits_for)) {
+                        return Turn::Receiver;
+                    }
+                }
+            }
+            Gate::Stages { start, end, left } => {
+                *left -= 1;
+                if *left > 0 {
+                    return Turn::Nobody;
+                }
+                (*start, *end, *left) = stage(schedule, *end);
+                Turn::Everybody
+            }
+        }
+    }
+}
+
+/// The first stage from a round on that has messages: its rounds, and their number.
+fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
+    let rounds = u64::from(schedule.pattern().rounds()).max(1);
+    let mut start = from;
+    while start < schedule.end() {
+        let base = start - start % rounds;
+        let end = base + u64::from(schedule.pattern().stage_end((start - base) as u32));
+        let left = (start..end.min(schedule.end())).map(|round| schedule.senders(round)).sum();
+        if left > 0 {
+            return (start, end, left);
+        }
+        start = end;
+    }
+    (start, start, 0)
+}

@@ -1,0 +1,232 @@
+//! The messages of one job, handed out as the network delivers them.
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::NodeId;
+
+use super::gate::Gate;
+use super::layout::Layout;
+use super::ranked::Ranked;
+use super::schedule::Schedule;
+use super::streams::{Head, Streams};
+use super::{Rounds, Sending, Service};
+use crate::message::{Entered, Message, Tag};
+use crate::patterns::{Needs, Pattern, PatternSelection};
+
+/// How jobs communicate.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The pattern.
+    pub pattern: PatternSelection,
+    /// How many messages are in flight at once; `None` for the default of the service.
+    pub sending: Option<Sending>,
+    /// What lies between rounds; `None` for what the pattern says itself, and barriers for an
+    /// all-to-all of a number of messages.
+    pub rounds: Option<Rounds>,
+    /// The length of a message in flits, at least 1.
+    pub flits: u32,
+}
+
+/// The messages of a job: a state machine between the job and the network.
+///
+/// Within an instant, tell every job what was [`delivered`](JobTraffic::delivered); then, in the
+/// order of job ids, let every job that was told something, or that starts, [`create`] its
+/// messages. Whenever the network reports that a message has *entered*, hand over the
+/// [`follower`] in the same instant. No message is kept: memory is O(ranks).
+///
+/// [`create`]: JobTraffic::create
+/// [`follower`]: JobTraffic::follower
+///
+/// ```
+/// use pavior_kernel::{Stream, Time};
+/// use pavior_mesh::{Cuboid, Grid};
+/// use pavior_network::{
+///     Engine, JobTraffic, Layout, News, Plan, RankOrder, Service, Settings, Worm,
+/// };
+/// let grid = Grid::mesh(&[4, 4])?;
+/// let layout =
+///     Layout::new(&grid, &[Cuboid::whole(&grid)], 16, Some([4, 4, 1]), RankOrder::Coordinates);
+/// let plan = Plan { pattern: "all-to-all".parse()?, sending: None, rounds: None, flits: 8 };
+/// let mut draw = Stream::new(1, 0, "roots");
+/// let mut job = JobTraffic::new(0, layout, &plan, Service::Iterations(1), &mut draw);
+///
+/// let mut network = Worm::new(grid, Settings::default())?;
+/// let mut news = News::default();
+/// let mut next_id = job.create(Time(0), 0, |message| network.create(message));
+/// while !job.is_finished() {
+///     let now = network.advance(Time::MAX, &mut news)?;
+///     for entered in &news.entered {
+///         network.create(job.follower(entered));
+///     }
+///     for delivery in &news.deliveries {
+///         job.delivered(delivery.tag);
+///     }
+///     next_id = job.create(now, next_id, |message| network.create(message));
+/// }
+/// assert_eq!(next_id, 16 * 15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct JobTraffic {
+    owner: u32,
+    flits: u32,
+    nodes: Vec<NodeId>,
+    undelivered: u64,
+    senders: Option<(Schedule, Senders)>,
+}
+
+#[derive(Debug)]
+enum Senders {
+    /// The next message is the first at or behind (round, rank).
+    Sequential {
+        next: (u64, u32),
+        flying: bool,
+    },
+    Ranked(Ranked),
+    Streams(Streams),
+}
+
+impl JobTraffic {
+    /// The traffic of a job that runs on the nodes of a layout. `owner` comes back in the tags of
+    /// its messages; `draw` is used for what the pattern draws once a job.
+    pub fn new(
+        owner: u32,
+        layout: Layout,
+        plan: &Plan,
+        service: Service,
+        draw: &mut Stream,
+    ) -> JobTraffic {
+        debug_assert!(plan.flits > 0, "a message has a header");
+        let sending = plan.sending.unwrap_or(Sending::default_for(service));
+        let senders = (layout.shape.ranks > 1)
+            .then(|| plan.pattern.build(&layout.shape, draw))
+            .map(|pattern| senders(pattern, service, sending, plan.rounds));
+        JobTraffic {
+            owner,
+            flits: plan.flits,
+            nodes: layout.nodes,
+            undelivered: senders.as_ref().map_or(0, |(schedule, _)| schedule.total()),
+            senders,
+        }
+    }
+
+    /// Messages that are not delivered yet, those not created included.
+    pub fn undelivered(&self) -> u64 {
+        self.undelivered
+    }
+
+    /// Whether everything has been delivered. True from the start for one processor and for a job
+    /// without a message: such a job holds its processors for one cycle, which is the caller's
+    /// business.
+    pub fn is_finished(&self) -> bool {
+        self.undelivered == 0
+    }
+
+    /// Notes the delivery of the message with this tag; [`create`](JobTraffic::create) may have
+    /// something to send then.
+    pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
+        self.undelivered -= 1;
+        match &mut self.senders {
+            None => unreachable!("a job without messages has none delivered"),
+            Some((_, Senders::Sequential { flying, .. })) => *flying = false,
+            Some((schedule, Senders::Ranked(ranked))) => {
+                ranked.delivered(schedule, rank, sequence);
+            }
+            Some((schedule, Senders::Streams(streams))) => {
+                streams.delivered(schedule, rank, sequence);
+            }
+        }
+    }
+
+    /// Creates what the job can send at `now`, in the order of rank and sequence, with the ids from
+    /// `first_id` on. Returns the id behind the last that it has used or set aside. The first call
+    /// starts the job.
+    pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
+        let Some((schedule, senders)) = &mut self.senders else { return first_id };
+        let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
+        let mut id = first_id;
+        let mut send_next = |rank, round, to| {
+            send(post.message(&Head { id, rank, round, to, created: now, followed: false }));
+            id += 1;
+        };
+        match senders {
+            Senders::Sequential { next, flying } => {
+                let message = schedule.next_sender(next.0, next.1).filter(|_| !*flying);
+                if let Some((round, rank, to)) = message {
+                    *next = (round, rank + 1);
+                    *flying = true;
+                    send_next(rank, round, to);
+                }
+                id
+            }
+            Senders::Ranked(ranked) => {
+                ranked.create(schedule, send_next);
+                id
+            }
+            Senders::Streams(streams) => {
+                streams.create(schedule, now, first_id, |head| send(post.message(&head)))
+            }
+        }
+    }
+
+    /// The message behind one of this job's that has entered the network.
+    pub fn follower(&mut self, entered: &Entered) -> Message {
+        let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
+        match &mut self.senders {
+            Some((schedule, Senders::Streams(streams))) => {
+                post.message(&streams.next(schedule, entered.tag.rank))
+            }
+            _ => unreachable!("only pipelined messages have followers"),
+        }
+    }
+}
+
+/// What all messages of a job have in common.
+struct Post<'a> {
+    owner: u32,
+    flits: u32,
+    nodes: &'a [NodeId],
+}
+
+impl Post<'_> {
+    fn message(&self, head: &Head) -> Message {
+        Message {
+            id: head.id,
+            from: self.nodes[head.rank as usize],
+            to: self.nodes[head.to as usize],
+            flits: self.flits,
+            created: head.created,
+            followed: head.followed,
+            tag: Tag { owner: self.owner, rank: head.rank, sequence: head.round },
+        }
+    }
+}
+
+fn senders(
+    pattern: Box<dyn Pattern>,
+    service: Service,
+    sending: Sending,
+    rounds: Option<Rounds>,
+) -> (Schedule, Senders) {
+    let several = sending != Sending::Sequential;
+    let counted = matches!(service, Service::Messages(_));
+    let in_rounds = pattern.whole_rounds() && counted && several;
+    let needs = match rounds {
+        Some(Rounds::Barrier) => Needs::Stages,
+        Some(Rounds::Free) => Needs::Nothing,
+        None if in_rounds => Needs::Stages,
+        None => pattern.needs(),
+    };
+    let ranks = pattern.ranks();
+    let schedule = Schedule::new(pattern, service, in_rounds);
+    let senders = match sending {
+        Sending::Sequential => Senders::Sequential { next: (0, 0), flying: false },
+        Sending::Pipelined if needs != Needs::Received => {
+            Senders::Streams(Streams::new(Gate::new(needs, &schedule), ranks))
+        }
+        Sending::Blocking | Sending::Pipelined => {
+            let gate = Gate::new(needs, &schedule);
+            Senders::Ranked(Ranked::new(gate, ranks, sending == Sending::Blocking))
+        }
+    };
+    (schedule, senders)
+}

@@ -1,0 +1,81 @@
+//! The ranks of a job.
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
+
+use crate::patterns::Shape;
+
+/// How the ranks of a job that was granted several parts are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RankOrder {
+    /// Row-major by coordinates over the whole allocation.
+    #[default]
+    Coordinates,
+    /// Part by part, in the order of grant.
+    Parts,
+}
+
+/// Which rank runs on which node, and the logical grid on which the ranks lie.
+///
+/// One box ranks its nodes by the offset from its base, x fastest, through the wrap. Several parts
+/// are ranked by [`RankOrder`]. Only as many nodes as were requested take part: in an over-sized box
+/// the box of the requested sides at its base, turned if it only fits so, otherwise the first ranks.
+/// The logical grid has the sides of the box, or of the request if there are several parts.
+///
+/// ```
+/// use pavior_mesh::{Cuboid, Grid};
+/// use pavior_network::{Layout, RankOrder};
+/// let grid = Grid::mesh(&[8, 8])?;
+/// let buddy = Cuboid::new([4, 0, 0], [4, 4, 1]);
+/// let layout = Layout::new(&grid, &[buddy], 6, Some([3, 2, 1]), RankOrder::Coordinates);
+/// let nodes: Vec<u32> = layout.nodes.iter().map(|node| node.0).collect();
+/// assert_eq!(nodes, [4, 5, 6, 12, 13, 14]);
+/// assert_eq!(layout.shape.sides, [3, 2, 1]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The node of every rank.
+    pub nodes: Vec<NodeId>,
+    /// The number of ranks, and the logical grid.
+    pub shape: Shape,
+}
+
+impl Layout {
+    /// The layout of a job that was granted `parts` and had requested `nodes` nodes, in the box
+    /// `sides` if it had a shape. The parts must lie on the grid, be disjoint and have at least
+    /// `nodes` nodes together.
+    pub fn new(
+        grid: &Grid,
+        parts: &[Cuboid],
+        nodes: u32,
+        sides: Option<Sides>,
+        order: RankOrder,
+    ) -> Layout {
+        let (mut list, sides): (Vec<NodeId>, Sides) = if let [granted] = parts {
+            let used = Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides));
+            (used.nodes(grid).collect(), used.sides)
+        } else {
+            let mut list: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
+            if order == RankOrder::Coordinates {
+                list.sort_unstable();
+            }
+            let line = [nodes.min(u32::from(u16::MAX)) as u16, 1, 1];
+            (list, sides.unwrap_or(line))
+        };
+        debug_assert!(list.len() >= nodes as usize, "granted what was requested");
+        list.truncate(nodes as usize);
+        Layout { shape: Shape { ranks: list.len() as u32, sides }, nodes: list }
+    }
+}
+
+/// The sides of the part of a granted box in which ranks run.
+fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
+    let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
+    if volume(granted) == u64::from(nodes) {
+        return granted;
+    }
+    requested
+        .filter(|&sides| volume(sides) >= u64::from(nodes))
+        .and_then(|sides| orientations(sides).find(fits))
+        .unwrap_or(granted)
+}

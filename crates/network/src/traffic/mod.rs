@@ -1,0 +1,63 @@
+//! From jobs to messages: which rank runs on which node ([`Layout`]), which messages a job sends
+//! in all ([`Service`]), how many of them are in flight at once ([`Sending`]), and [`JobTraffic`],
+//! which hands them out as the network delivers them.
+
+mod gate;
+mod job;
+mod layout;
+mod ranked;
+mod schedule;
+mod streams;
+
+use pavior_kernel::Stream;
+
+pub use job::{JobTraffic, Plan};
+pub use layout::{Layout, RankOrder};
+
+/// How much a job communicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// So many iterations of its pattern.
+    Iterations(u64),
+    /// So many messages; the pattern repeats if it is shorter, and is cut off if it is longer.
+    Messages(u64),
+}
+
+impl Service {
+    /// An exponentially distributed number of messages, rounded down, at least 1.
+    pub fn draw_messages(mean: f64, draw: &mut Stream) -> Service {
+        Service::Messages((draw.exponential(mean).floor() as u64).max(1))
+    }
+}
+
+/// How many messages are in flight at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sending {
+    /// One of the job: the messages go in the order of (round, rank), each when the one before is
+    /// delivered.
+    Sequential,
+    /// One of every rank.
+    Blocking,
+    /// As many as may be sent: all of a rank's messages are created at once, and queue at its
+    /// injection channel.
+    Pipelined,
+}
+
+impl Sending {
+    /// Sequential for a number of messages, blocking for iterations.
+    pub fn default_for(service: Service) -> Sending {
+        match service {
+            Service::Iterations(_) => Sending::Blocking,
+            Service::Messages(_) => Sending::Sequential,
+        }
+    }
+}
+
+/// What lies between two rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounds {
+    /// A round (of a multigrid: a level) starts when everything before it has been delivered.
+    Barrier,
+    /// Nothing: ranks send on without waiting for what they receive.
+    Free,
+}

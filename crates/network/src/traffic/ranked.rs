@@ -1,0 +1,55 @@
+//! Ranks that send one message after the other, each at its own pace.
+
+use super::gate::{Gate, Turn};
+use super::schedule::Schedule;
+
+/// Blocking senders (one message of each rank in flight), and pipelined ones that wait for what
+/// they receive.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    gate: Gate,
+    /// The round from which on each rank has not sent.
+    next: Vec<u64>,
+    /// Ranks with a message in flight; not kept for pipelined senders.
+    flying: Vec<bool>,
+    /// Ranks whose turn may have come.
+    turns: Vec<u32>,
+    blocking: bool,
+}
+
+impl Ranked {
+    pub(super) fn new(gate: Gate, ranks: u32, blocking: bool) -> Ranked {
+        let count = ranks as usize;
+        let turns = (0..ranks).collect();
+        Ranked { gate, next: vec![0; count], flying: vec![false; count], turns, blocking }
+    }
+
+    /// Sends what can be sent, by rank and round.
+    pub(super) fn create(&mut self, schedule: &Schedule, mut send: impl FnMut(u32, u64, u32)) {
+        self.turns.sort_unstable();
+        self.turns.dedup();
+        for rank in self.turns.drain(..) {
+            let index = rank as usize;
+            while !(self.blocking && self.flying[index]) {
+                let Some((round, to)) = schedule.next_send(rank, self.next[index]) else { break };
+                if !self.gate.allows(rank, round) {
+                    break;
+                }
+                self.next[index] = round + 1;
+                self.flying[index] = true;
+                send(rank, round, to);
+            }
+        }
+    }
+
+    pub(super) fn delivered(&mut self, schedule: &Schedule, rank: u32, round: u64) {
+        let to = schedule.destination(rank, round);
+        self.flying[rank as usize] = false;
+        self.turns.push(rank);
+        match self.gate.delivered(schedule, to, round) {
+            Turn::Nobody => {}
+            Turn::Receiver => self.turns.push(to),
+            Turn::Everybody => self.turns.extend(0..self.next.len() as u32),
+        }
+    }
+}

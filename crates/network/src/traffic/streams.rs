@@ -1,0 +1,94 @@
+//! Pipelined senders that wait for nothing: all their messages exist at once.
+//!
+//! They are not written down at once. Each rank's messages queue at its injection channel, in
+//! order, so that the one behind is needed only when the one before has taken the channel. Their
+//! ids are set aside when they are created: by rank, then by round.
+
+use pavior_kernel::Time;
+
+use super::gate::{Gate, Turn};
+use super::schedule::Schedule;
+
+/// A message that a rank sends now.
+pub(super) struct Head {
+    pub(super) id: u64,
+    pub(super) rank: u32,
+    pub(super) round: u64,
+    pub(super) to: u32,
+    pub(super) created: Time,
+    pub(super) followed: bool,
+}
+
+/// What each rank still has to send.
+#[derive(Debug)]
+pub(super) struct Streams {
+    gate: Gate,
+    /// Per rank: the round from which on it has not sent, the next id, and how many are left.
+    next: Vec<u64>,
+    ids: Vec<u64>,
+    left: Vec<u64>,
+    created: Time,
+    /// Whether a stage is to start.
+    due: bool,
+}
+
+impl Streams {
+    pub(super) fn new(gate: Gate, ranks: u32) -> Streams {
+        let zeros = || vec![0; ranks as usize];
+        let (next, ids, left) = (zeros(), zeros(), zeros());
+        Streams { gate, next, ids, left, created: Time::ZERO, due: true }
+    }
+
+    /// Creates the messages of the stage that has begun, if one has; sends the first of every rank.
+    /// Returns the first id that is not set aside.
+    pub(super) fn create(
+        &mut self,
+        schedule: &Schedule,
+        now: Time,
+        first_id: u64,
+        mut send: impl FnMut(Head),
+    ) -> u64 {
+        if !std::mem::take(&mut self.due) {
+            return first_id;
+        }
+        self.created = now;
+        let (start, end) = self.gate.rounds();
+        let mut id = first_id;
+        for rank in 0..self.next.len() as u32 {
+            let index = rank as usize;
+            let count = schedule.count(rank, start, end.min(schedule.end()));
+            self.ids[index] = id;
+            self.left[index] = count;
+            id += count;
+            if count > 0 {
+                send(self.next(schedule, rank));
+            }
+        }
+        id
+    }
+
+    /// The next message of a rank that has one.
+    pub(super) fn next(&mut self, schedule: &Schedule, rank: u32) -> Head {
+        let index = rank as usize;
+        let next = schedule.next_send(rank, self.next[index]);
+        let (round, to) = next.expect("as many messages as were counted");
+        self.next[index] = round + 1;
+        self.left[index] -= 1;
+        self.ids[index] += 1;
+        Head {
+            id: self.ids[index] - 1,
+            rank,
+            round,
+            to,
+            created: self.created,
+            followed: self.left[index] > 0,
+        }
+    }
+
+    pub(super) fn delivered(&mut self, schedule: &Schedule, rank: u32, round: u64) {
+        let to = schedule.destination(rank, round);
+        if self.gate.delivered(schedule, to, round) == Turn::Everybody {
+            self.due = true;
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The reference engine: cycle by cycle, flit by flit.
+//!
+//! Written from the definition of the model alone: flit j of a message crosses channel i at
+//!
+//! ```text
+//! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
+//! ```
+//!
+//! when it has arrived, the channel is clear, and the buffer behind has a place (one vacated in a
+//! cycle can be refilled in it); a header crosses when the channel is granted to it. Beyond what
+//! the [`Worm`](crate::Worm) engine models it has channels that are released when the tail has
+//! passed ([`Release::Passed`](crate::Release)) and lanes that share the bandwidth of a link
+//! ([`Lanes::Shared`](crate::Lanes)).
+//!
+//! Under shared lanes everything is judged by the state at the start of the cycle: a place or a
+//! channel vacated in a cycle is free from the next one on. Only then does the choice between two
+//! lanes not depend on the order in which links are looked at.
+//!
+//! Only channels at which something can have changed are looked at: a crossing lists the same
+//! channel and the next one for the next cycle, and tries the one before again at once. A blocked
+//! worm costs nothing. Cost: O(1) per flit and channel; memory O(sum of path lengths in flight).
+
+mod cycle;
+mod packet;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+
+use crate::channel::{ChannelId, Channels, Kind};
+use crate::deadlock::Deadlock;
+use crate::engine::{BadSettings, Engine, Settings};
+use crate::message::{Delivery, Entered, Message, News};
+use crate::path::Path;
+use packet::{NONE, Packet, Port};
+
+/// The reference engine; see the head of the file for the rule, [`Engine`] for the use.
+#[derive(Debug)]
+pub struct Flit {
+    channels: Channels,
+    settings: Settings,
+    /// Cycles from a header's crossing to its next request: t_s + 1.
+    pace: u64,
+    now: u64,
+    ports: Vec<Port>,
+    /// Per channel, the number of its link's lane 0, and its lane.
+    links: Vec<(u32, u32)>,
+    /// Per link (at its lane 0), the lane last served.
+    served: Vec<u32>,
+    packets: Vec<Packet>,
+    unused: Vec<u32>,
+    fresh: Vec<u32>,
+    /// Requests to come; all are t_s + 1 cycles away when they are made, hence in order.
+    requests: VecDeque<(u64, u32)>,
+    later: BTreeMap<(Time, u64), Message>,
+    /// Channels to try in the open cycle, and in the one behind it.
+    active: Vec<u32>,
+    coming: Vec<u32>,
+    /// Under shared lanes: link, turn, channel and message of what can cross.
+    able: Vec<(u32, u32, u32, u32)>,
+    /// Messages whose tail crossed their ejection channel in the cycle before.
+    arrived: Vec<u32>,
+    entered: Vec<Entered>,
+    crossings: u64,
+}
+
+impl Flit {
+    /// An empty network.
+    ///
+    /// # Errors
+    /// If buffers have no place, or one place under shared lanes.
+    pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
+        settings.check()?;
+        let channels = Channels::new(grid, settings.lanes);
+        let count = channels.count();
+        let link = |number: u32| match channels.describe(ChannelId(number)).map(|c| c.kind) {
+            Some(Kind::Link { lane, .. }) => (number - u32::from(lane), u32::from(lane)),
+            _ => (number, 0),
+        };
+        Ok(Flit {
+            links: (0..count as u32).map(link).collect(),
+            // Lane 0 comes first, as if lane 1 had been served.
+            served: vec![1; count],
+            ports: vec![Port::new(); count],
+            pace: u64::from(settings.routing_delay) + 1,
+            settings,
+            now: 0,
+            packets: Vec::new(),
+            unused: Vec::new(),
+            fresh: Vec::new(),
+            requests: VecDeque::new(),
+            later: BTreeMap::new(),
+            active: Vec::new(),
+            coming: Vec::new(),
+            able: Vec::new(),
+            arrived: Vec::new(),
+            entered: Vec::new(),
+            crossings: 0,
+            channels,
+        })
+    }
+
+    /// The numbering of the channels.
+    pub fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    /// Flits that have crossed channels so far, injection and ejection included.
+    pub fn crossings(&self) -> u64 {
+        self.crossings
+    }
+
+    fn admit(&mut self, message: Message) {
+        let path = Path::new(&self.channels, message.from, message.to);
+        let place = self.unused.pop().unwrap_or_else(|| {
+            let (path, crossed) = (Vec::new(), Vec::new());
+            self.packets.push(Packet { message, path, crossed, position: 0 });
+            self.packets.len() as u32 - 1
+        });
+        let packet = &mut self.packets[place as usize];
+        packet.message = message;
+        packet.position = 0;
+        packet.path.clear();
+        packet.path.extend(path.channels().map(|channel| channel.0));
+        packet.crossed.clear();
+        packet.crossed.resize(packet.path.len(), 0);
+        self.fresh.push(place);
+    }
+
+    fn open(&mut self, news: &mut News) {
+        while let Some(entry) = self.later.first_entry() {
+            if entry.key().0.0 > self.now {
+                break;
+            }
+            let message = entry.remove();
+            self.admit(message);
+        }
+        for place in self.arrived.drain(..) {
+            let packet = &self.packets[place as usize];
+            let Message { id, from, to, flits, created, tag, .. } = packet.message;
+            let (hops, delivered) = (packet.last() as u32 - 1, Time(self.now));
+            news.deliveries.push(Delivery { id, from, to, flits, hops, created, delivered, tag });
+            self.unused.push(place);
+        }
+        news.entered.append(&mut self.entered);
+        news.sort();
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        let mut live = vec![true; self.packets.len()];
+        self.unused.iter().for_each(|&place| live[place as usize] = false);
+        let live: Vec<u32> = (0..live.len() as u32).filter(|&place| live[place as usize]).collect();
+        let id = |place: u32| self.packets[place as usize].message.id;
+        Deadlock::find(Time(self.now), &live, &self.channels, id, |place| self.waits(place))
+    }
+
+    /// The channel that a blocked message waits for, and who is in its way there.
+    fn waits(&self, place: u32) -> (u32, u32) {
+        let packet = &self.packets[place as usize];
+        if packet.position > 0 {
+            let here = packet.path[packet.position - 1];
+            let front = self.ports[here as usize].inside.front();
+            if let Some(&front) = front.filter(|&&front| front != place) {
+                return (here, front);
+            }
+        }
+        let channel = packet.path[packet.position];
+        let port = &self.ports[channel as usize];
+        let holder = if port.sender == NONE {
+            *port.inside.front().expect("a channel that is not granted is held")
+        } else {
+            port.sender
+        };
+        (channel, holder)
+    }
+}
+
+impl Engine for Flit {
+    fn now(&self) -> Time {
+        Time(self.now)
+    }
+
+    fn create(&mut self, message: Message) {
+        debug_assert!(message.flits > 0 && message.created <= Message::LATEST);
+        if message.created.0 <= self.now {
+            self.admit(message);
+        } else {
+            self.later.insert((message.created, message.id), message);
+        }
+    }
+
+    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
+        news.clear();
+        while self.now < until.0 {
+            if self.undelivered() == 0 {
+                self.active.clear();
+                if until < Time::MAX {
+                    self.now = until.0;
+                }
+                break;
+            }
+            self.close();
+            std::mem::swap(&mut self.active, &mut self.coming);
+            let soon = !(self.active.is_empty() && self.arrived.is_empty());
+            let next = match self.next_event() {
+                _ if soon || !self.entered.is_empty() => self.now + 1,
+                Some(next) => next.0,
+                None => return Err(self.deadlock()),
+            };
+            self.now = next.min(until.0);
+            self.open(news);
+            if !news.is_empty() {
+                break;
+            }
+        }
+        Ok(Time(self.now))
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        if !(self.fresh.is_empty() && self.active.is_empty()) {
+            return Some(Time(self.now));
+        }
+        let request = self.requests.front().map(|&(at, _)| Time(at));
+        let later = self.later.keys().next().map(|&(at, _)| at);
+        match (request, later) {
+            (Some(request), Some(later)) => Some(request.min(later)),
+            (request, later) => request.or(later),
+        }
+    }
+
+    fn undelivered(&self) -> usize {
+        self.packets.len() - self.unused.len() + self.later.len()
+    }
+}

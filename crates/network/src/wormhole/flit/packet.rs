@@ -1,0 +1,62 @@
+//! The state of the reference engine: messages and channels, flit by flit.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::message::Message;
+
+/// No message; never.
+pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// A message in the network.
+#[derive(Clone, Debug)]
+pub(super) struct Packet {
+    pub(super) message: Message,
+    /// The channels of its path.
+    pub(super) path: Vec<u32>,
+    /// How many of its flits have crossed each.
+    pub(super) crossed: Vec<u32>,
+    /// The index of the channel that its header crosses next.
+    pub(super) position: usize,
+}
+
+impl Packet {
+    pub(super) fn last(&self) -> usize {
+        self.path.len() - 1
+    }
+}
+
+/// A channel with the buffer behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    /// The message whose flits cross, from its header's crossing to its tail's, and the channel's
+    /// index on that message's path.
+    pub(super) sender: u32,
+    pub(super) index: usize,
+    /// The messages with flits in the buffer, first in, first out, and the number of flits.
+    pub(super) inside: VecDeque<u32>,
+    pub(super) occupied: u32,
+    /// The last crossing, and whose flit it was.
+    pub(super) crossed_at: u64,
+    pub(super) crossed_by: u32,
+    /// Headers that wait, by request time and id.
+    pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// The cycle for which the channel is on the list of channels to try.
+    pub(super) listed: u64,
+}
+
+impl Port {
+    pub(super) fn new() -> Port {
+        Port {
+            sender: NONE,
+            index: 0,
+            inside: VecDeque::new(),
+            occupied: 0,
+            crossed_at: NEVER,
+            crossed_by: NONE,
+            queue: BinaryHeap::new(),
+            listed: NEVER,
+        }
+    }
+}

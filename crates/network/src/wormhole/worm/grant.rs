@@ -1,0 +1,165 @@
+//! The inner loop: requests, grants and releases of one cycle.
+
+use super::slab::{Crossing, NONE};
+use super::wheel::What;
+use super::{HELD, Worm};
+use crate::message::Entered;
+
+impl Worm {
+    /// Requests, releases and grants of the open cycle.
+    pub(super) fn close(&mut self) {
+        let now = self.now;
+        // Followers created in the past are queued by their key, like everybody.
+        if self.fresh.len() > 1 {
+            self.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
+        }
+        let mut requests = std::mem::take(&mut self.wheel.slot(now).requests);
+        requests.append(&mut self.fresh);
+        for &place in &requests {
+            self.request(place);
+        }
+        requests.clear();
+        let slot = self.wheel.slot(now);
+        slot.requests = requests;
+        self.work.append(&mut slot.wakes);
+        self.wheel.done(now);
+        while let Some(channel) = self.work.pop() {
+            self.grant(channel);
+        }
+    }
+
+    /// Queues a header at the channel that it requests.
+    #[inline]
+    fn request(&mut self, place: u32) {
+        let channel = self.slab.headers[place as usize].channel;
+        let gate = &mut self.gates[channel as usize];
+        if gate.head != NONE {
+            self.queue(place, channel);
+            return;
+        }
+        gate.head = place;
+        gate.tail = place;
+        if gate.free_at <= self.now {
+            self.work.push(channel);
+        } else if gate.free_at != HELD {
+            self.wheel.schedule(self.now, gate.free_at, What::Wake, channel);
+        }
+    }
+
+    /// Puts a header into a queue that is not empty, by its key. Most come last.
+    #[inline(never)]
+    fn queue(&mut self, place: u32, channel: u32) {
+        let headers = &mut self.slab.headers;
+        let key = headers[place as usize].key();
+        let gate = &mut self.gates[channel as usize];
+        if headers[gate.tail as usize].key() < key {
+            headers[gate.tail as usize].next = place;
+            gate.tail = place;
+            return;
+        }
+        if key < headers[gate.head as usize].key() {
+            headers[place as usize].next = gate.head;
+            gate.head = place;
+            return;
+        }
+        let mut before = gate.head;
+        loop {
+            let behind = headers[before as usize].next;
+            if key < headers[behind as usize].key() {
+                headers[before as usize].next = place;
+                headers[place as usize].next = behind;
+                return;
+            }
+            before = behind;
+        }
+    }
+
+    /// Grants a free channel to the first header in its queue, which crosses it.
+    #[inline]
+    fn grant(&mut self, channel: u32) {
+        let now = self.now;
+        let requested = now + self.pace;
+        let gate = &mut self.gates[channel as usize];
+        let place = gate.head;
+        let header = &mut self.slab.headers[place as usize];
+        gate.head = header.next;
+        gate.free_at = HELD;
+        header.next = NONE;
+        header.requested = requested;
+        let (position, window, body) = (header.position, header.window, header.body);
+        header.position = position + 1;
+        if position == 0 && header.followed {
+            self.entered.push(Entered { id: header.id, tag: self.slab.message(place).tag });
+        }
+        let header = &mut self.slab.headers[place as usize];
+        if header.ahead == 0 {
+            self.drain(place, channel, position);
+            return;
+        }
+        header.ahead -= 1;
+        if header.left > 0 {
+            header.left -= 1;
+            header.channel = channel.wrapping_add_signed(header.step);
+        } else {
+            self.slab.turn(place);
+        }
+        self.wheel.schedule(now, requested, What::Request, place);
+
+        let (crossings, mask) = self.slab.crossings_of(place);
+        crossings[(position & mask) as usize] = Crossing { at: now, channel };
+        if position > window {
+            // The tail crosses the channel behind the one released at the latest of
+            // h(j) + L-1 - (j - behind) * B over the channels j from there to this one.
+            let behind = position - window;
+            let buffer = u64::from(self.buffer);
+            let mut tail = now + u64::from(body) - u64::from(window) * buffer;
+            if buffer > self.pace {
+                // Only then can an earlier term exceed the last: headers gain t_s + 1 a channel.
+                for j in behind..position {
+                    let crossed = crossings[(j & mask) as usize].at + u64::from(body);
+                    tail = tail.max(crossed - u64::from(j - behind) * buffer);
+                }
+            }
+            let released = crossings[((behind - 1) & mask) as usize].channel;
+            self.release(released, tail);
+        }
+    }
+
+    /// The header has reached its processing element: everything behind it is known.
+    #[inline(never)]
+    fn drain(&mut self, place: u32, ejection: u32, last: u32) {
+        let (now, buffer) = (self.now, u64::from(self.buffer));
+        let header = &self.slab.headers[place as usize];
+        let (body, window) = (u64::from(header.body), header.window);
+        self.wheel.schedule(now, now + body + 1, What::Delivery, place);
+        self.release(ejection, now + body + 1);
+        // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last:
+        // with every step back each term loses B, and the one of channel i joins.
+        let mut tail = now + body;
+        for i in (last.saturating_sub(window + 1)..last).rev() {
+            let (crossings, mask) = self.slab.crossings_of(place);
+            let Crossing { at, channel } = crossings[(i & mask) as usize];
+            self.release(channel, tail);
+            tail = tail.saturating_sub(buffer).max(at + body);
+        }
+    }
+
+    /// Sets a held channel's release time, and sees to it that somebody who waits gets it then.
+    #[inline]
+    fn release(&mut self, channel: u32, at: u64) {
+        let gate = &mut self.gates[channel as usize];
+        gate.free_at = at;
+        if gate.head != NONE {
+            self.wake(channel, at);
+        }
+    }
+
+    #[inline(never)]
+    fn wake(&mut self, channel: u32, at: u64) {
+        if at <= self.now {
+            self.work.push(channel);
+        } else {
+            self.wheel.schedule(self.now, at, What::Wake, channel);
+        }
+    }
+}

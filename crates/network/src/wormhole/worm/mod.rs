@@ -1,0 +1,212 @@
+//! The default engine: header events only.
+//!
+//! A header gains at least one cycle per channel, so the recurrence of the body flits solves to
+//!
+//! ```text
+//! c(i, L-1) = max over a = 0..floor((L-1)/B), i+a <= last, of h(i+a) + (L-1 - a*B)
+//! ```
+//!
+//! and the cycle `r(i) = c(i+1, L-1)` at which channel i becomes free is known as soon as the
+//! header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection channel. No flit is
+//! simulated, and nothing is missed: the result is that of the [`Flit`](crate::Flit) engine,
+//! message by message, for released-when-drained channels and separate lanes.
+//!
+//! ```text
+//!    released   the worm (window)   granted now
+//!   ---o------[=====|=====|=====]------>o--------
+//!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
+//! ```
+//!
+//! A channel whose release time is known needs no event unless somebody waits for it. Within a
+//! cycle every request is queued before anything is granted, and grants run off a work list,
+//! because a grant can free another channel in the same cycle; the result is the least fixpoint
+//! and does not depend on the order of the list.
+//!
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, whatever the length of the message;
+//! memory O(messages in flight * min(A, hops) + channels). All events but those of very long
+//! messages lie in a timing wheel.
+
+mod grant;
+mod later;
+mod slab;
+mod wheel;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+
+use crate::channel::{Channels, Lanes};
+use crate::deadlock::Deadlock;
+use crate::engine::{BadSettings, Engine, Release, Settings};
+use crate::message::{Entered, Message, News};
+use crate::path::Path;
+use later::Later;
+use slab::{NONE, Slab};
+use wheel::Wheel;
+
+/// The release time of a channel that is held, and whose release is not known yet.
+const HELD: u64 = u64::MAX;
+
+/// A channel: when it is free, and who waits, in the order of service.
+#[derive(Clone, Copy, Debug)]
+struct Gate {
+    free_at: u64,
+    head: u32,
+    tail: u32,
+}
+
+/// The event-driven engine; see the head of the file for the rule, [`Engine`] for the use.
+#[derive(Debug)]
+pub struct Worm {
+    channels: Channels,
+    /// Cycles from a grant to the next request: t_s + 1.
+    pace: u64,
+    buffer: u32,
+    now: u64,
+    gates: Vec<Gate>,
+    slab: Slab,
+    wheel: Wheel,
+    /// Messages whose request falls on the open cycle.
+    fresh: Vec<u32>,
+    later: BinaryHeap<Reverse<Later>>,
+    /// Channels to be granted in the cycle that is being closed.
+    work: Vec<u32>,
+    entered: Vec<Entered>,
+}
+
+impl Worm {
+    /// An empty network.
+    ///
+    /// # Errors
+    /// If buffers have no place, or the settings ask for what only the flit engine models: channels
+    /// released when passed, and lanes that share a link.
+    pub fn new(grid: Grid, settings: Settings) -> Result<Worm, BadSettings> {
+        settings.check()?;
+        if settings.release == Release::Passed {
+            return Err(BadSettings::FlitOnly("--release passed"));
+        }
+        if settings.lanes == Lanes::Shared {
+            return Err(BadSettings::FlitOnly("--lanes shared"));
+        }
+        let channels = Channels::new(grid, settings.lanes);
+        let pace = u64::from(settings.routing_delay) + 1;
+        Ok(Worm {
+            pace,
+            buffer: settings.buffer,
+            now: 0,
+            gates: vec![Gate { free_at: 0, head: NONE, tail: NONE }; channels.count()],
+            slab: Slab::new(Path::segments_bound(&channels)),
+            wheel: Wheel::new(pace),
+            fresh: Vec::new(),
+            later: BinaryHeap::new(),
+            work: Vec::new(),
+            entered: Vec::new(),
+            channels,
+        })
+    }
+
+    /// The numbering of the channels.
+    pub fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    fn admit(&mut self, message: &Message) {
+        self.wheel.reserve(self.now, u64::from(message.flits));
+        self.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
+    }
+
+    /// Enters the cycle `now`: creations that were announced, and deliveries.
+    fn open(&mut self, news: &mut News) {
+        while self.later.peek().is_some_and(|Reverse(later)| later.0.created.0 <= self.now) {
+            let Reverse(later) = self.later.pop().expect("just peeked");
+            self.admit(&later.0);
+        }
+        self.wheel.settle(self.now);
+        let slab = &mut self.slab;
+        let slot = self.wheel.slot(self.now);
+        let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, self.now));
+        news.deliveries.extend(deliveries);
+        news.entered.append(&mut self.entered);
+        news.sort();
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        let live = self.slab.live();
+        let mut holders = vec![NONE; self.gates.len()];
+        for &place in &live {
+            let header = &self.slab.headers[place as usize];
+            let from = header.position.saturating_sub(header.window + 1);
+            let message = self.slab.message(place);
+            let path = Path::new(&self.channels, message.from, message.to);
+            let held = path.channels().take(header.position as usize).skip(from as usize);
+            held.for_each(|channel| holders[channel.index()] = place);
+        }
+        Deadlock::find(
+            Time(self.now),
+            &live,
+            &self.channels,
+            |place| self.slab.headers[place as usize].id,
+            |place| {
+                let channel = self.slab.headers[place as usize].channel;
+                (channel, holders[channel as usize])
+            },
+        )
+    }
+}
+
+impl Engine for Worm {
+    fn now(&self) -> Time {
+        Time(self.now)
+    }
+
+    fn create(&mut self, message: Message) {
+        debug_assert!(message.flits > 0 && message.created <= Message::LATEST);
+        if message.created.0 <= self.now {
+            self.admit(&message);
+        } else {
+            self.later.push(Reverse(Later(message)));
+        }
+    }
+
+    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
+        news.clear();
+        while self.now < until.0 {
+            if self.undelivered() == 0 {
+                if until < Time::MAX {
+                    self.now = until.0;
+                }
+                break;
+            }
+            self.close();
+            let next = match self.next_event() {
+                _ if !self.entered.is_empty() => self.now + 1,
+                Some(next) => next.0,
+                None => return Err(self.deadlock()),
+            };
+            self.now = next.min(until.0);
+            self.open(news);
+            if !news.is_empty() {
+                break;
+            }
+        }
+        Ok(Time(self.now))
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        if !self.fresh.is_empty() {
+            return Some(Time(self.now));
+        }
+        let later = self.later.peek().map(|Reverse(later)| later.0.created);
+        let wheel = self.wheel.next(self.now).map(Time);
+        match (later, wheel) {
+            (Some(later), Some(wheel)) => Some(later.min(wheel)),
+            (later, wheel) => later.or(wheel),
+        }
+    }
+
+    fn undelivered(&self) -> usize {
+        self.slab.len() + self.later.len()
+    }
+}

@@ -1,0 +1,175 @@
+//! A timing wheel: events of a bounded future in O(1).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What falls on one cycle. The lists keep their memory when they are emptied.
+#[derive(Debug)]
+pub(super) struct Slot {
+    /// Messages whose header requests a channel.
+    pub(super) requests: Vec<u32>,
+    /// Channels that become free while somebody waits.
+    pub(super) wakes: Vec<u32>,
+    /// Messages that are delivered.
+    pub(super) deliveries: Vec<u32>,
+}
+
+impl Slot {
+    /// Lists with room for what usually falls on a cycle.
+    fn new() -> Slot {
+        Slot {
+            requests: Vec::with_capacity(64),
+            wakes: Vec::with_capacity(16),
+            deliveries: Vec::with_capacity(16),
+        }
+    }
+}
+
+/// What an event is; the order matters to nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    Request,
+    Wake,
+    Delivery,
+}
+
+/// Events by cycle. Those within the horizon stand in a ring of slots, one a cycle, with a bit that
+/// says which slots hold anything; farther ones (messages of thousands of flits) in a heap until
+/// their cycle comes.
+#[derive(Debug)]
+pub(super) struct Wheel {
+    slots: Vec<Slot>,
+    mask: u64,
+    busy: Vec<u64>,
+    far: BinaryHeap<Reverse<(u64, What, u32)>>,
+}
+
+impl Wheel {
+    /// No wheel is longer: a longer one would not fit the cache.
+    const LONGEST: u64 = 4096;
+
+    /// A wheel for events at most `reach` cycles ahead.
+    pub(super) fn new(reach: u64) -> Wheel {
+        let length = (reach + 1).next_power_of_two().clamp(16, Self::LONGEST) as usize;
+        Wheel {
+            slots: (0..length).map(|_| Slot::new()).collect(),
+            mask: length as u64 - 1,
+            busy: vec![0; length.div_ceil(64)],
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Makes room for events `reach` cycles ahead, as far as a wheel goes.
+    pub(super) fn reserve(&mut self, now: u64, reach: u64) {
+        if reach <= self.mask || self.slots.len() as u64 == Self::LONGEST {
+            return;
+        }
+        let mut longer = Wheel::new(reach);
+        for ahead in 0..=self.mask {
+            let slot = std::mem::replace(self.slot(now + ahead), Slot::new());
+            let lists = [
+                (What::Request, slot.requests),
+                (What::Wake, slot.wakes),
+                (What::Delivery, slot.deliveries),
+            ];
+            for (what, subjects) in lists {
+                for subject in subjects {
+                    longer.schedule(now, now + ahead, what, subject);
+                }
+            }
+        }
+        longer.far = std::mem::take(&mut self.far);
+        *self = longer;
+    }
+
+    /// Adds an event at `at`, later than `now` (or, for requests of the open cycle, at it).
+    #[inline]
+    pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
+        debug_assert!(at >= now, "no event in the past");
+        if at - now > self.mask {
+            self.far.push(Reverse((at, what, subject)));
+            return;
+        }
+        let index = (at & self.mask) as usize;
+        self.busy[index / 64] |= 1 << (index % 64);
+        let slot = &mut self.slots[index];
+        match what {
+            What::Request => slot.requests.push(subject),
+            What::Wake => slot.wakes.push(subject),
+            What::Delivery => slot.deliveries.push(subject),
+        }
+    }
+
+    /// The first cycle from `now` on that has an event.
+    pub(super) fn next(&self, now: u64) -> Option<u64> {
+        let near = self.next_near(now);
+        let far = self.far.peek().map(|Reverse((at, ..))| *at);
+        match (near, far) {
+            (Some(near), Some(far)) => Some(near.min(far)),
+            (near, far) => near.or(far),
+        }
+    }
+
+    fn next_near(&self, now: u64) -> Option<u64> {
+        let start = (now & self.mask) as usize;
+        let words = self.busy.len();
+        let (first, shift) = (start / 64, start % 64);
+        let rest = self.busy[first] >> shift;
+        if rest != 0 {
+            return Some(now + u64::from(rest.trailing_zeros()));
+        }
+        // The words behind the first one, round to the part of the first that lies before `start`.
+        (1..=words).find_map(|k| {
+            let word = self.busy[(first + k) % words];
+            let round = if first + k < words { 0 } else { self.slots.len() };
+            let begin = round + (first + k) % words * 64;
+            (word != 0).then(|| now + (begin - start) as u64 + u64::from(word.trailing_zeros()))
+        })
+    }
+
+    /// Brings the far events of cycle `now` into its slot.
+    pub(super) fn settle(&mut self, now: u64) {
+        while let Some(&Reverse((at, what, subject))) = self.far.peek() {
+            if at > now {
+                break;
+            }
+            self.far.pop();
+            self.schedule(now, at, what, subject);
+        }
+    }
+
+    /// What falls on a cycle, to be worked off; `now`'s far events must be settled.
+    #[inline]
+    pub(super) fn slot(&mut self, at: u64) -> &mut Slot {
+        &mut self.slots[(at & self.mask) as usize]
+    }
+
+    /// Marks a cycle as done; its lists must be empty.
+    pub(super) fn done(&mut self, at: u64) {
+        let index = (at & self.mask) as usize;
+        self.busy[index / 64] &= !(1 << (index % 64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_events_near_far_and_round_the_end() {
+        for reach in [3, 20, 100, 5000] {
+            for start in [0u64, 13, 61, 127, 4095, 4_294_967_290] {
+                for ahead in [0u64, 1, 15, 16, 31, 62, 63, 64, 127, 128, 4095, 4096, 100_000] {
+                    let mut wheel = Wheel::new(reach);
+                    wheel.schedule(start, start + ahead, What::Wake, 7);
+                    assert_eq!(wheel.next(start), Some(start + ahead), "{reach} {start} {ahead}");
+                    wheel.settle(start + ahead);
+                    assert_eq!(wheel.slot(start + ahead).wakes, [7]);
+                    wheel.slot(start + ahead).wakes.clear();
+                    wheel.done(start + ahead);
+                    assert_eq!(wheel.next(start + ahead), None);
+                }
+            }
+        }
+    }
+}

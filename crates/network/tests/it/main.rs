@@ -1,0 +1,9 @@
+//! The behaviour of the network crate, one file each.
+
+mod agreement;
+mod layout;
+mod metrics;
+mod patterns;
+mod recurrence;
+mod traffic;
+mod worked;

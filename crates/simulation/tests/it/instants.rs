@@ -1,0 +1,121 @@
+//! What happens at one instant, in which order; what ends a run; what a warm-up drops.
+
+use pavior_kernel::Time;
+use pavior_simulation::metrics::{ALL, Context, Metric};
+use pavior_simulation::{Ending, Fate, Inputs, Observer, Outcome, Recorder, Setup, run};
+use pavior_workload::{Job, Unit};
+
+use crate::{job, setup};
+
+/// When a job started and ended, if it did.
+type Times = Option<(u64, Option<u64>)>;
+
+/// Runs jobs; returns the outcome, the times of each job, and a metric's value by name.
+fn go(
+    setup: &Setup,
+    jobs: Vec<Job>,
+) -> (Outcome, Vec<Times>, impl Fn(&str) -> Option<f64> + use<>) {
+    let context = Context { time: Unit::CYCLE, ..Context::of(setup.grid) };
+    let mut metrics: Vec<Box<dyn Metric>> = ALL.iter().map(|spec| (spec.build)(&context)).collect();
+    let mut recorder = Recorder::default();
+    let mut observers: Vec<&mut dyn Observer> =
+        metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
+    observers.push(&mut recorder);
+    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let outcome = run(setup, inputs, &mut observers).unwrap();
+    let times = recorder
+        .into_records()
+        .iter()
+        .map(|record| match &record.fate {
+            Fate::Started { start, end, .. } => Some((start.0, end.map(|end| end.0))),
+            _ => None,
+        })
+        .collect();
+    let values: Vec<Option<f64>> = metrics.iter().map(|metric| metric.value()).collect();
+    let value =
+        move |name: &str| values[ALL.iter().position(|spec| spec.name == name).expect("a metric")];
+    (outcome, times, value)
+}
+
+#[test]
+fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
+    // Job 0 leaves at 10; job 1, which needs the whole machine, arrives at 10 and starts at once.
+    let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 10, [4, 4, 1], 5)];
+    let (outcome, times, value) = go(&setup("mesh:4x4", "tff", "fcfs", Ending::Drained), jobs);
+    assert_eq!(times, [Some((0, Some(10))), Some((10, Some(15)))]);
+    assert_eq!(outcome.end, Time(15));
+    assert_eq!(value("waiting"), Some(0.0));
+    assert_eq!(value("utilization"), Some(1.0));
+    assert_eq!(value("attempts"), Some(2.0));
+}
+
+#[test]
+fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
+    // The shorter job arrives second, at the same instant: SSD must see both before it decides.
+    let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
+    let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
+    assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);
+}
+
+#[test]
+fn a_job_of_zero_length_departs_in_a_further_round_of_its_instant() {
+    let whole = [4, 4, 1];
+    let jobs = vec![job(0, 5, whole, 0), job(1, 5, whole, 0), job(2, 5, whole, 2)];
+    let (outcome, times, value) = go(&setup("mesh:4x4", "tff", "fcfs", Ending::Drained), jobs);
+    assert_eq!(times, [Some((5, Some(5))), Some((5, Some(5))), Some((5, Some(7)))]);
+    assert_eq!((outcome.end, value("completed")), (Time(7), Some(3.0)));
+}
+
+#[test]
+fn a_job_that_never_fits_is_rejected_and_blocks_nobody() {
+    let jobs = vec![job(0, 0, [5, 1, 1], 9), job(1, 0, [1, 5, 1], 9), job(2, 1, [4, 2, 1], 9)];
+    let (outcome, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
+    assert_eq!(times, [None, None, Some((1, Some(10)))]);
+    assert_eq!((outcome.arrived, outcome.rejected.len()), (3, 2));
+    assert_eq!((value("rejected"), value("completed")), (Some(2.0), Some(1.0)));
+}
+
+#[test]
+fn a_run_ends_at_its_completion() {
+    // Two jobs depart at 10; the run ends with the first of them, in the middle of the instant.
+    let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [2, 4, 1], 10), job(2, 4, [4, 4, 1], 1)];
+    let (outcome, times, value) =
+        go(&setup("mesh:4x4", "tff", "fcfs", Ending::Completions(1)), jobs);
+    assert_eq!(times, [Some((0, Some(10))), Some((0, None)), None]);
+    assert_eq!((outcome.end, outcome.waiting), (Time(10), 1));
+    assert_eq!(value("completed"), Some(1.0));
+    assert_eq!(value("utilization"), Some(1.0));
+}
+
+#[test]
+fn a_warm_up_drops_completions_and_starts_time_averages_anew() {
+    let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 2, 1], 10), job(2, 0, [4, 2, 1], 30)];
+    let setup = Setup { warmup: 1, ..setup("mesh:4x4", "tff", "fcfs", Ending::Drained) };
+    let (_, times, value) = go(&setup, jobs);
+    assert_eq!(times, [Some((0, Some(10))), Some((10, Some(20))), Some((10, Some(40)))]);
+    assert_eq!(value("completed"), Some(2.0));
+    assert_eq!(value("turnaround"), Some(30.0));
+    // From 10 on: 16 nodes for 10 ticks, then 8 for 20.
+    assert_eq!(value("utilization"), Some((16.0 * 10.0 + 8.0 * 20.0) / (16.0 * 30.0)));
+    assert_eq!(value("busy_submeshes"), Some((2.0 * 10.0 + 20.0) / 30.0));
+    assert_eq!(value("makespan"), Some(40.0));
+}
+
+#[test]
+fn fragmentation_is_counted_at_refusals_with_enough_free_nodes() {
+    // Job 1 leaves the middle column: 8 nodes are free, two by two columns apart.
+    let jobs = vec![job(0, 0, [1, 4, 1], 9), job(1, 0, [2, 4, 1], 20), job(2, 10, [2, 4, 1], 1)];
+    let (_, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
+    assert_eq!(times[2], Some((20, Some(21))));
+    assert_eq!(value("external_fragmentation"), Some(0.5));
+    assert_eq!(value("internal_fragmentation_required"), Some(0.0));
+    assert_eq!(value("blocks_per_job"), Some(1.0));
+}
+
+#[test]
+fn the_largest_free_submesh_is_averaged_over_time() {
+    let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
+    let (_, _, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
+    // Until 10 two columns less one node are free, at most 2x3 of them; then all but (2, 0): 4x3.
+    assert_eq!(value("largest_free"), Some((6.0 * 10.0 + 12.0 * 10.0) / (16.0 * 20.0)));
+}

@@ -1,0 +1,337 @@
+//! The Lublin-Feitelson model of rigid jobs on a parallel machine.
+//!
+//! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its size
+//! is two-stage uniform: with probability `uprob` uniform on [ulow, umed], else on [umed, uhi];
+//! with probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
+//!
+//! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
+//! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run longer.
+//! Values above 12 (45 hours) are drawn again.
+//!
+//! **Arrivals.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has around
+//! it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g) seconds, g from
+//! gamma(aarr·arar, barr), drawn again above 13; it is worked off at the weight of each half hour it
+//! passes through, so that the same gap takes longer at night. The log begins at midnight.
+//!
+//! ```text
+//!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
+//!           0       6        12       18        24 h
+//! ```
+//!
+//! **Classes.** The model has one set of parameters for all jobs together and one each for batch and
+//! interactive jobs, which arrive independently of each other. As in the published program, the queue
+//! (field 15) is 0 for interactive jobs and for those of no class, 1 for batch jobs.
+//!
+//! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the characteristics
+//! of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published with it. Departures:
+//! its uhi is that of a 128-node machine and umed is to be set within uhi - 3.5..uhi - 1.5; here both
+//! follow from the number of nodes by the distance that they have at 128. A size that rounds up beyond
+//! the machine is halved. Arrival times are kept as they are and rounded down to seconds once, not
+//! at each job. Gamma values come from another sampler. Costs O(1) a job.
+
+use std::iter::Peekable;
+
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+
+use super::{Generator, gamma};
+use crate::traces::{Record, Tags};
+use crate::{Spec, Unit};
+
+pub(super) const SPEC: Spec<Generator> = Spec {
+    name: "lublin",
+    title: "Lublin and Feitelson's model of rigid jobs (2003)",
+    options: &[
+        OptionSpec {
+            key: "class",
+            values: Values::OneOf(&["all", "batch", "interactive", "both"]),
+            default: "all",
+            meaning: "one model of all jobs, of one class, or the two classes side by side",
+            bare: true,
+        },
+        OptionSpec {
+            key: "start",
+            values: Values::Integer(0, 23),
+            default: "0",
+            meaning: "the hour of the day at which the log begins",
+            bare: false,
+        },
+    ],
+    does: Generator { generate },
+};
+
+fn generate(
+    options: &Options,
+    nodes: u32,
+    seed: u64,
+    replication: u64,
+) -> Box<dyn Iterator<Item = Record> + Send> {
+    let start = options.integer("start") as usize;
+    let jobs = |class| {
+        let model = Lublin { start, ..Lublin::new(class, nodes) };
+        LublinJobs::new(model, seed, replication)
+    };
+    match options.get("class") {
+        "batch" => Box::new(numbered(jobs(Class::Batch))),
+        "interactive" => Box::new(numbered(jobs(Class::Interactive))),
+        "both" => {
+            let batch = jobs(Class::Batch).peekable();
+            let interactive = jobs(Class::Interactive).peekable();
+            Box::new(numbered(Merged { batch, interactive }))
+        }
+        _ => Box::new(numbered(jobs(Class::All))),
+    }
+}
+
+/// Jobs numbered from 1, as logs have them.
+fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
+    jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
+}
+
+/// Two endless streams, the earlier submit first.
+struct Merged {
+    batch: Peekable<LublinJobs>,
+    interactive: Peekable<LublinJobs>,
+}
+
+impl Iterator for Merged {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        let (batch, interactive) = (self.batch.peek()?.submit, self.interactive.peek()?.submit);
+        if batch < interactive { self.batch.next() } else { self.interactive.next() }
+    }
+}
+
+/// Which jobs a set of parameters describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// All jobs of a machine.
+    All,
+    /// Batch jobs.
+    Batch,
+    /// Interactive jobs.
+    Interactive,
+}
+
+/// The parameters of the model, named as its authors do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lublin {
+    /// Which jobs these are.
+    pub class: Class,
+    /// The size of the machine.
+    pub nodes: u32,
+    /// The probability of a serial job.
+    pub serial: f64,
+    /// The probability of a parallel job whose size is a power of two.
+    pub pow2: f64,
+    /// The least logarithm of a parallel size.
+    pub ulow: f64,
+    /// Where the first of the two uniform stages ends.
+    pub umed: f64,
+    /// The greatest logarithm of a size.
+    pub uhi: f64,
+    /// The probability of the first stage.
+    pub uprob: f64,
+    /// Shape and scale of the shorter run times.
+    pub short: (f64, f64),
+    /// Shape and scale of the longer run times.
+    pub long: (f64, f64),
+    /// `pa` and `pb`: the probability of a shorter run time is pa·size + pb.
+    pub short_share: (f64, f64),
+    /// `aarr·arar` and `barr`: shape and scale of the logarithm of a gap.
+    pub gap: (f64, f64),
+    /// `anum` and `bnum`: shape and scale of the day, in half hours.
+    pub day: (f64, f64),
+    /// The hour of the day at which the log begins.
+    pub start: usize,
+}
+
+impl Lublin {
+    /// The published parameters, for a machine of at least 2 nodes (fewer count as 2).
+    pub fn new(class: Class, nodes: u32) -> Lublin {
+        let nodes = nodes.max(2);
+        let log = libm::log2(f64::from(nodes));
+        // On small machines the second stage would begin below the first: it keeps half the range.
+        let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
+        match class {
+            Class::All => Lublin {
+                class,
+                nodes,
+                serial: 0.244,
+                pow2: 0.576,
+                ulow: 0.8,
+                umed: umed(log, 0.8, 2.5),
+                uhi: log,
+                uprob: 0.86,
+                short: (4.2, 0.94),
+                long: (312.0, 0.03),
+                short_share: (-0.0054, 0.78),
+                gap: (10.2303 * 1.0225, 0.4871),
+                day: (8.1737, 3.9631),
+                start: 0,
+            },
+            Class::Batch => Lublin {
+                class,
+                nodes,
+                serial: 0.2927,
+                pow2: 0.6686,
+                ulow: 1.2,
+                umed: umed(log, 1.2, 2.0),
+                uhi: log,
+                uprob: 0.875,
+                short: (6.57, 0.823),
+                long: (639.1, 0.0156),
+                short_share: (-0.003, 0.6986),
+                gap: (6.0415 * 1.0519, 0.8531),
+                day: (6.1271, 5.2740),
+                start: 0,
+            },
+            Class::Interactive => {
+                let uhi = (log - 1.5).max(1.0);
+                Lublin {
+                    class,
+                    nodes,
+                    serial: 0.1541,
+                    pow2: 0.625,
+                    ulow: 1.0,
+                    umed: umed(uhi, 1.0, 2.5),
+                    uhi,
+                    uprob: 0.705,
+                    short: (3.8351, 0.6605),
+                    long: (7.073, 0.6856),
+                    short_share: (-0.0118, 0.9156),
+                    gap: (6.5510 * 0.9797, 0.6621),
+                    day: (8.9186, 3.6680),
+                    start: 0,
+                }
+            }
+        }
+    }
+
+    /// The weight of each half hour of the day; their mean is 1.
+    pub fn weights(&self) -> [f64; BUCKETS] {
+        let (shape, scale) = self.day;
+        let mut weights = [0.0; BUCKETS];
+        for i in DAY_START..BUCKETS + DAY_START {
+            let at = |x: f64| gamma::cdf(i as f64 + x, shape, scale);
+            weights[(i - 1) % BUCKETS] = at(0.5) - at(-0.5);
+        }
+        let mean = weights.iter().sum::<f64>() / BUCKETS as f64;
+        weights.map(|weight| weight / mean)
+    }
+}
+
+/// Half hours in a day.
+const BUCKETS: usize = 48;
+/// The half hour at which the day of the model begins: 05:30.
+const DAY_START: usize = 11;
+const SECONDS_IN_BUCKET: f64 = 1800.0;
+/// The greatest logarithm of a run time, and of a gap, in seconds.
+const LONGEST_RUN: f64 = 12.0;
+const LONGEST_GAP: f64 = 13.0;
+
+/// The jobs of the model, in the order of submission, without end. Times are whole seconds.
+///
+/// ```
+/// use pavior_workload::{Class, Lublin, LublinJobs};
+/// let jobs: Vec<_> = LublinJobs::new(Lublin::new(Class::All, 256), 1, 0).take(10).collect();
+/// assert!(jobs.iter().all(|job| (1..=256).contains(&job.nodes)));
+/// ```
+pub struct LublinJobs {
+    model: Lublin,
+    weights: [f64; BUCKETS],
+    /// The half hour of the log in which the last job came, and how much of its weight was worked off
+    /// by then.
+    bucket: u64,
+    used: f64,
+    arrivals: Stream,
+    sizes: Stream,
+    runs: Stream,
+}
+
+impl LublinJobs {
+    /// The jobs of a replication.
+    pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
+        // Each class draws on its own, so that both together are the two side by side.
+        let stream = |part: &str| {
+            Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
+        };
+        let (arrivals, sizes, runs) = (stream("arrivals"), stream("sizes"), stream("runs"));
+        let weights = model.weights();
+        LublinJobs { model, weights, bucket: 0, used: 0.0, arrivals, sizes, runs }
+    }
+
+    /// The seconds from the beginning of the log to the next submission.
+    fn submit(&mut self) -> u64 {
+        let (shape, scale) = self.model.gap;
+        let gap = below(LONGEST_GAP, || gamma::sample(shape, scale, &mut self.arrivals));
+        self.used += libm::exp(gap) / SECONDS_IN_BUCKET;
+        let start = (self.model.start * BUCKETS / 24) as u64;
+        let weight = |bucket: u64| self.weights[((bucket + start) % BUCKETS as u64) as usize];
+        while self.used > weight(self.bucket) {
+            self.used -= weight(self.bucket);
+            self.bucket += 1;
+        }
+        ((self.bucket as f64 + self.used / weight(self.bucket)) * SECONDS_IN_BUCKET) as u64
+    }
+
+    fn size(&mut self) -> u32 {
+        let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
+        let draw = &mut self.sizes;
+        // Three draws a job, whatever it becomes.
+        let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
+        if kind < serial {
+            return 1;
+        }
+        let (low, high) = if stage < uprob { (ulow, umed) } else { (umed, uhi) };
+        let mut log = low + at * (high - low);
+        if kind < serial + pow2 {
+            log = log.round();
+        }
+        let size = libm::exp2(log).round() as u32;
+        if size > nodes { size / 2 } else { size }
+    }
+
+    /// The run time of a job of a size, in whole seconds.
+    fn run(&mut self, size: u32) -> u64 {
+        let Lublin { short, long, short_share: (slope, at_zero), .. } = self.model;
+        let share = slope * f64::from(size) + at_zero;
+        let draw = &mut self.runs;
+        let log = below(LONGEST_RUN, || {
+            let (shape, scale) = if draw.unit() < share { short } else { long };
+            gamma::sample(shape, scale, draw)
+        });
+        libm::exp(log) as u64
+    }
+}
+
+/// Draws until a value is at most a limit.
+fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
+    loop {
+        let value = draw();
+        if value <= limit {
+            return value;
+        }
+    }
+}
+
+impl Iterator for LublinJobs {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        let submit = Unit::SECOND.time(self.submit() as f64);
+        let nodes = self.size();
+        let run = Unit::SECOND.time(self.run(nodes) as f64);
+        let queue = i64::from(self.model.class == Class::Batch);
+        Some(Record {
+            number: 0,
+            line: 0,
+            submit,
+            run,
+            estimate: None,
+            nodes,
+            shape: None,
+            tags: Tags { status: 1, queue, ..Tags::UNKNOWN },
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! Models of whole workloads, which write logs: one model a file, and the list of them.
+
+mod gamma;
+mod lublin;
+
+use pavior_kernel::Options;
+
+use crate::traces::Record;
+use crate::{Kind, Spec};
+
+pub use lublin::{Class, Lublin, LublinJobs};
+
+/// What a model of a workload does.
+pub struct Generator {
+    /// Its jobs in the order of submission, without end, for a number of nodes, a seed and a
+    /// replication.
+    pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
+}
+
+impl Kind for Generator {
+    const WORD: &'static str = "workload model";
+
+    fn all() -> &'static [&'static Spec<Generator>] {
+        &[&lublin::SPEC]
+    }
+}

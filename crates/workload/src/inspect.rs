@@ -1,0 +1,269 @@
+//! What a log holds, as data: counts, span, load, sizes, run times, and when jobs arrive.
+
+use pavior_kernel::Time;
+use serde::Serialize;
+
+use crate::Unit;
+use crate::traces::{Header, Record, Skip, Tally, Trace};
+
+/// A log in numbers. Times are in seconds; keys are those of the results in JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Lines, comments and blank ones included.
+    pub lines: u64,
+    /// Job lines.
+    pub job_lines: u64,
+    /// Jobs that can be replayed; everything below is about them.
+    pub kept: u64,
+    /// Jobs that the filter kept out.
+    pub filtered: u64,
+    /// Jobs that cannot be replayed, by reason.
+    pub skipped: Vec<Skipped>,
+    /// Jobs that run for no time at all.
+    pub zero_length: u64,
+    /// Jobs submitted before the one before them in the log, and their lines.
+    pub submits_back: Lines,
+    /// Jobs with a user's estimate.
+    pub with_estimate: u64,
+    /// Jobs that ran for longer than that.
+    pub over_estimate: u64,
+    /// Nodes of the machine, if known.
+    pub machine_size: Option<u64>,
+    /// Jobs larger than the machine.
+    pub larger_than_machine: u64,
+    /// The first submission.
+    pub first_submit: f64,
+    /// The last submission.
+    pub last_submit: f64,
+    /// From the first submission to the last.
+    pub span: f64,
+    /// The span over the number of gaps between submissions.
+    pub mean_interarrival: Option<f64>,
+    /// Work (run time times size) over what the machine could do in the span.
+    pub load: Option<f64>,
+    /// Sizes, in nodes.
+    pub sizes: Spread,
+    /// The share of sizes that are powers of two.
+    pub power_of_two: f64,
+    /// The same among jobs of more than one node.
+    pub power_of_two_parallel: Option<f64>,
+    /// Run times.
+    pub runs: Spread,
+    /// How many jobs have a size in each range.
+    pub size_histogram: Vec<Bin>,
+    /// How many jobs have a run time in each range.
+    pub run_histogram: Vec<Bin>,
+    /// When jobs arrive.
+    pub arrivals: Arrivals,
+}
+
+/// Job lines that were skipped for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct Skipped {
+    /// The key of the reason.
+    pub reason: &'static str,
+    /// How many, and where.
+    #[serde(flatten)]
+    pub found: Lines,
+}
+
+/// How many lines, and which.
+#[derive(Clone, Debug, Serialize)]
+pub struct Lines {
+    /// How many.
+    pub count: u64,
+    /// Their numbers, from 1.
+    pub lines: Vec<u64>,
+}
+
+impl Lines {
+    fn of(tally: &Tally) -> Lines {
+        Lines { count: tally.count(), lines: tally.lines().to_vec() }
+    }
+}
+
+/// Mean and quantiles (nearest rank).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The least.
+    pub min: f64,
+    /// A quarter is at most this.
+    pub p25: f64,
+    /// The median.
+    pub p50: f64,
+    /// Three quarters are at most this.
+    pub p75: f64,
+    /// 90 % are at most this.
+    pub p90: f64,
+    /// 99 % are at most this.
+    pub p99: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of values in any order; all 0 if there are none.
+    fn of(mut values: Vec<f64>) -> Spread {
+        values.sort_by(f64::total_cmp);
+        let count = values.len();
+        let at = |percent: usize| {
+            let rank = (count * percent).div_ceil(100).max(1);
+            values.get(rank - 1).copied().unwrap_or(0.0)
+        };
+        Spread {
+            mean: values.iter().sum::<f64>() / count.max(1) as f64,
+            min: at(0),
+            p25: at(25),
+            p50: at(50),
+            p75: at(75),
+            p90: at(90),
+            p99: at(99),
+            max: at(100),
+        }
+    }
+}
+
+/// A range of a histogram: `from` included, `to` not; the last may be open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bin {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: Option<f64>,
+    /// How many values lie in it.
+    pub count: u64,
+}
+
+/// Arrivals by hour of the day and by day of the week.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Arrivals {
+    /// What the hours are counted from.
+    pub clock: Clock,
+    /// For each hour of the day.
+    pub by_hour: [u64; 24],
+    /// For each day of the week, from Monday; none where the log does not say when it begins.
+    pub by_weekday: Option<[u64; 7]>,
+}
+
+/// What hours of the day mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The machine's own time, by `UnixStartTime` and `TimeZone` of the header.
+    Local,
+    /// Universal time: the header has no `TimeZone`.
+    Utc,
+    /// Since the log began: the header has no `UnixStartTime`.
+    Log,
+}
+
+impl Summary {
+    /// Of a log, for a machine of a size; where none is given the header's counts.
+    ///
+    /// ```
+    /// use pavior_workload::inspect::Summary;
+    /// use pavior_workload::traces::{ReadOptions, sim};
+    /// let trace = sim::read("0 4 60\n100 2 30\n".as_bytes(), &ReadOptions::default())?;
+    /// let summary = Summary::of(&trace, Some(4));
+    /// assert_eq!((summary.kept, summary.span), (2, 100.0));
+    /// assert_eq!(summary.load, Some(0.75));
+    /// # Ok::<(), pavior_workload::traces::ReadError>(())
+    /// ```
+    pub fn of(trace: &Trace, machine_size: Option<u64>) -> Summary {
+        let Trace { header, records, report } = trace;
+        let machine_size = machine_size.or_else(|| header.machine_size());
+        let seconds = |time: Time| Unit::SECOND.units(time);
+        let first_submit = records.first().map_or(0.0, |record| seconds(record.submit));
+        let last_submit = records.last().map_or(0.0, |record| seconds(record.submit));
+        let span = last_submit - first_submit;
+        let work: f64 = records.iter().map(|r| seconds(r.run) * f64::from(r.nodes)).sum();
+        let share = |which: fn(&&Record) -> bool, of: fn(&&Record) -> bool| {
+            let all = records.iter().filter(of).count();
+            let some = records.iter().filter(of).filter(which).count();
+            (all > 0).then(|| some as f64 / all as f64)
+        };
+        let pow2: fn(&&Record) -> bool = |record| record.nodes.is_power_of_two();
+        let sizes: Vec<f64> = records.iter().map(|record| f64::from(record.nodes)).collect();
+        let runs: Vec<f64> = records.iter().map(|record| seconds(record.run)).collect();
+        Summary {
+            lines: report.lines,
+            job_lines: report.job_lines,
+            kept: report.kept,
+            filtered: report.filtered,
+            skipped: skipped(trace),
+            zero_length: report.zero_length.count(),
+            submits_back: Lines::of(&report.submits_back),
+            with_estimate: records.iter().filter(|r| r.estimate.is_some()).count() as u64,
+            over_estimate: report.over_estimate.count(),
+            machine_size,
+            larger_than_machine: machine_size.map_or(0, |size| {
+                records.iter().filter(|record| u64::from(record.nodes) > size).count() as u64
+            }),
+            first_submit,
+            last_submit,
+            span,
+            mean_interarrival: (records.len() > 1).then(|| span / (records.len() - 1) as f64),
+            load: machine_size.filter(|_| span > 0.0).map(|size| work / (size as f64 * span)),
+            size_histogram: histogram(&size_edges(&sizes), &sizes),
+            run_histogram: histogram(RUN_EDGES, &runs),
+            sizes: Spread::of(sizes),
+            power_of_two: share(pow2, |_| true).unwrap_or(0.0),
+            power_of_two_parallel: share(pow2, |record| record.nodes > 1),
+            runs: Spread::of(runs),
+            arrivals: Arrivals::of(header, records),
+        }
+    }
+}
+
+fn skipped(trace: &Trace) -> Vec<Skipped> {
+    let one = |reason: Skip| {
+        let found = Lines::of(trace.report.skipped(reason));
+        Skipped { reason: reason.name(), found }
+    };
+    Skip::ALL.into_iter().map(one).collect()
+}
+
+/// 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
+const RUN_EDGES: &[f64] =
+    &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
+
+/// 1, 2, 3 to 4, 5 to 8, ...: each power of two closes its range.
+fn size_edges(sizes: &[f64]) -> Vec<f64> {
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    let mut edges = vec![1.0, 2.0];
+    while edges[edges.len() - 1] <= most {
+        edges.push((edges[edges.len() - 1] - 1.0) * 2.0 + 1.0);
+    }
+    edges
+}
+
+/// Counts between consecutive edges, ascending, the first edge below all values.
+fn histogram(edges: &[f64], values: &[f64]) -> Vec<Bin> {
+    let mut counts = vec![0; edges.len() - 1];
+    for value in values {
+        counts[edges.partition_point(|edge| edge <= value) - 1] += 1;
+    }
+    let ends = edges.windows(2).map(|pair| (pair[0], Some(pair[1]).filter(|to| to.is_finite())));
+    ends.zip(counts).map(|((from, to), count)| Bin { from, to, count }).collect()
+}
+
+impl Arrivals {
+    fn of(header: &Header, records: &[Record]) -> Arrivals {
+        let zone = header.integer("TimeZone").filter(|zone| zone.abs() <= 50_400);
+        let (clock, offset) = match (header.start(), zone) {
+            (Some(start), Some(zone)) => (Clock::Local, start + zone),
+            (Some(start), None) => (Clock::Utc, start),
+            (None, _) => (Clock::Log, 0),
+        };
+        let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
+        for record in records {
+            let second = offset.saturating_add((record.submit.0 / Unit::SECOND.ticks) as i64);
+            by_hour[(second.div_euclid(3600)).rem_euclid(24) as usize] += 1;
+            // The Unix epoch began on a Thursday.
+            by_weekday[(second.div_euclid(86_400) + 3).rem_euclid(7) as usize] += 1;
+        }
+        Arrivals { clock, by_hour, by_weekday: (clock != Clock::Log).then_some(by_weekday) }
+    }
+}

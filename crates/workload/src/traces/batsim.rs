@@ -1,0 +1,269 @@
+//! Batsim's workloads: JSON with jobs and the profiles that they run.
+//!
+//! ```json
+//! {"nb_res": 8,
+//!  "jobs": [{"id": "1", "subtime": 0, "res": 4, "walltime": 90, "profile": "d60",
+//!            "extra_data": {"shape": [2, 2, 1]}}],
+//!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
+//! ```
+//!
+//! A job runs for the `delay` of its profile; profiles without one (computation, communication,
+//! traces) need a platform model, which Pavior does not have, and are faults where a job uses them.
+//! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an object
+//! or, as version 5 has it, text that holds one; one to three sides.
+//!
+//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`); the
+//! name is not looked at, since only delays have a `delay`.
+//!
+//! Source: the Batsim documentation, "Workload". Costs the text in memory, and one pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, Write};
+use std::ops::Range;
+
+use pavior_mesh::{Sides, volume};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::record::{Collector, Draft, LONGEST};
+use super::{Fault, Header, ReadError, ReadOptions, Record, Tags, Trace};
+use crate::Unit;
+
+#[derive(Deserialize)]
+struct Workload<'t> {
+    nb_res: Option<u64>,
+    // Raw, so that a fault in one job has its place in the file and can be forgiven.
+    #[serde(borrow)]
+    jobs: Vec<&'t RawValue>,
+    profiles: BTreeMap<String, Profile>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    delay: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    id: Value,
+    subtime: f64,
+    res: i64,
+    profile: Value,
+    walltime: Option<f64>,
+    extra_data: Option<Value>,
+}
+
+/// Reads a workload.
+///
+/// # Errors
+/// If the reader fails; if the text is not JSON of this form; if a job lacks what it needs (unless
+/// lenient); if there are no jobs.
+pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut text = Vec::new();
+    reader.read_to_end(&mut text).map_err(|source| ReadError::Io { line: 0, source })?;
+    let mut place = Place { text: &text, offset: 0, line: 1 };
+    if text.trim_ascii().is_empty() {
+        return Err(ReadError::NoJobs { lines: 0 });
+    }
+    let workload: Workload<'_> = serde_json::from_slice(&text).map_err(|error| {
+        let (at, reason) = place.json_fault(&error);
+        place.fault(at, reason)
+    })?;
+    let mut jobs = Collector::new(options);
+    for raw in &workload.jobs {
+        if !jobs.wants_more() {
+            break;
+        }
+        // The raw value is a part of the text.
+        place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
+        match job(&place, raw, &workload.profiles) {
+            Ok(draft) => jobs.offer(&draft),
+            Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
+        }
+    }
+    let mut header = Header::default();
+    if let Some(nodes) = workload.nb_res {
+        header.push("MaxProcs", &nodes.to_string());
+    }
+    place.advance(text.len());
+    jobs.finish(header, place.line)
+}
+
+/// A fault before it has a line and a column: bytes of the text, and what is wrong.
+type Misfit = (Range<usize>, String);
+
+/// A place in the text, which only moves on.
+struct Place<'t> {
+    text: &'t [u8],
+    offset: usize,
+    line: u64,
+}
+
+impl Place<'_> {
+    fn advance(&mut self, to: usize) {
+        self.line += newlines(&self.text[self.offset..to]);
+        self.offset = to;
+    }
+
+    /// What the JSON reader found in the text from here on.
+    fn json_fault(&self, error: &serde_json::Error) -> Misfit {
+        let rest = &self.text[self.offset..];
+        let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
+        let lines: usize = before.map(<[u8]>::len).sum();
+        let at = (self.offset + lines + error.column().saturating_sub(1)).min(self.text.len());
+        let reason = error.to_string();
+        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(text, _)| text);
+        (at..at + 1, reason.to_string())
+    }
+
+    /// The fault at bytes of the text from here on; one that spans lines is shown on its first.
+    fn fault(&self, at: Range<usize>, reason: String) -> Fault {
+        let newline = |&byte: &u8| byte == b'\n';
+        let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
+        let length = self.text[at.start..].iter().position(newline);
+        let end = length.map_or(self.text.len(), |length| at.start + length);
+        let line = self.line + newlines(&self.text[self.offset..at.start]);
+        let span = at.start - start..at.end.min(end) - start;
+        Fault::new(line, &self.text[start..end], span, reason)
+    }
+}
+
+fn newlines(text: &[u8]) -> u64 {
+    text.split(|&byte| byte == b'\n').count() as u64 - 1
+}
+
+fn job(
+    place: &Place<'_>,
+    raw: &RawValue,
+    profiles: &BTreeMap<String, Profile>,
+) -> Result<Draft, Misfit> {
+    let fault = |reason: String| (place.offset..place.offset + raw.get().len(), reason);
+    let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| place.json_fault(&error))?;
+    let name = word(&entry.profile);
+    let profile = profiles
+        .get(&name)
+        .ok_or_else(|| fault(format!("job {} has the unknown profile `{name}`", entry.id)))?;
+    let run = profile.delay.ok_or_else(|| {
+        let kind = profile.kind.as_deref().unwrap_or("?");
+        fault(format!("profile `{name}` of type `{kind}` has no delay, so no run time"))
+    })?;
+    if entry.subtime > LONGEST || run > LONGEST {
+        return Err(fault(format!("job {} has a time above {LONGEST:e} s", entry.id)));
+    }
+    let shape = match &entry.extra_data {
+        Some(extra) => shape(extra).map_err(&fault)?,
+        None => None,
+    };
+    if let Some(sides) = shape.filter(|&sides| (volume(sides) as i128) < i128::from(entry.res)) {
+        let reason = format!("the shape {sides:?} does not hold {} resources", entry.res);
+        return Err(fault(reason));
+    }
+    Ok(Draft {
+        // `w0!17` is job 17 of workload w0.
+        number: word(&entry.id).rsplit('!').next().and_then(|id| id.parse().ok()).unwrap_or(-1.0),
+        line: place.line,
+        submit: entry.subtime,
+        run,
+        estimate: entry.walltime.map_or(-1.0, |walltime| walltime.min(LONGEST)),
+        nodes: entry.res as f64,
+        shape,
+        tags: Tags::UNKNOWN,
+    })
+}
+
+/// A name that may be written as text or as a number.
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// The shape in a job's extra data, if there is one.
+fn shape(extra: &Value) -> Result<Option<Sides>, String> {
+    let read;
+    let extra = match extra {
+        // Free text that is not JSON says nothing of shapes.
+        Value::String(text) => {
+            read = serde_json::from_str(text).unwrap_or(Value::Null);
+            &read
+        }
+        extra => extra,
+    };
+    let Some(given) = extra.get("shape").filter(|given| !given.is_null()) else { return Ok(None) };
+    let side = |side: &Value| u16::try_from(side.as_u64()?).ok().filter(|&side| side > 0);
+    let sides: Option<Vec<u16>> =
+        given.as_array().and_then(|sides| sides.iter().map(side).collect());
+    match sides.as_deref() {
+        Some(&[x]) => Ok(Some([x, 1, 1])),
+        Some(&[x, y]) => Ok(Some([x, y, 1])),
+        Some(&[x, y, z]) => Ok(Some([x, y, z])),
+        _ => Err(format!("the shape {given} is not one to three sides of 1 to 65535")),
+    }
+}
+
+/// The names that a version of Batsim reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// `delay`; extra data as an object.
+    V4,
+    /// `DelayProfile`; extra data as text.
+    V5,
+}
+
+/// Writes a workload for a number of resources. Run times become profiles named after them.
+///
+/// # Errors
+/// If the writer fails.
+pub fn write(
+    mut to: impl Write,
+    records: &[Record],
+    resources: u64,
+    version: Version,
+) -> io::Result<()> {
+    let distinct: BTreeSet<u64> = records.iter().map(|record| record.number).collect();
+    // Batsim refuses a workload in which an id stands twice.
+    let by_number = distinct.len() == records.len();
+    let jobs: Vec<Value> = records
+        .iter()
+        .enumerate()
+        .map(|(place, record)| {
+            let id = if by_number { record.number } else { place as u64 };
+            entry(&id.to_string(), record, version)
+        })
+        .collect();
+    let runs: BTreeSet<_> = records.iter().map(|record| record.run).collect();
+    let kind = if version == Version::V4 { "delay" } else { "DelayProfile" };
+    let profiles: serde_json::Map<String, Value> = runs
+        .into_iter()
+        .map(|run| {
+            let delay = Unit::SECOND.units(run);
+            (profile_name(run), json!({ "type": kind, "delay": delay }))
+        })
+        .collect();
+    let workload = json!({ "nb_res": resources, "jobs": jobs, "profiles": profiles });
+    serde_json::to_writer_pretty(&mut to, &workload)?;
+    writeln!(to)
+}
+
+fn profile_name(run: pavior_kernel::Time) -> String {
+    format!("delay-{}", super::seconds(run))
+}
+
+fn entry(id: &str, record: &Record, version: Version) -> Value {
+    let mut entry = json!({
+        "id": id,
+        "subtime": Unit::SECOND.units(record.submit),
+        "res": record.nodes,
+        "profile": profile_name(record.run),
+    });
+    if let Some(estimate) = record.estimate {
+        entry["walltime"] = json!(Unit::SECOND.units(estimate));
+    }
+    if let Some(shape) = record.shape {
+        let extra = json!({ "shape": shape });
+        entry["extra_data"] =
+            if version == Version::V4 { extra } else { Value::String(extra.to_string()) };
+    }
+    entry
+}

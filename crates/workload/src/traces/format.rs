@@ -1,0 +1,64 @@
+//! The formats of logs.
+
+use std::io::BufRead;
+
+use super::{ReadError, ReadOptions, Trace, batsim, sim, swf};
+
+/// A format of logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The Standard Workload Format.
+    Swf,
+    /// One job a line, few columns.
+    Sim,
+    /// Batsim's JSON.
+    Batsim,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 3] = [Format::Swf, Format::Sim, Format::Batsim];
+
+    /// How files of this format end, behind the last point; `.gz` may follow.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Swf => "swf",
+            Format::Sim => "sim",
+            Format::Batsim => "json",
+        }
+    }
+
+    /// The format in words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Swf => "Standard Workload Format",
+            Format::Sim => "scheduler simulators' .sim",
+            Format::Batsim => "Batsim workload",
+        }
+    }
+
+    /// The format of a file, by the end of its name; none if no format has it.
+    ///
+    /// ```
+    /// use pavior_workload::traces::Format;
+    /// assert_eq!(Format::of_file("logs/KTH-SP2.swf.gz"), Some(Format::Swf));
+    /// assert_eq!(Format::of_file("notes.txt"), None);
+    /// ```
+    pub fn of_file(name: &str) -> Option<Format> {
+        let name = name.to_ascii_lowercase();
+        let (_, end) = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?;
+        Format::ALL.into_iter().find(|format| format.extension() == end)
+    }
+
+    /// Reads a log of this format.
+    ///
+    /// # Errors
+    /// As the format's own `read`.
+    pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+        match self {
+            Format::Swf => swf::read(reader, options),
+            Format::Sim => sim::read(reader, options),
+            Format::Batsim => batsim::read(reader, options),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The `.sim` format of schedulers' simulators: one job a line, few columns.
+//!
+//! ```text
+//!   arrival processors run [estimate]                  3 or 4 columns
+//!   arrival processors run [estimate] mesh x y z       7 or 8: the triple is the shape
+//!   arrival x y z run [estimate]                       5 or 6: so it is here
+//! ```
+//!
+//! The number of columns says which of the forms a line has. Times are seconds and may be decimals.
+//! A triple always has three sides; on a machine with fewer axes the trailing ones are 1. Where
+//! `mesh` gives a box of more nodes than processors, the rest is internal fragmentation; one of fewer
+//! is a fault. Lines that open with `#`, `;` or `%` are comments. Jobs are numbered from 0.
+//!
+//! The format is that of the Structural Simulation Toolkit's scheduler (Rodrigues et al. 2011), whose
+//! rules for unknown values are taken from the Standard Workload Format here.
+
+use std::io::{self, BufRead, Write};
+use std::ops::Range;
+
+use pavior_mesh::{Sides, volume};
+
+use super::error::quoted;
+use super::record::{Collector, Draft, LONGEST};
+use super::text::{Lines, columns, number};
+use super::{Fault, Header, ReadError, ReadOptions, Record, Tags, Trace, seconds};
+
+/// One more than any form has, to notice that there are too many.
+const ROOM: usize = 9;
+
+/// Reads a log.
+///
+/// # Errors
+/// If the reader fails; if a line has none of the forms (unless lenient); if there are no job lines.
+///
+/// ```
+/// use pavior_workload::traces::{ReadOptions, sim};
+/// let log = "# a comment\n0 12 60 90 mesh 2 3 2\n5.5 2 2 1 10\n";
+/// let trace = sim::read(log.as_bytes(), &ReadOptions::default())?;
+/// assert_eq!((trace.records[0].nodes, trace.records[0].shape), (12, Some([2, 3, 2])));
+/// assert_eq!((trace.records[1].nodes, trace.records[1].shape), (4, Some([2, 2, 1])));
+/// # Ok::<(), pavior_workload::traces::ReadError>(())
+/// ```
+pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut lines = Lines::new(reader);
+    let mut jobs = Collector::new(options);
+    while jobs.wants_more() && lines.advance()? {
+        let line = lines.line();
+        let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first.is_none_or(|byte| b"#;%".contains(byte)) {
+            continue;
+        }
+        match (Line { number: lines.number, bytes: line }).job() {
+            Ok(draft) => jobs.offer(&draft),
+            Err(fault) => jobs.malformed(lines.number, || fault)?,
+        }
+    }
+    jobs.finish(Header::default(), lines.number)
+}
+
+struct Line<'l> {
+    number: u64,
+    bytes: &'l [u8],
+}
+
+impl Line<'_> {
+    fn fault(&self, at: &Range<usize>, reason: String) -> Fault {
+        Fault::new(self.number, self.bytes, at.clone(), reason)
+    }
+
+    fn job(&self) -> Result<Draft, Fault> {
+        let mut places = [const { 0..0 }; ROOM];
+        let found = columns(self.bytes, &mut places);
+        let places = &places[..found];
+        let (plain, mesh) = match found {
+            3..=6 => (places, None),
+            7 | 8 => (&places[..found - 4], Some(&places[found - 4..])),
+            _ => {
+                let many = if found < ROOM { found.to_string() } else { "too many".into() };
+                let reason = format!(
+                    "{many} columns; a job is `arrival processors run [estimate]`, which `mesh x y \
+                     z` may follow, or `arrival x y z run [estimate]`"
+                );
+                return Err(self.fault(&(self.bytes.len()..self.bytes.len()), reason));
+            }
+        };
+        let arrival = self.time("arrival", &plain[0])?;
+        let (nodes, shape, rest) = if plain.len() < 5 {
+            (self.whole("number of processors", &plain[1])?, None, &plain[2..])
+        } else {
+            let sides = self.sides(&plain[1..4])?;
+            (volume(sides) as f64, Some(sides), &plain[4..])
+        };
+        let shape = match mesh {
+            Some(mesh) => Some(self.mesh(mesh, nodes)?),
+            None => shape,
+        };
+        Ok(Draft {
+            number: -1.0,
+            line: self.number,
+            submit: arrival,
+            run: self.time("run time", &rest[0])?,
+            estimate: rest.get(1).map_or(Ok(-1.0), |at| self.time("estimate", at))?,
+            nodes,
+            shape,
+            tags: Tags::UNKNOWN,
+        })
+    }
+
+    /// The box behind the word `mesh`.
+    fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, Fault> {
+        let word = &self.bytes[places[0].clone()];
+        if word != b"mesh" {
+            return Err(self.fault(&places[0], format!("{} is not the word `mesh`", quoted(word))));
+        }
+        let sides = self.sides(&places[1..])?;
+        let volume = volume(sides);
+        if (volume as f64) < nodes {
+            let reason = format!("a mesh of {volume} nodes does not hold {nodes} processors");
+            return Err(self.fault(&(places[1].start..places[3].end), reason));
+        }
+        Ok(sides)
+    }
+
+    fn sides(&self, places: &[Range<usize>]) -> Result<Sides, Fault> {
+        let mut sides = [1; 3];
+        for (side, at) in sides.iter_mut().zip(places) {
+            let value = self.whole("side", at)?;
+            if !(1.0..=65_535.0).contains(&value) {
+                return Err(self.fault(at, format!("a side of {value}; a side is 1 to 65535")));
+            }
+            *side = value as u16;
+        }
+        Ok(sides)
+    }
+
+    fn whole(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+        let value = self.number(what, at)?;
+        if value.fract() == 0.0 {
+            Ok(value)
+        } else {
+            Err(self.fault(at, format!("the {what} is not a whole number")))
+        }
+    }
+
+    fn time(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+        let value = self.number(what, at)?;
+        if value <= LONGEST {
+            Ok(value)
+        } else {
+            Err(self.fault(at, format!("the {what} is above {LONGEST:e} s")))
+        }
+    }
+
+    fn number(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+        let token = &self.bytes[at.clone()];
+        number(token).ok_or_else(|| {
+            self.fault(at, format!("{} is not a number where the {what} stands", quoted(token)))
+        })
+    }
+}
+
+/// Writes a log: `arrival processors run [estimate] [mesh x y z]`.
+///
+/// # Errors
+/// If the writer fails.
+pub fn write(mut to: impl Write, records: &[Record]) -> io::Result<()> {
+    for record in records {
+        write!(to, "{} {} {}", seconds(record.submit), record.nodes, seconds(record.run))?;
+        if let Some(estimate) = record.estimate {
+            write!(to, " {}", seconds(estimate))?;
+        }
+        if let Some([x, y, z]) = record.shape {
+            write!(to, " mesh {x} {y} {z}")?;
+        }
+        writeln!(to)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Failures and repairs: drawn ones against their means, listed ones against their rules.
+
+use std::collections::BTreeMap;
+
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+use pavior_workload::traces::{Fault, ReadError};
+use pavior_workload::{Change, Failures, NodeEvent, Unit, read_failures};
+
+fn drawn(machine: &str, mttf: f64, mttr: f64, count: usize) -> Vec<NodeEvent> {
+    let grid: Grid = machine.parse().unwrap();
+    Failures::new(&grid, mttf, mttr, Unit::TIME_UNIT, 1, 0).unwrap().take(count).collect()
+}
+
+#[test]
+fn nodes_fail_and_come_back_in_turn() {
+    let all = drawn("torus:4x4", 20.0, 5.0, 20_000);
+    assert!(all.is_sorted_by_key(|event| event.at));
+    let mut since: BTreeMap<u32, (Time, Change)> = BTreeMap::new();
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    for event in &all {
+        let (before, state) = since
+            .insert(event.node.0, (event.at, event.change))
+            .unwrap_or((Time::ZERO, Change::Repair));
+        assert_ne!(state, event.change, "node {:?} twice", event.node);
+        let length = event.at.since(before).ticks() / 1e6;
+        if event.change == Change::Fail { up.push(length) } else { down.push(length) }
+    }
+    assert_eq!(since.len(), 16);
+    for (lengths, expected) in [(up, 20.0), (down, 5.0)] {
+        let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
+        let spread = lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / lengths.len() as f64;
+        assert!((mean / expected - 1.0).abs() < 0.04, "{mean}");
+        // Exponential: the spread is the mean.
+        assert!((spread.sqrt() / mean - 1.0).abs() < 0.05, "{spread}");
+    }
+}
+
+#[test]
+fn a_large_machine_costs_nothing_per_node() {
+    let all = drawn("mesh:4096x4096", 1e9, 10.0, 1000);
+    assert_eq!(all.len(), 1000);
+    assert!(drawn("mesh:1", 5.0, 5.0, 10).iter().all(|event| event.node.0 == 0));
+}
+
+#[test]
+fn means_out_of_range_are_refused() {
+    let grid = Grid::mesh(&[2, 2]).unwrap();
+    for (mttf, mttr) in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        assert!(Failures::new(&grid, mttf, mttr, Unit::SECOND, 1, 0).is_err(), "{mttf} {mttr}");
+    }
+}
+
+fn listed(text: &str) -> Result<Vec<NodeEvent>, ReadError> {
+    let grid: Grid = "mesh:4x4x2".parse().unwrap();
+    read_failures(text.as_bytes(), &grid, Unit::SECOND)
+}
+
+#[test]
+fn lists_are_read_in_the_order_of_time() {
+    let events = listed(
+        "{\"op\":\"fail\",\"node\":[1,1,0],\"at\":3600}\r\n\n\
+         {\"at\":0.5,\"op\":\"fail\",\"node\":[3,3,1]}\n\
+         {\"op\":\"repair\",\"node\":[3,3,1],\"at\":3600}\n",
+    )
+    .unwrap();
+    let seen: Vec<_> =
+        events.iter().map(|event| (event.at.0, event.node.0, event.change)).collect();
+    assert_eq!(
+        seen,
+        [
+            (500_000, 31, Change::Fail),
+            (3_600_000_000, 31, Change::Repair),
+            (3_600_000_000, 5, Change::Fail)
+        ]
+    );
+    assert_eq!(listed("").unwrap(), []);
+}
+
+#[test]
+fn faults_in_lists_name_the_place() {
+    for (line, reason) in [
+        ("{\"op\":\"brake\",\"node\":[1,1,0],\"at\":1}", "unknown variant"),
+        ("{\"op\":\"fail\",\"node\":[4,1,0],\"at\":1}", "node [4, 1, 0] lies outside mesh:4x4x2"),
+        ("{\"op\":\"fail\",\"node\":[1,1],\"at\":1}", "a node of mesh:4x4x2 has 3 coordinates"),
+        ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":-1}", "`at` is a time"),
+        ("{\"op\":\"fail\",\"node\":[1,1,0]}", "missing field `at`"),
+        ("{\"op\":\"fail\",\"node\":[1,1,0],\"at\":1,\"when\":2}", "unknown field"),
+        ("fail 1 1 0", "expected"),
+    ] {
+        let text = format!("{{\"op\":\"fail\",\"node\":[1,1,0],\"at\":1}}\n{line}\n");
+        match listed(&text) {
+            Err(ReadError::Fault(found)) => {
+                let Fault { line, reason: given, .. } = *found;
+                assert_eq!(line, 2);
+                assert!(given.contains(reason), "{given}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Summaries of logs.
+
+use pavior_workload::inspect::{Bin, Clock, Summary};
+use pavior_workload::traces::{ReadOptions, Trace, sim, swf};
+
+fn oddities() -> Trace {
+    let log = include_bytes!("../logs/oddities.swf");
+    swf::read(log.as_slice(), &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn counts_and_load() {
+    let summary = Summary::of(&oddities(), None);
+    assert_eq!((summary.lines, summary.job_lines, summary.kept), (24, 9, 6));
+    let skipped: Vec<_> =
+        summary.skipped.iter().map(|s| (s.reason, s.found.lines.as_slice())).collect();
+    assert_eq!(
+        skipped,
+        [
+            ("malformed", [].as_slice()),
+            ("negative_submit", &[17]),
+            ("no_size", &[19]),
+            ("no_run_time", &[20])
+        ]
+    );
+    assert_eq!((summary.zero_length, summary.over_estimate, summary.with_estimate), (1, 1, 4));
+    assert_eq!(summary.submits_back.lines, [18]);
+    assert_eq!((summary.machine_size, summary.larger_than_machine), (Some(128), 0));
+    assert_eq!(Summary::of(&oddities(), Some(8)).larger_than_machine, 1);
+    assert_eq!((summary.first_submit, summary.last_submit, summary.span), (100.0, 200.0, 100.0));
+    assert_eq!(summary.mean_interarrival, Some(20.0));
+    // 60·4 + 120·16 + 0·4 + 50·2 + 3600·2 + 10·1 over 128·100.
+    assert_eq!(summary.load, Some(9470.0 / 12_800.0));
+    assert_eq!(summary.sizes.max.to_string(), "16");
+    assert_eq!((summary.power_of_two, summary.power_of_two_parallel), (1.0, Some(1.0)));
+}
+
+#[test]
+fn histograms_cover_every_job() {
+    let summary = Summary::of(&oddities(), None);
+    let bin = |from, to, count| Bin { from, to: Some(to), count };
+    assert_eq!(
+        summary.size_histogram,
+        [bin(1.0, 2.0, 1), bin(2.0, 3.0, 2), bin(3.0, 5.0, 2), bin(5.0, 9.0, 0), bin(9.0, 17.0, 1)]
+    );
+    assert_eq!(summary.run_histogram.iter().map(|bin| bin.count).sum::<u64>(), 6);
+    assert_eq!(summary.run_histogram[0], bin(0.0, 1.0, 1));
+    assert_eq!(summary.run_histogram.last().unwrap().to, None);
+}
+
+#[test]
+fn arrivals_are_counted_on_the_machines_clock() {
+    // 1296571124 + 3600 + 100 s is 2011-02-01 15:40:24 in Paris, a Tuesday.
+    let arrivals = Summary::of(&oddities(), None).arrivals;
+    assert_eq!(arrivals.clock, Clock::Local);
+    assert_eq!(arrivals.by_hour[15], 6);
+    assert_eq!(arrivals.by_weekday.unwrap(), [0, 6, 0, 0, 0, 0, 0]);
+    let trace = sim::read("0 1 1\n7200 1 1\n90000 1 1\n".as_bytes(), &ReadOptions::default());
+    let arrivals = Summary::of(&trace.unwrap(), None).arrivals;
+    assert_eq!((arrivals.clock, arrivals.by_weekday), (Clock::Log, None));
+    assert_eq!(arrivals.by_hour[..4], [1, 1, 1, 0]);
+}
+
+#[test]
+fn nothing_kept_is_no_error() {
+    let options = ReadOptions { filter: "user=99".parse().unwrap(), ..ReadOptions::default() };
+    let log = include_bytes!("../logs/oddities.swf");
+    let summary = Summary::of(&swf::read(log.as_slice(), &options).unwrap(), None);
+    assert_eq!((summary.kept, summary.filtered, summary.span), (0, 9, 0.0));
+    assert_eq!((summary.load, summary.mean_interarrival), (None, None));
+    assert_eq!(summary.sizes.max.to_string(), "0");
+}
