@@ -14,6 +14,8 @@ use crate::world::{Nobody, World};
 #[derive(Default)]
 struct Plain {
     reservation: Option<(JobId, Time, Placement)>,
+    /// The machine's state as this scheduler left it: in another one somebody has departed.
+    state: u64,
 }
 
 impl Scheduler for Plain {
@@ -36,7 +38,11 @@ impl Scheduler for Plain {
             return Some(Start::on(0, placement.clone()));
         }
         let kept = kept.filter(|kept| kept.1 > now);
-        let fresh = replay(now, head, running, desk.machine());
+        let state = desk.machine().state();
+        let fresh = (kept.is_none() || self.state != state)
+            .then(|| replay(now, head, running, desk.machine()))
+            .flatten();
+        self.state = state;
         self.reservation = match (kept, fresh) {
             (Some(kept), Some(fresh)) => Some(if fresh.1 < kept.1 { fresh } else { kept }),
             (kept, fresh) => kept.or(fresh),
@@ -48,12 +54,14 @@ impl Scheduler for Plain {
         for (index, job) in queue.iter().enumerate().skip(1) {
             if now + job.estimate <= at {
                 if desk.can_start(&job.request).is_ok() {
+                    self.state += 1;
                     return Some(Start::at(index));
                 }
             } else {
                 let mut fork = desk.machine().fork();
                 fork.take_free(&placement);
                 if let Ok(placement) = desk.can_start_on(&mut fork, &job.request) {
+                    self.state += 1;
                     return Some(Start::on(index, placement));
                 }
             }
