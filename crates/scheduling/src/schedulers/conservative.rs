@@ -13,9 +13,8 @@
 //!      d d . .   6 to 11
 //! ```
 //!
-//! With exact estimates no job starts later than its first booking, and none starves. A running job
-//! that outruns its estimate is expected to end one tick from now, again and again; when a booking's
-//! time comes while its nodes are still held, or has passed while nothing happened, all bookings are
+//! With exact estimates no job starts later than its first booking, and none starves. When a running
+//! job outruns what was expected of it (see `shared/ends.rs` for what then is), all bookings are
 //! made anew, in the order of arrival. So they are when a node fails or is repaired, and what is
 //! promised then counts as the first promise. A job that would not fit even if all others were gone
 //! (because nodes failed) has no booking until a repair.
@@ -34,7 +33,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::ends::by_expected_end;
+use crate::shared::ends::{by_expected_end, expected_end};
 use crate::shared::profile::{Profile, Span};
 use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
 
@@ -223,33 +222,29 @@ impl Plan {
         })
     }
 
-    /// Running jobs that outran their estimates stay a tick longer. If a booking's time has passed,
-    /// or has come while they do, all bookings are made anew.
+    /// Running jobs that outran what was expected stay longer. If there are any, or a booking's time
+    /// has passed, all bookings are made anew.
     fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
-        let late: Vec<JobId> = running
+        let late: Vec<(JobId, Time)> = running
             .by_estimated_end()
-            .map(|job| job.job.id)
-            .filter(|job| self.running.get(job).is_some_and(|held| held.until <= now))
+            .filter(|job| self.running.get(&job.job.id).is_some_and(|held| held.until <= now))
+            .map(|job| (job.job.id, expected_end(now, job)))
             .collect();
-        let due = if late.is_empty() { now } else { now.saturating_add(Time(1)) };
-        let overdue =
-            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.span.from < due);
-        let again = self.bookings.iter().any(overdue);
-        if again {
-            for slot in self.bookings.iter_mut().filter_map(|booking| booking.slot.take()) {
-                self.profile.give(&slot.placement, slot.span);
-            }
-            self.profile.tidy();
+        let passed =
+            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.span.from < now);
+        if late.is_empty() && !self.bookings.iter().any(passed) {
+            return;
         }
-        let until = now.saturating_add(Time(1));
-        for job in late {
+        for slot in self.bookings.iter_mut().filter_map(|booking| booking.slot.take()) {
+            self.profile.give(&slot.placement, slot.span);
+        }
+        self.profile.tidy();
+        for (job, until) in late {
             let held = self.running.remove(&job).expect("it was just seen");
             self.hold(now, job, &held.placement, until);
         }
-        if again {
-            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
-                self.book(now, index, job, desk);
-            }
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            self.book(now, index, job, desk);
         }
     }
 

@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::Request;
 use proptest::prelude::*;
 
-use crate::workloads::{Estimates, GRID, jobs};
+use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{Nobody, World, job};
 
 fn row(nodes: u16) -> Request {
@@ -75,6 +75,21 @@ proptest! {
             for scheduler in ["easy", "easy:count", "conservative"] {
                 let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut Nobody);
                 prop_assert_eq!(world.started.len(), jobs.len());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// ... also with strategies that miss places, and find them again on another day.
+    #[test]
+    fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
+        for strategy in strategies(GRID) {
+            for scheduler in ["easy", "easy:count", "conservative"] {
+                let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut Nobody);
+                prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }
     }

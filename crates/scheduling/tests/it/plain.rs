@@ -14,6 +14,8 @@ use crate::world::{Nobody, World};
 #[derive(Default)]
 struct Plain {
     reservation: Option<(JobId, Time, Placement)>,
+    /// The machine's state as this scheduler left it: in another one somebody has departed.
+    state: u64,
 }
 
 impl Scheduler for Plain {
@@ -36,7 +38,11 @@ impl Scheduler for Plain {
             return Some(Start::on(0, placement.clone()));
         }
         let kept = kept.filter(|kept| kept.1 > now);
-        let fresh = replay(now, head, running, desk.machine());
+        let state = desk.machine().state();
+        let fresh = (kept.is_none() || self.state != state)
+            .then(|| replay(now, head, running, desk.machine()))
+            .flatten();
+        self.state = state;
         self.reservation = match (kept, fresh) {
             (Some(kept), Some(fresh)) => Some(if fresh.1 < kept.1 { fresh } else { kept }),
             (kept, fresh) => kept.or(fresh),
@@ -48,12 +54,14 @@ impl Scheduler for Plain {
         for (index, job) in queue.iter().enumerate().skip(1) {
             if now + job.estimate <= at {
                 if desk.can_start(&job.request).is_ok() {
+                    self.state += 1;
                     return Some(Start::at(index));
                 }
             } else {
                 let mut fork = desk.machine().fork();
                 fork.take_free(&placement);
                 if let Ok(placement) = desk.can_start_on(&mut fork, &job.request) {
+                    self.state += 1;
                     return Some(Start::on(index, placement));
                 }
             }
@@ -70,9 +78,13 @@ fn replay(
 ) -> Option<(JobId, Time, Placement)> {
     let mut ends: Vec<(Time, JobId)> = Vec::new();
     for job in running.by_estimated_end() {
-        let end = job.start + job.job.estimate;
-        let overdue = end < now || end == now && job.start < now;
-        ends.push((if overdue { now + Time(1) } else { end }, job.job.id));
+        // One, two, four, ... estimates after its start, whichever is still to come.
+        let lengths = (0..64).map(|power| job.job.estimate.0.max(1) << power);
+        let mut expected = lengths.map(|length| job.start + Time(length)).find(|end| *end > now);
+        if job.start == now && job.job.estimate == Time::ZERO {
+            expected = Some(now);
+        }
+        ends.push((expected.unwrap(), job.job.id));
     }
     ends.sort_unstable();
     for at in ends.iter().map(|end| end.0) {
