@@ -10,6 +10,7 @@ mod gabl;
 mod lssa;
 mod machine;
 mod mfa;
+mod mfa_figures;
 mod noncontiguous;
 mod partitioned;
 mod registry;
