@@ -2,6 +2,7 @@
 
 mod allocate;
 mod docs;
+mod explain;
 mod files;
 mod mistakes;
 mod real_logs;

@@ -12,6 +12,7 @@ mod gabl;
 mod lssa;
 mod machine;
 mod mfa;
+mod mfa_figures;
 mod noncontiguous;
 mod partitioned;
 mod registry;

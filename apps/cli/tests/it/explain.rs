@@ -1,0 +1,193 @@
+//! `pavior explain`: what it answers, draws, and how it refuses bad files.
+
+use serde_json::{Value, json};
+
+use crate::{good, pavior, stderr, stdout};
+
+const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
+{"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
+
+{"job":3,"parts":[{"base":[0,5],"sides":[2,2]}]}
+{"job":"b4","parts":[{"base":[2,7],"sides":[3,1]}]}
+"#;
+
+/// Explains a state that comes over standard input.
+fn explain(machine: &str, busy: &str, more: &[&str]) -> Value {
+    let arguments = [&["explain", "--machine", machine, "--busy", "-"], more].concat();
+    let output = pavior(&arguments, busy);
+    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+#[test]
+fn the_example_of_the_mfa_paper() {
+    let told = explain("mesh:8x8", EXAMPLE_1, &["--shape", "3x2"]);
+    assert_eq!(told["request"], json!({"nodes":6,"shape":[3,2]}));
+    let counts = ["free", "busy", "failed", "jobs", "perfect_index"].map(|key| told[key].as_u64());
+    assert_eq!(counts, [41, 23, 0, 4, 10].map(Some));
+    let strategies = told["strategies"].as_array().unwrap();
+    assert!(strategies.len() > 30, "every strategy that works on a plane");
+    let of = |name: &str| strategies.iter().find(|entry| entry["strategy"] == name).unwrap();
+    assert_eq!(
+        of("mfa"),
+        &json!({"strategy":"mfa","contiguous":true,"granted":true,"reason":null,"nodes":6,
+                "index":10,"part_indices":[10],"parts":[{"base":[2,5],"sides":[3,2]}]})
+    );
+    assert_eq!(
+        of("2db"),
+        &json!({"strategy":"2db","contiguous":true,"granted":false,"reason":"no-free-submesh",
+                "nodes":0,"index":null,"part_indices":[],"parts":[]})
+    );
+    // Not a strategy for this machine, and not asked for.
+    assert!(strategies.iter().all(|entry| entry["strategy"] != "tpu"));
+    assert_eq!(told["fits"], json!({"base":[0,0],"sides":[3,2]}));
+    assert_eq!(told["blocked"], Value::Null);
+}
+
+#[test]
+fn why_a_request_is_refused() {
+    let busy = r#"{"job":7,"parts":[{"base":[0,0],"sides":[4,1]}]}
+{"job":"7","parts":[{"base":[0,3],"sides":[1,1]},{"base":[2,1],"sides":[1,1]}]}
+{"node":[1,2]}
+"#;
+    let told = explain("mesh:4x4", busy, &["--shape", "2x3", "--strategy", "tff,naive"]);
+    assert_eq!(told["strategies"][0]["reason"], "no-free-submesh");
+    assert_eq!(told["strategies"][1]["granted"], true);
+    assert_eq!(told["fits"], Value::Null);
+    assert_eq!(told["nearest"], json!({"base":[2,2],"sides":[2,2]}));
+    assert_eq!(told["largest_free"], json!({"base":[2,2],"sides":[2,2]}));
+    assert_eq!(
+        told["blocked"],
+        json!({"base":[2,1],"sides":[2,3],"busy_nodes":1,"jobs":[{"job":"7","nodes":1}],
+               "failed":[]})
+    );
+    let told = explain("mesh:4x4", busy, &["--shape", "4x4", "--strategy", "tff"]);
+    assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
+    let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
+    assert_eq!(told["blocked"]["jobs"], jobs);
+    // Fewer nodes are free than asked for, and more than there are.
+    let told = explain("mesh:4x4", busy, &["--nodes", "10", "--strategy", "naive,tff"]);
+    assert_eq!(told["strategies"][0]["reason"], "too-few-free-nodes");
+    let told = explain("mesh:4x4", busy, &["--nodes", "17", "--strategy", "naive,tff"]);
+    assert_eq!(told["request"], json!({"nodes":17,"shape":null}));
+    let reasons = [0, 1].map(|index| told["strategies"][index]["reason"].clone());
+    assert_eq!(reasons, [json!("larger-than-machine"), json!("larger-than-machine")]);
+}
+
+#[test]
+fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = folder.path().join("busy.jsonl");
+    std::fs::write(&busy, EXAMPLE_1).unwrap();
+    let busy = busy.to_str().unwrap();
+    let run = ["explain", "--machine", "mesh:8x8", "--busy", busy, "--shape", "4x4", "--format"];
+    let table = good(&[&run[..], &["table"]].concat());
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert!(table.contains("refused: no-free-submesh"), "{table}");
+    assert!(table.contains("best candidate: <4,0> 4x4, but for job b1 (2 nodes)"), "{table}");
+    let csv = good(&[&run[..], &["csv", "--strategy", "naive,ff"]].concat());
+    assert_eq!(
+        csv,
+        "strategy,granted,reason,nodes,index,parts,placement\n\
+         naive,true,,16,16,2,\"<0,0> 8x1; <0,1> 8x1\"\nff,false,no-free-submesh,,,,\n"
+    );
+}
+
+#[test]
+fn drawings_are_written_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("state.svg");
+    let run = ["--shape", "3x2", "--strategy", "mfa,gabl,2db", "--svg", svg.to_str().unwrap()];
+    explain("mesh:8x8", EXAMPLE_1, &run);
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+    assert!(drawn.contains("refused: no-free-submesh") && drawn.contains(">b4</text>"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    // A folder is no file, and is said so before anything is read.
+    let run = ["explain", "--machine", "mesh:8x8", "--busy", "-", "--shape", "1x1", "--svg"];
+    let output = pavior(&[&run[..], &[folder.path().to_str().unwrap()]].concat(), "nonsense");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("directory"), "{}", stderr(&output));
+}
+
+/// The message for a state that cannot be, which must end with status 2.
+fn refused(busy: &str) -> String {
+    let run = ["explain", "--machine", "mesh:4x4", "--busy", "-", "--shape", "1x1"];
+    let output = pavior(&run, busy);
+    let message = stderr(&output);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{busy}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+#[test]
+fn bad_lines_are_shown_where_they_stand() {
+    let part = r#"{"base":[0,0],"sides":[2,2]}"#;
+    let held = format!("{{\"job\":1,\"parts\":[{part}]}}\n");
+    let cases = [
+        (format!("{held}{{\"job\":2,"), "stdin:2:9:", "not JSON"),
+        ("[]".into(), "stdin:1:1:", "a line is an object"),
+        ("\n {\"job\":1}".into(), "stdin:2:2:", "neither"),
+        ("{\"parts\":[]}".into(), "stdin:1:1:", "no \"job\""),
+        ("{\"job\":1,\"parts\":[]}".into(), "stdin:1:18:", "at least one box"),
+        (format!("{{\"job\":1.5,\"parts\":[{part}]}}"), "stdin:1:8:", "integer or a string"),
+        (format!("{{\"job\":1,\"part\":[{part}],\"parts\":1}}"), "stdin:1:10:", "unknown key"),
+        (format!("{held}{held}"), "stdin:2:8:", "job 1 holds nodes already, by line 1"),
+        (
+            format!("{held}{{\"job\":\"é\",\"parts\":[{part}]}}"),
+            "stdin:2:21:",
+            "overlaps one of job 1, in line 1",
+        ),
+        (format!("{{\"job\":1,\"parts\":[{part},{part}]}}"), "stdin:1:48:", "of the same job"),
+        (held.replace("[0,0]", "[3,0]"), "stdin:1:19:", "does not lie on mesh:4x4"),
+        (held.replace("[0,0]", "[0]"), "stdin:1:27:", "a list of 2 integers"),
+        (held.replace("[0,0]", "[0,-1]"), "stdin:1:30:", "integers from 0"),
+        (held.replace("[2,2]", "[2,0]"), "stdin:1:44:", "integers from 1"),
+        (held.replace("\"base\"", "\"bse\""), "stdin:1:20:", "unknown key \"bse\""),
+        (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part is"),
+        ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
+        ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
+        ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "stands twice"),
+    ];
+    for (busy, place, reason) in cases {
+        let message = refused(&busy);
+        assert!(message.contains(place) && message.contains(reason), "{busy}: {message}");
+        assert!(message.lines().last().unwrap().trim_start().starts_with('^'), "{message}");
+    }
+    // A long line is shown around its fault only.
+    let parts: Vec<String> = (0..400).map(|_| part.to_string()).collect();
+    let message = refused(&format!("{{\"job\":1,\"parts\":[{}]}}", parts.join(",")));
+    assert!(message.lines().all(|line| line.chars().count() < 200), "{message}");
+    assert!(message.contains('…') && message.contains("stdin:1:48:"), "{message}");
+}
+
+#[test]
+fn answers_and_placements_can_be_pasted() {
+    let lines = r#"{"job":7,"granted":true,"nodes":4,"requested":3,"parts":[{"base":[0,0],"sides":[2,2]}]}
+{"job":8,"submit":0,"start":1,"end":9,"nodes":1,"parts":[{"base":[3,3],"sides":[1,1]}]}
+{"node":[3,0],"failed":true,"job":null}
+"#;
+    let told = explain("mesh:4x4", lines, &["--shape", "1x1", "--strategy", "ff"]);
+    assert_eq!((&told["busy"], &told["failed"], &told["jobs"]), (&5.into(), &1.into(), &2.into()));
+}
+
+#[test]
+fn bad_requests() {
+    for (request, reason) in [
+        (&["--shape", "3"][..], "1 sides, but the machine has 2 axes"),
+        (&["--shape", "3x0"], "`0` is not a side"),
+        (&["--shape", "3x+2"], "`+2` is not a side"),
+        (&["--shape", "1x1x1x1"], "4 sides"),
+        (&["--shape", "1x1", "--nodes", "3"], "cannot be used with"),
+        (&["--nodes", "0"], "0 is not in 1.."),
+        (&[], "--shape"),
+        (&["--shape", "1x1", "--strategy", "tpu"], "does not work on mesh:4x4"),
+        (&["--shape", "1x1", "--strategy", "mfq"], "did you mean"),
+    ] {
+        let run = ["explain", "--machine", "mesh:4x4", "--busy", "-"];
+        let output = pavior(&[&run[..], request].concat(), "");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{request:?}: {message}");
+        assert!(message.contains(reason), "{request:?}: {message}");
+    }
+}
