@@ -4,12 +4,14 @@
 //! it on a fork in which every node busy at any time of `[t, t + estimate)` is taken once, be it by
 //! a running job until its expected end or by an earlier booking. It starts at its time, on its
 //! nodes. When a job ends early, its nodes are free for the rest of its time, and every waiting job,
-//! in the order of arrival, gives up its booking for a better one if there is one.
+//! in the order of arrival, gives up its booking for an earlier one, which the strategy finds or
+//! which has the same nodes; and so again, until nobody moves. A job said to take no time is booked
+//! for a tick.
 //!
 //! ```text
-//!   x  0 1 2 3                      t = 0: a until 4; b, asking for 4, is booked for 4 to 6;
-//!      a a . .   until 4            c (2 until 4 units on) fits beside a and ends in time: it starts;
-//!      b b b b   4 to 6             d (2 for 5) would run into b: it is booked for 6.
+//!   x  0 1 2 3               a runs until 4; b, who asks for 4 nodes for 2, is booked for 4 to 6;
+//!      a a c c   0 to 4      c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
+//!      b b b b   4 to 6      would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11
 //! ```
 //!
@@ -21,7 +23,7 @@
 //!
 //! Cost for q waiting and r running jobs: the profile has T <= 2(q + r) + 1 segments; a booking
 //! costs O(T^2) look-ups at worst and a search at each time at which enough nodes are free
-//! throughout; an early end costs up to q bookings. The strategy is forked once.
+//! throughout; an early end costs q bookings a pass, mostly one or two passes. The strategy is forked once.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.
