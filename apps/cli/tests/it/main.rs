@@ -2,10 +2,13 @@
 
 mod allocate;
 mod docs;
+mod evalys;
 mod explain;
+mod failures;
 mod files;
 mod mistakes;
 mod real_logs;
+mod schedules;
 mod simulate;
 
 use std::process::{Command, Output, Stdio};
