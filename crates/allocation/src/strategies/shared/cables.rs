@@ -5,7 +5,7 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId};
 
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// How the lines of a machine are wired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,7 @@ pub(in crate::strategies) struct Cables {
     segments: [Vec<u32>; 3],
     /// By axis and line: the sum over its cables, or the rings that take a loop of it.
     lines: [Vec<u32>; 3],
+    upkeep: u64,
 }
 
 /// What a box needs of each line along an axis.
@@ -53,6 +54,7 @@ impl Cables {
             torus: std::array::from_fn(|axis| torus[axis] && grid.wraps(axis)),
             segments: std::array::from_fn(|_| vec![0; grid.nodes() as usize]),
             lines: std::array::from_fn(lines),
+            upkeep: 0,
         }
     }
 
@@ -116,6 +118,11 @@ impl Cables {
         self.change(placement, -1);
     }
 
+    /// The cables and loops entered for grants and releases.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
+    }
+
     fn change(&mut self, placement: &Placement, by: i32) {
         let add = |users: &mut u32| {
             *users = users.checked_add_signed(by).expect("what is given back was taken");
@@ -126,10 +133,12 @@ impl Cables {
                 if need == Need::Loop {
                     for line in self.lines_of(axis, part) {
                         add(&mut self.lines[axis][line]);
+                        self.upkeep += 1;
                     }
                 } else if need != Need::Nothing {
                     for unit in self.cabled(axis, part, need).nodes(&self.grid) {
                         add(&mut self.segments[axis][unit.index()]);
+                        self.upkeep += 1;
                         add(&mut self.lines[axis][line(&self.grid, axis, unit)]);
                     }
                 }
