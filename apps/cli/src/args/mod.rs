@@ -120,7 +120,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, short, default_value = "mesh:16x16")]
     pub(crate) machine: String,
     /// The strategies to compare, separated by commas
-    #[arg(long, short, default_value = "ff,tff,bl,tbl")]
+    #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
     /// The schedulers to compare, separated by commas
     #[arg(long, default_value = "fcfs")]
