@@ -226,7 +226,7 @@ impl Strategy for Paging {
         }
         let mut parts = Vec::new();
         let mut nodes = 0;
-        for &page in &self.order {
+        for &page in self.order.iter() {
             self.work.boxes += 1;
             if self.busy[page.index()] > 0 {
                 continue;

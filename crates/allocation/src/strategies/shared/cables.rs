@@ -13,30 +13,11 @@ pub(in crate::strategies) struct Cables {
     grid: Grid,
     /// By axis: whether partitions are closed to rings. Only axes that wrap can be.
     torus: [bool; 3],
-<<<<<<< HEAD
     /// How many rings a line carries.
     most: u32,
     /// By axis and line: the rings through part of it.
     rings: [Vec<u32>; 3],
-=======
-    /// By axis and unit: how many partitions use the cable to the next unit.
-    segments: [Vec<u32>; 3],
-    /// By axis and line: the sum over its cables, or the rings that take a loop of it.
-    lines: [Vec<u32>; 3],
     upkeep: u64,
-}
-
-/// What a box needs of each line along an axis.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    Nothing,
-    /// The cables between its own units.
-    Inner,
-    /// Every cable of the line.
-    Line,
-    /// One of the line's loops.
-    Loop,
->>>>>>> explain
 }
 
 impl Cables {
@@ -47,14 +28,9 @@ impl Cables {
         Cables {
             grid,
             torus: std::array::from_fn(|axis| torus[axis] && grid.wraps(axis)),
-<<<<<<< HEAD
             most,
             rings: std::array::from_fn(lines),
-=======
-            segments: std::array::from_fn(|_| vec![0; grid.nodes() as usize]),
-            lines: std::array::from_fn(lines),
             upkeep: 0,
->>>>>>> explain
         }
     }
 
@@ -85,33 +61,17 @@ impl Cables {
         self.change(placement, -1);
     }
 
-    /// The cables and loops entered for grants and releases.
+    /// The loops entered for grants and releases.
     pub(in crate::strategies) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
-<<<<<<< HEAD
             for (axis, line) in self.rings_of(part) {
                 let rings = &mut self.rings[axis][line];
                 *rings = rings.checked_add_signed(by).expect("what is given back was taken");
-=======
-            for axis in 0..3 {
-                let need = self.need(axis, part.sides[axis]);
-                if need == Need::Loop {
-                    for line in self.lines_of(axis, part) {
-                        add(&mut self.lines[axis][line]);
-                        self.upkeep += 1;
-                    }
-                } else if need != Need::Nothing {
-                    for unit in self.cabled(axis, part, need).nodes(&self.grid) {
-                        add(&mut self.segments[axis][unit.index()]);
-                        self.upkeep += 1;
-                        add(&mut self.lines[axis][line(&self.grid, axis, unit)]);
-                    }
-                }
->>>>>>> explain
+                self.upkeep += 1;
             }
         }
     }
