@@ -16,6 +16,11 @@ pub fn all() -> &'static [&'static Spec] {
     ALL
 }
 
+/// Other names: each with the strategy and options that it stands for.
+pub fn aliases() -> &'static [(&'static str, &'static str)] {
+    ALIASES
+}
+
 /// A strategy with its options: what `paging:1:snake` means.
 ///
 /// ```

@@ -194,7 +194,7 @@ impl Comparison<'_> {
         let network = self.network.as_ref();
         let settings = network.map_or(Settings::default(), |network| network.settings);
         let context = Context {
-            nodes: self.grid.nodes(),
+            grid: self.grid,
             time: self.source.unit(),
             slowdown_bound: self.slowdown_bound,
             routing_delay: settings.routing_delay,

@@ -6,10 +6,9 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use pavior_kernel::Time;
-use pavior_network::Energy;
 use pavior_simulation::metrics::{ALL, Context, Metric};
 use pavior_simulation::{Ending, Inputs, Observer, Setup, run};
-use pavior_workload::{Synthetic, SyntheticJobs, Unit};
+use pavior_workload::{Synthetic, SyntheticJobs};
 
 fn main() {
     divan::main();
@@ -32,13 +31,7 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
         ending: Ending::Completions(JOBS),
         timing: false,
     };
-    let context = Context {
-        nodes: setup.grid.nodes(),
-        time: Unit::TIME_UNIT,
-        slowdown_bound: 1.0,
-        routing_delay: 3,
-        energy: Energy::default(),
-    };
+    let context = Context::of(setup.grid);
     bencher.counter(ItemsCount::new(JOBS)).bench(|| {
         let jobs = SyntheticJobs::new(&Synthetic::at_load(4.6), &setup.grid, 1, 0).unwrap();
         let standard = ALL.iter().filter(|spec| spec.standard);

@@ -27,6 +27,8 @@ pub enum Fact<'a> {
         /// The free nodes after its start.
         free: &'a Occupancy,
     },
+    /// A job is about to start later than its scheduler first promised, though no node failed.
+    GuaranteeBroken(&'a Job),
     /// A job departed.
     Departed {
         /// The job.
@@ -65,7 +67,7 @@ impl Interest {
     pub const ARRIVALS: Interest = Interest(1);
     /// [`Fact::Attempted`].
     pub const ATTEMPTS: Interest = Interest(2);
-    /// [`Fact::Started`].
+    /// [`Fact::Started`] and [`Fact::GuaranteeBroken`].
     pub const STARTS: Interest = Interest(4);
     /// [`Fact::Departed`] and [`Fact::Interrupted`].
     pub const DEPARTURES: Interest = Interest(8);
@@ -81,11 +83,18 @@ impl Interest {
             Fact::CountingStarts | Fact::Ended => return true,
             Fact::Arrived(_) | Fact::Rejected(..) => Interest::ARRIVALS,
             Fact::Attempted(_) => Interest::ATTEMPTS,
-            Fact::Started { .. } => Interest::STARTS,
+            Fact::Started { .. } | Fact::GuaranteeBroken(_) => Interest::STARTS,
             Fact::Departed { .. } | Fact::Interrupted { .. } => Interest::DEPARTURES,
             Fact::Delivered(_) => Interest::DELIVERIES,
         };
         self.0 & kind.0 != 0
+    }
+}
+
+impl std::ops::BitOr for Interest {
+    type Output = Interest;
+    fn bitor(self, other: Interest) -> Interest {
+        Interest(self.0 | other.0)
     }
 }
 

@@ -128,6 +128,7 @@ pub fn run(
         audience: Audience::new(setup.begin, observers, setup.timing),
         completed: 0,
         arrived: 0,
+        broken: 0,
         rejected: Vec::new(),
     };
     simulation.audience.tell(&Fact::CountingStarts);
@@ -154,6 +155,8 @@ struct Simulation<'a, 'o, 'i> {
     audience: Audience<'a, 'o>,
     completed: u64,
     arrived: u64,
+    /// Guarantees that the scheduler has broken so far.
+    broken: u64,
     rejected: Vec<JobId>,
 }
 
@@ -262,6 +265,12 @@ impl Simulation<'_, '_, '_> {
             let mut desk = Desk::new(&mut self.machine, &mut self.audience);
             let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut desk);
             let Some(start) = start else { return };
+            let broken = self.scheduler.broken_guarantees();
+            if broken > self.broken {
+                self.broken = broken;
+                let late = self.queue.get(start.index).expect("a scheduler starts jobs that wait");
+                self.audience.tell(&Fact::GuaranteeBroken(late));
+            }
             self.start(start);
         }
     }

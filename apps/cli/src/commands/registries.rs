@@ -11,7 +11,15 @@ use crate::fault::Fault;
 use crate::output::{self, Format, Table};
 
 pub(crate) fn strategies(args: &ListArgs) -> Result<(), Fault> {
-    let entries: Vec<Value> = registry::all().iter().map(|spec| strategy(spec)).collect();
+    let defaults = registry::all().iter().map(|spec| Selection::defaults(spec));
+    let mut entries: Vec<Value> = defaults.map(|selection| strategy(&selection)).collect();
+    for (name, stands_for) in registry::aliases() {
+        let selection: Selection = stands_for.parse().expect("aliases are written right");
+        let mut entry = strategy(&selection);
+        entry["name"] = json!(name);
+        entry["title"] = json!(format!("{} ({stands_for})", selection.spec.title));
+        entries.push(entry);
+    }
     print(
         args,
         &entries,
@@ -19,10 +27,10 @@ pub(crate) fn strategies(args: &ListArgs) -> Result<(), Fault> {
     )
 }
 
-fn strategy(spec: &'static pavior_allocation::Spec) -> Value {
-    let selection = Selection::defaults(spec);
+fn strategy(selection: &Selection) -> Value {
+    let spec = selection.spec;
     let claim = selection.claim();
-    let (axes, topologies) = supported(&selection);
+    let (axes, topologies) = supported(selection);
     json!({
         "name": spec.name,
         "title": spec.title,

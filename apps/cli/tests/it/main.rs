@@ -5,6 +5,7 @@ mod docs;
 mod explain;
 mod files;
 mod mistakes;
+mod real_logs;
 mod simulate;
 
 use std::process::{Command, Output, Stdio};

@@ -3,8 +3,10 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod drawings;
 mod equalities;
 mod explain;
+mod fork;
 mod free_lists;
 mod gabl;
 mod lssa;

@@ -4,25 +4,26 @@
 //! it on a fork in which every node busy at any time of `[t, t + estimate)` is taken once, be it by
 //! a running job until its expected end or by an earlier booking. It starts at its time, on its
 //! nodes. When a job ends early, its nodes are free for the rest of its time, and every waiting job,
-//! in the order of arrival, gives up its booking for a better one if there is one.
+//! in the order of arrival, gives up its booking for an earlier one, which the strategy finds or
+//! which has the same nodes; and so again, until nobody moves. A job said to take no time is booked
+//! for a tick.
 //!
 //! ```text
-//!   x  0 1 2 3                      t = 0: a until 4; b, asking for 4, is booked for 4 to 6;
-//!      a a . .   until 4            c (2 until 4 units on) fits beside a and ends in time: it starts;
-//!      b b b b   4 to 6             d (2 for 5) would run into b: it is booked for 6.
+//!   x  0 1 2 3               a runs until 4; b, who asks for 4 nodes for 2, is booked for 4 to 6;
+//!      a a c c   0 to 4      c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
+//!      b b b b   4 to 6      would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11
 //! ```
 //!
-//! With exact estimates no job starts later than its first booking, and none starves. A running job
-//! that outruns its estimate is expected to end one tick from now, again and again; bookings that
-//! wait for its nodes, or whose time passed while nothing happened, are made anew, in the order of
-//! arrival, around the bookings that stand. When a node fails or is repaired all bookings are made
-//! anew, and what is promised then counts as the first promise. A job that would not fit even if all
-//! others were gone (because nodes failed) has no booking until a repair.
+//! With exact estimates no job starts later than its first booking, and none starves. When a running
+//! job outruns what was expected of it (see `shared/ends.rs` for what then is), all bookings are
+//! made anew, in the order of arrival. So they are when a node fails or is repaired, and what is
+//! promised then counts as the first promise. A job that would not fit even if all others were gone
+//! (because nodes failed) has no booking until a repair.
 //!
 //! Cost for q waiting and r running jobs: the profile has T <= 2(q + r) + 1 segments; a booking
 //! costs O(T^2) look-ups at worst and a search at each time at which enough nodes are free
-//! throughout; an early end costs up to q bookings. The strategy is forked once.
+//! throughout; an early end costs q bookings a pass, mostly one or two passes. The strategy is forked once.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.
@@ -34,7 +35,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::ends::by_expected_end;
+use crate::shared::ends::{by_expected_end, expected_end};
 use crate::shared::profile::{Profile, Span};
 use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
 
@@ -186,52 +187,65 @@ impl Plan {
             stays
         });
         if early {
-            self.profile.tidy();
             self.move_up(now, queue, desk);
-            self.profile.tidy();
         }
-    }
-
-    /// Every waiting job, in the order of arrival, takes an earlier slot if there is one.
-    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
-        for index in 0..self.bookings.len() {
-            let job = queue.get(index).expect("bookings stand in the order of the queue");
-            let Some(slot) = self.bookings[index].slot.take() else {
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            if self.bookings[index].slot.is_none() {
                 self.book(now, index, job, desk);
-                continue;
-            };
-            self.profile.give(&slot.placement, slot.span);
-            let better = self.find(now, job, slot.span.from, desk);
-            let slot = better.unwrap_or(slot);
-            self.profile.take(&slot.placement, slot.span);
-            self.bookings[index].slot = Some(slot);
-        }
-    }
-
-    /// Running jobs that outran their estimates stay a tick longer; bookings whose time has passed,
-    /// or has come while they do, are made anew.
-    fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
-        let late: Vec<JobId> = running
-            .by_estimated_end()
-            .map(|job| job.job.id)
-            .filter(|job| self.running.get(job).is_some_and(|held| held.until <= now))
-            .collect();
-        let overdue =
-            |slot: &Slot| slot.span.from < now || !late.is_empty() && slot.span.from <= now;
-        let mut again = Vec::new();
-        for (index, booking) in self.bookings.iter_mut().enumerate() {
-            if let Some(slot) = booking.slot.take_if(|slot| overdue(slot)) {
-                self.profile.give(&slot.placement, slot.span);
-                again.push(index);
             }
         }
-        let until = now.saturating_add(Time(1));
-        for job in late {
+    }
+
+    /// Waiting jobs, in the order of arrival, take earlier slots, until none has one: a job may have
+    /// stood behind a younger one that moves up after it.
+    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+        let mut moved = true;
+        while moved {
+            moved = false;
+            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+                let Some(slot) = self.bookings[index].slot.take() else { continue };
+                self.profile.give(&slot.placement, slot.span);
+                let better = self.better(now, job, &slot, desk);
+                moved |= better.is_some();
+                let slot = better.unwrap_or(slot);
+                self.profile.take(&slot.placement, slot.span);
+                self.bookings[index].slot = Some(slot);
+            }
+            self.profile.tidy();
+        }
+    }
+
+    /// An earlier slot than one that has been given back: where the strategy finds it, or else the
+    /// same nodes as soon as they are free (a strategy that misses some might not find those).
+    fn better(&mut self, now: Time, job: &Job, slot: &Slot, desk: &mut Desk<'_>) -> Option<Slot> {
+        self.find(now, job, slot.span.from, desk).or_else(|| {
+            let same = self.profile.earliest_of(&slot.placement, job.estimate, slot.span.from);
+            same.map(|span| Slot { span, placement: slot.placement.clone() })
+        })
+    }
+
+    /// Running jobs that outran what was expected stay longer. If there are any, or a booking's time
+    /// has passed, all bookings are made anew.
+    fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
+        let late: Vec<(JobId, Time)> = running
+            .by_estimated_end()
+            .filter(|job| self.running.get(&job.job.id).is_some_and(|held| held.until <= now))
+            .map(|job| (job.job.id, expected_end(now, job)))
+            .collect();
+        let passed =
+            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.span.from < now);
+        if late.is_empty() && !self.bookings.iter().any(passed) {
+            return;
+        }
+        for slot in self.bookings.iter_mut().filter_map(|booking| booking.slot.take()) {
+            self.profile.give(&slot.placement, slot.span);
+        }
+        self.profile.tidy();
+        for (job, until) in late {
             let held = self.running.remove(&job).expect("it was just seen");
             self.hold(now, job, &held.placement, until);
         }
-        for index in again {
-            let job = queue.get(index).expect("bookings stand in the order of the queue");
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             self.book(now, index, job, desk);
         }
     }

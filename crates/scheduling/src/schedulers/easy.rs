@@ -257,19 +257,17 @@ impl Scheduler for ByCount {
             self.promise.give(head.id, at);
         }
         // What a backfilled job uses up shows in the next shadow: it is then running.
-        let may_start = |job: &Job| {
-            shadow.is_none_or(|(at, extra)| {
-                now.saturating_add(job.estimate) <= at
-                    || desk.machine().needed(&job.request) <= extra
-            })
-        };
-        let candidates: Vec<usize> =
-            (1..queue.len()).filter(|&index| queue.get(index).is_some_and(may_start)).collect();
-        candidates.into_iter().map(Start::at).find(|start| {
-            let request = queue.get(start.index).map(|job| job.request);
-            let ask = |request: &_| desk.can_start(request).ok();
-            request.is_some_and(|request| self.refused.ask(&request, ask).is_some())
-        })
+        let (at, extra) = shadow.unwrap_or((Time::MAX, u64::MAX));
+        for (index, job) in queue.iter().enumerate().skip(1) {
+            let ends_in_time = now.saturating_add(job.estimate) <= at;
+            if ends_in_time || desk.machine().needed(&job.request) <= extra {
+                let ask = |request: &_| desk.can_start(request).ok();
+                if self.refused.ask(&job.request, ask).is_some() {
+                    return Some(Start::at(index));
+                }
+            }
+        }
+        None
     }
 
     fn broken_guarantees(&self) -> u64 {

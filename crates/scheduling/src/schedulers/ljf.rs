@@ -7,7 +7,7 @@
 //! arrival, and one question, a decision.
 //!
 //! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
-//! partitioning scheme", IEEE TPDS 2(4), 1991: large jobs first pack better.
+//! partitioning scheme", IEEE TPDS 2(4), 1991, for a batch of jobs sorted by size.
 
 use std::cmp::Reverse;
 

@@ -7,8 +7,7 @@
 //! departure, O(1) after an arrival, and one question, a decision.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
-//! 1988, for smallest number of processes and smallest cumulative demand first; compared on meshes
-//! by Yoo & Das, IEEE TPDS 13(5), 2002.
+//! 1988, for smallest number of processes and smallest cumulative demand first.
 
 use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_workload::Job;
@@ -19,7 +18,7 @@ use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
 pub(crate) const SPEC: Spec = Spec {
     name: "sjf",
     title: "Smallest job first",
-    source: "Majumdar, Eager & Bunt 1988; Yoo & Das 2002",
+    source: "Majumdar, Eager & Bunt 1988",
     options: &[BY],
     variants: &["", "area", "time"],
     build: |options| {

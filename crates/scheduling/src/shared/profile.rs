@@ -56,6 +56,23 @@ impl Profile {
         self.change(span, |free| placement.parts().iter().for_each(|part| free.give(part)));
     }
 
+    /// When, before `limit`, nodes are first free for as long as a job is estimated to run.
+    pub(crate) fn earliest_of(
+        &self,
+        placement: &Placement,
+        estimate: Time,
+        limit: Time,
+    ) -> Option<Span> {
+        let starts = self.segments.iter().enumerate();
+        starts.take_while(|(_, segment)| segment.from < limit).find_map(|(index, segment)| {
+            let span = Span::new(segment.from, estimate);
+            let window = self.segments[index..].iter().take_while(|later| later.from < span.to);
+            let is_free =
+                |free: &Occupancy| placement.parts().iter().all(|part| free.is_free(part));
+            window.map(|later| &later.free).all(is_free).then_some(span)
+        })
+    }
+
     /// Joins segments that do not differ.
     pub(crate) fn tidy(&mut self) {
         self.segments.dedup_by(|next, before| next.free == before.free);

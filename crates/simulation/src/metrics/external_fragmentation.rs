@@ -30,7 +30,7 @@ impl Observer for ExternalFragmentation {
         match fact {
             Fact::CountingStarts => self.mean = Mean::default(),
             Fact::Attempted(attempt) if attempt.refusal == Some(Refusal::NoFreeSubmesh) => {
-                self.mean.add(f64::from(attempt.free) / f64::from(self.context.nodes));
+                self.mean.add(f64::from(attempt.free) / self.context.nodes());
             }
             _ => {}
         }

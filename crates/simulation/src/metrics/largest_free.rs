@@ -16,7 +16,7 @@ pub(super) const SPEC: Spec = Spec {
     standard: false,
     build: |context| {
         let mut largest = TimeAverage::default();
-        largest.set(Time::ZERO, f64::from(context.nodes));
+        largest.set(Time::ZERO, context.nodes());
         Box::new(LargestFree { context: *context, largest, end: Time::ZERO })
     },
 };
@@ -53,6 +53,6 @@ impl Observer for LargestFree {
 
 impl Metric for LargestFree {
     fn value(&self) -> Option<f64> {
-        self.largest.value(self.end).map(|volume| volume / f64::from(self.context.nodes))
+        self.largest.value(self.end).map(|volume| volume / self.context.nodes())
     }
 }

@@ -6,8 +6,10 @@
 mod attempts;
 mod blocking;
 mod blocks_per_job;
+mod broken_guarantees;
 mod busy_submeshes;
 mod completed;
+mod dispersal;
 mod energy;
 mod external_fragmentation;
 mod hops;
@@ -18,6 +20,7 @@ mod largest_free;
 mod latency;
 mod makespan;
 mod mean;
+mod overtakings;
 mod rejected;
 mod service;
 mod slowdown;
@@ -26,7 +29,11 @@ mod turnaround;
 mod utilization;
 mod utilization_granted;
 mod waiting;
+mod waiting_max;
+mod waiting_p99;
+mod waits;
 
+use pavior_mesh::Grid;
 use pavior_network::Energy;
 use pavior_workload::Unit as TimeUnit;
 
@@ -49,8 +56,8 @@ pub struct Spec {
 /// What a metric needs to know of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// Nodes of the machine.
-    pub nodes: u32,
+    /// The machine.
+    pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
     /// The least run time in the bounded slowdown, in units of time.
@@ -59,6 +66,30 @@ pub struct Context {
     pub routing_delay: u32,
     /// What messages cost.
     pub energy: Energy,
+}
+
+impl Context {
+    /// Of a machine, with everything else at its default.
+    ///
+    /// ```
+    /// let context = pavior_simulation::metrics::Context::of("mesh:8x8".parse()?);
+    /// assert_eq!(context.nodes(), 64.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(grid: Grid) -> Context {
+        Context {
+            grid,
+            time: TimeUnit::TIME_UNIT,
+            slowdown_bound: 1.0,
+            routing_delay: 3,
+            energy: Energy::default(),
+        }
+    }
+
+    /// Nodes of the machine.
+    pub fn nodes(&self) -> f64 {
+        f64::from(self.grid.nodes())
+    }
 }
 
 /// An observer that ends as a number.
@@ -137,6 +168,17 @@ pub const ALL: &[&Spec] = &[
     &blocking::SPEC,
     &hops::SPEC,
     &energy::SPEC,
+    &dispersal::SPEC,
     &interruptions::SPEC,
     &largest_free::SPEC,
+    &waiting_max::SPEC,
+    &waiting_max::SMALL,
+    &waiting_max::MEDIUM,
+    &waiting_max::LARGE,
+    &waiting_p99::SPEC,
+    &waiting_p99::SMALL,
+    &waiting_p99::MEDIUM,
+    &waiting_p99::LARGE,
+    &overtakings::SPEC,
+    &broken_guarantees::SPEC,
 ];

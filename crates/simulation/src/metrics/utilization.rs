@@ -42,6 +42,6 @@ impl Observer for Utilization {
 
 impl Metric for Utilization {
     fn value(&self) -> Option<f64> {
-        self.held.value(self.end).map(|nodes| nodes / f64::from(self.context.nodes))
+        self.held.value(self.end).map(|nodes| nodes / self.context.nodes())
     }
 }

@@ -46,6 +46,6 @@ impl Observer for UtilizationGranted {
 
 impl Metric for UtilizationGranted {
     fn value(&self) -> Option<f64> {
-        self.held.value(self.end).map(|nodes| nodes / f64::from(self.context.nodes))
+        self.held.value(self.end).map(|nodes| nodes / self.context.nodes())
     }
 }

@@ -1,7 +1,6 @@
 //! What happens at one instant, in which order; what ends a run; what a warm-up drops.
 
 use pavior_kernel::Time;
-use pavior_network::Energy;
 use pavior_simulation::metrics::{ALL, Context, Metric};
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Outcome, Recorder, Setup, run};
 use pavior_workload::{Job, Unit};
@@ -16,13 +15,7 @@ fn go(
     setup: &Setup,
     jobs: Vec<Job>,
 ) -> (Outcome, Vec<Times>, impl Fn(&str) -> Option<f64> + use<>) {
-    let context = Context {
-        nodes: setup.grid.nodes(),
-        time: Unit::CYCLE,
-        slowdown_bound: 1.0,
-        routing_delay: 3,
-        energy: Energy::default(),
-    };
+    let context = Context { time: Unit::CYCLE, ..Context::of(setup.grid) };
     let mut metrics: Vec<Box<dyn Metric>> = ALL.iter().map(|spec| (spec.build)(&context)).collect();
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> =

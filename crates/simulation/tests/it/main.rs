@@ -1,6 +1,9 @@
 //! The behaviour of the simulation, seen from outside.
 
+mod failures;
+mod fairness;
 mod instants;
+mod messages;
 mod reference;
 
 use pavior_kernel::Time;

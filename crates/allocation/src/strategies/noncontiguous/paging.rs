@@ -26,6 +26,8 @@
 //! the last pages are smaller (`border=unused` leaves them out, as the literature's machines have
 //! none), and a job takes pages until they hold enough nodes. Wraps are ignored.
 
+use std::sync::Arc;
+
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 
@@ -144,7 +146,7 @@ struct Paging {
     /// The grid of pages: a page is a node of it.
     pages: Grid,
     /// The pages that are ever granted, in order of index.
-    order: Vec<NodeId>,
+    order: Arc<[NodeId]>,
     /// By page: how many of its nodes are not free, its jobs' spare nodes among them.
     busy: Vec<u32>,
     /// By page: whether it is ever granted.
@@ -165,7 +167,7 @@ impl Paging {
             grid,
             side,
             pages,
-            order: order_of(&pages, options),
+            order: order_of(&pages, options).into(),
             busy: vec![0; count],
             usable: vec![true; count],
             ready: 0,
@@ -177,7 +179,8 @@ impl Paging {
             };
             paging.usable =
                 (0..count).map(|page| whole(&paging.page(NodeId(page as u32)))).collect();
-            paging.order.retain(|page| paging.usable[page.index()]);
+            let used = |page: &&NodeId| paging.usable[page.index()];
+            paging.order = paging.order.iter().filter(used).copied().collect();
         }
         paging.ready = paging.order.iter().map(|&page| paging.page(page).volume()).sum();
         paging
@@ -223,7 +226,7 @@ impl Strategy for Paging {
         }
         let mut parts = Vec::new();
         let mut nodes = 0;
-        for &page in &self.order {
+        for &page in self.order.iter() {
             self.work.boxes += 1;
             if self.busy[page.index()] > 0 {
                 continue;

@@ -14,12 +14,15 @@
 //!     +===============+   it could be two jobs of 1    +---------------+  can share a line
 //! ```
 //!
+//! So `plain` is `multi` with one loop, and chains never compete for a cable: cables between a
+//! partition's own units are nobody else's. The judge's version of the model counts every cable.
+//!
 //! Misses nothing of its model: it refuses only if no box of its shapes has both its units and its
 //! cables free (`place` chooses among those that have). It therefore refuses free boxes whose cables
 //! are taken.
 //!
-//! Cost: O(N/64 log(side)) a shape for the bases, O(lines) a base for rings and O(units) for chains;
-//! `mfp` looks for the largest free box once for every base.
+//! Cost: O(N/64 log(side)) a shape for the bases, and O(lines through it) for a base; `mfp` looks for
+//! the largest free box at every base that touches the largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in the
 //! Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated links,
@@ -33,7 +36,7 @@ use std::collections::BTreeMap;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Point, Request, Scan, Sides, volume};
 
-use super::super::shared::cables::{Cables, Wiring};
+use super::super::shared::cables::Cables;
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition, Scene, Shape};
@@ -107,10 +110,12 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-fn wiring(options: &Options) -> Wiring {
+/// How many rings through part of it a line carries. On a plain line a ring has the only way back,
+/// which is the cables of all other units.
+fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
-        "plain" => Wiring::Plain,
-        _ => Wiring::Loops(options.integer("loops") as u16),
+        "plain" => 1,
+        _ => options.integer("loops") as u32,
     }
 }
 
@@ -148,7 +153,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         turn: Turn::of(options),
         all_shapes: options.get("shapes") == "all",
         largest: options.get("place") == "mfp",
-        cables: Cables::new(*grid, wiring(options), torus_axes(options)),
+        cables: Cables::new(*grid, torus_axes(options), rings_a_line(options)),
         bases: BaseSet::new(*grid),
         left: Occupancy::all_free(*grid),
         shapes: Vec::new(),
@@ -283,7 +288,7 @@ fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
 }
 
 /// How many of the partitions that are held use each cable.
-struct Users(BTreeMap<(usize, Point), usize>);
+struct Users(BTreeMap<(usize, Point), u64>);
 
 impl Users {
     fn of(scene: &Scene<'_>) -> Users {
@@ -298,9 +303,9 @@ impl Users {
 
     /// Whether a box has its units and its cables.
     fn allow(&self, scene: &Scene<'_>, cuboid: &Cuboid) -> bool {
-        let most = match wiring(scene.options) {
-            Wiring::Plain => 1,
-            Wiring::Loops(loops) => usize::from(loops),
+        let most = match scene.options.get("wiring") {
+            "plain" => 1,
+            _ => scene.options.integer("loops"),
         };
         let is_free = |cable| self.0.get(&cable).is_none_or(|&users| users < most);
         scene.free.is_free(cuboid)
@@ -322,11 +327,11 @@ fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Poi
                 cables.push((axis, from));
             };
             let last = cuboid.coordinate(grid, axis, side - 1);
-            match wiring(options) {
+            match options.get("wiring") {
                 _ if side == 1 => {}
-                Wiring::Plain if ring => (0..n).for_each(&mut cable),
-                Wiring::Plain if unit[axis] != last => cable(unit[axis]),
-                Wiring::Loops(_) if ring && side < n => cable(0),
+                "plain" if ring => (0..n).for_each(&mut cable),
+                "plain" if unit[axis] != last => cable(unit[axis]),
+                "multi" if ring && side < n => cable(0),
                 _ => {}
             }
         }

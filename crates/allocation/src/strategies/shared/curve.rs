@@ -1,5 +1,7 @@
 //! One-dimensional packing: the machine as a line of nodes in some order.
 
+use std::sync::Arc;
+
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request, order};
 
@@ -68,7 +70,7 @@ pub(in crate::strategies) enum Packing {
 pub(in crate::strategies) struct Curve {
     grid: Grid,
     /// Empty for row-major, where a node's rank is its number.
-    nodes: Vec<NodeId>,
+    nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
     chosen: Vec<NodeId>,
@@ -80,7 +82,8 @@ impl Curve {
         if nodes.is_sorted() {
             nodes = Vec::new();
         }
-        Curve { grid, nodes, ranks: Vec::new(), chosen: Vec::new(), work: Work::default() }
+        let (ranks, chosen) = (Vec::new(), Vec::new());
+        Curve { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
     /// The runs along x of `count` free nodes; `None` if fewer are free. O(N), and O(count log
@@ -104,7 +107,7 @@ impl Curve {
             self.work.boxes += self.ranks.len() as u64;
         } else {
             let mut looked = 0;
-            let nodes = (0u32..).zip(&self.nodes).inspect(|_| looked += 1);
+            let nodes = (0u32..).zip(self.nodes.iter()).inspect(|_| looked += 1);
             let is_free = |&(_, &node): &(u32, &NodeId)| free.is_node_free(node);
             self.ranks.extend(nodes.filter(is_free).map(|(rank, _)| rank).take(most));
             self.work.boxes += looked;

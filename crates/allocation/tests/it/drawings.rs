@@ -1,0 +1,80 @@
+//! The drawings in the documentation are what the strategies do.
+//!
+//! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, the request being a
+//! shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first, planes
+//! after an empty line: `#` was busy, the letters are the parts granted, in order. A block that has
+//! no letters is a refusal, whose reason stands in its first line, behind the colon.
+
+use pavior_allocation::{Machine, Placement, Selection};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, picture};
+
+fn request(text: &str) -> Request {
+    if let Some(count) = text.strip_suffix(" nodes") {
+        return Request::nodes(count.parse().unwrap());
+    }
+    let mut sides = [1; 3];
+    for (side, number) in sides.iter_mut().zip(text.split('x')) {
+        *side = number.parse().unwrap();
+    }
+    Request::shape(sides)
+}
+
+/// The rows drawn again, as the strategy answers.
+fn redraw(head: &str, rows: &str) -> (String, String) {
+    let (strategy, rest) = head.split_once(" on ").unwrap();
+    let (grid, rest) = rest.split_once(", ").unwrap();
+    let (asked, _) = rest.split_once(':').unwrap();
+    let grid: Grid = grid.parse().unwrap();
+    let selection: Selection = strategy.parse().unwrap();
+    let mut machine = Machine::new(grid, &selection, 1).unwrap();
+    let busy: String =
+        rows.chars().map(|mark| if mark.is_ascii_alphabetic() { '.' } else { mark }).collect();
+    let drawn = picture::parse(grid, &busy).unwrap_or_else(|e| panic!("{head}: {e}"));
+    for node in (0..grid.nodes()).map(NodeId).filter(|&node| !drawn.is_node_free(node)) {
+        let single = Placement::Whole(Cuboid::node(grid.point(node)));
+        machine.allocate_at(JobId(1000 + u64::from(node.0)), single).unwrap();
+    }
+    match machine.allocate(JobId(1), &request(asked)) {
+        Err(refusal) => (busy, format!("{strategy} on {grid}, {asked}: {}", refusal.word())),
+        Ok(placement) => {
+            let letter = |node: NodeId| {
+                let point = grid.point(node);
+                let part = placement.parts().iter().position(|p| p.contains(&grid, point));
+                part.map(|part| char::from(b'a' + part as u8))
+            };
+            // The marks, in the order in which they are drawn.
+            let [w, d, h] = grid.sides();
+            let points =
+                (0..h).flat_map(|z| (0..d).rev().flat_map(move |y| (0..w).map(move |x| [x, y, z])));
+            let mut points = points.map(|point| grid.id(point));
+            let mark = |mark: char| match mark {
+                '.' | '#' => letter(points.next().unwrap()).unwrap_or(mark),
+                _ => mark,
+            };
+            (busy.chars().map(mark).collect(), format!("{strategy} on {grid}, {asked}:"))
+        }
+    }
+}
+
+#[test]
+fn drawings_are_what_happens() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/strategies");
+    let mut count = 0;
+    let mut faults = String::new();
+    for page in ["noncontiguous.md", "partition-hardware.md"] {
+        let text = std::fs::read_to_string(format!("{folder}/{page}")).unwrap();
+        for block in text.split("```text\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let Some((head, rows)) = block.split_once('\n') else { continue };
+            if head.contains(" on ") && head.contains(':') {
+                count += 1;
+                let (drawn, answer) = redraw(head, rows);
+                if (drawn.as_str(), answer.as_str()) != (rows, head) {
+                    faults += &format!("{page}:\n{head}\n{rows}is\n{answer}\n{drawn}\n");
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(count >= 20, "{count} drawings");
+}

@@ -1,0 +1,72 @@
+//! Forks: plans on a copy, which leave the machine alone.
+
+use pavior_allocation::{Machine, Placement, Refusal, Selection};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
+
+fn machine(strategy: &str, grid: &str) -> Machine {
+    let selection: Selection = strategy.parse().unwrap();
+    Machine::new(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
+}
+
+#[test]
+fn failed_nodes_do_not_come_back_with_their_holder() {
+    for strategy in ["tff", "tbl", "naive", "mbs"] {
+        let mut machine = machine(strategy, "mesh:4x4");
+        let whole = Request::shape([4, 4, 1]);
+        let held = machine.allocate(JobId(1), &whole).unwrap().clone();
+        machine.fail(NodeId(5));
+        let mut fork = machine.fork();
+        fork.give(&held);
+        assert_eq!(fork.find(&whole), Err(Refusal::TooFewFreeNodes), "{strategy}");
+        assert_eq!(fork.free().count(), 15);
+        assert_eq!(machine.fork_empty().free().count(), 15);
+        machine.validate();
+    }
+}
+
+#[test]
+fn a_reservation_takes_what_is_free_of_it() {
+    let mut machine = machine("tbl", "mesh:6x2");
+    machine.allocate(JobId(1), &Request::shape([2, 2, 1])).unwrap();
+    let mut fork = machine.fork();
+    fork.take_free(&Placement::Whole(Cuboid::new([0, 0, 0], [4, 1, 1])));
+    assert_eq!(fork.free().count(), 6);
+    let beside = fork.find(&Request::shape([2, 2, 1])).unwrap();
+    assert_eq!(beside.parts(), [Cuboid::new([4, 0, 0], [2, 2, 1])]);
+    assert_eq!(machine.free().count(), 8);
+}
+
+#[test]
+fn asking_within_some_nodes_changes_nothing() {
+    let machine = machine("tbl", "mesh:4x2");
+    let mut fork = machine.fork_empty();
+    let mut free = Occupancy::all_free(*machine.grid());
+    free.take(&Cuboid::new([1, 0, 0], [1, 1, 1]));
+    let request = Request::shape([4, 1, 1]);
+    let found = fork.find_within(&free, &request).unwrap();
+    assert_eq!(found.parts(), [Cuboid::new([0, 1, 0], [4, 1, 1])]);
+    assert_eq!(fork.free().count(), 8);
+    assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
+}
+
+#[test]
+fn every_change_of_a_machine_changes_its_state() {
+    let mut machine = machine("random", "mesh:4x2");
+    let mut states = vec![machine.state()];
+    machine.allocate(JobId(1), &Request::nodes(3)).unwrap();
+    states.push(machine.state());
+    let node = Placement::Whole(Cuboid::node([0, 0, 0]));
+    machine.release(JobId(1)).unwrap();
+    states.push(machine.state());
+    machine.allocate_at(JobId(2), node).unwrap();
+    states.push(machine.state());
+    assert_eq!(states, [0, 1, 2, 3]);
+    machine.fail(NodeId(0));
+    machine.fail(NodeId(0));
+    machine.repair(NodeId(0));
+    machine.repair(NodeId(0));
+    assert_eq!((machine.state(), machine.health()), (5, 2));
+    machine.probe(&Request::nodes(1)).unwrap();
+    drop(machine.fork().find(&Request::nodes(1)));
+    assert_eq!(machine.state(), 5);
+}

@@ -1,0 +1,122 @@
+//! What backfilling promises, and that it keeps it when estimates are exact.
+
+use std::collections::BTreeMap;
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::workloads::{Estimates, GRID, jobs, strategies};
+use crate::world::{Nobody, Watch, World};
+
+/// Finds out on its own when the head could start at the latest, the first time it is seen.
+#[derive(Default)]
+struct Bounds(BTreeMap<JobId, Time>);
+
+impl Watch for Bounds {
+    fn asked(&mut self, world: &World) {
+        let head = world.queue.get(0).unwrap();
+        if self.0.contains_key(&head.id) {
+            return;
+        }
+        let mut copy = world.machine.clone();
+        let mut bound = world.now;
+        for running in world.running.by_estimated_end() {
+            // All that end together go before the strategy is asked.
+            if running.estimated_end() > bound {
+                if copy.probe(&head.request).is_ok() {
+                    break;
+                }
+                bound = running.estimated_end();
+            }
+            copy.release(running.job.id).unwrap();
+        }
+        if copy.probe(&head.request).is_ok() {
+            self.0.insert(head.id, bound);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn with_exact_estimates_no_head_starts_later_than_first_promised(
+        jobs in jobs(40, Estimates::Exact),
+    ) {
+        for strategy in strategies(GRID) {
+            let mut bounds = Bounds::default();
+            let world = World::new(GRID, strategy, "easy").run(&jobs, &mut bounds);
+            prop_assert_eq!(world.broken(), 0);
+            for (job, bound) in bounds.0 {
+                prop_assert!(world.start_of(job.0) <= bound, "{:?} with {}", job, strategy);
+            }
+        }
+    }
+
+    /// Estimates that are too long only make things better for the head.
+    #[test]
+    fn with_safe_estimates_no_head_starts_later_than_first_promised(
+        jobs in jobs(40, Estimates::Safe),
+    ) {
+        for strategy in ["tff", "tbl", "mbs", "naive"] {
+            let mut bounds = Bounds::default();
+            let world = World::new(GRID, strategy, "easy").run(&jobs, &mut bounds);
+            prop_assert_eq!(world.broken(), 0);
+            for (job, bound) in bounds.0 {
+                prop_assert!(world.start_of(job.0) <= bound, "{:?} with {}", job, strategy);
+            }
+        }
+    }
+
+    /// With exact estimates a conservative booking is final: who comes later changes nothing.
+    #[test]
+    fn with_exact_estimates_conservative_delays_nobody(
+        jobs in jobs(30, Estimates::Exact),
+        part in 0usize..30,
+    ) {
+        let part = part.min(jobs.len());
+        let before = |starts: Vec<(JobId, Time)>| {
+            let mut starts: Vec<_> =
+                starts.into_iter().filter(|start| start.0.0 < part as u64).collect();
+            starts.sort_unstable();
+            starts
+        };
+        for strategy in strategies(GRID) {
+            let all = World::new(GRID, strategy, "conservative").run(&jobs, &mut Nobody);
+            let some = World::new(GRID, strategy, "conservative").run(&jobs[..part], &mut Nobody);
+            prop_assert_eq!((all.broken(), all.started.len()), (0, jobs.len()));
+            prop_assert_eq!(before(all.starts()), before(some.starts()), "{}", strategy);
+        }
+    }
+
+    #[test]
+    fn with_safe_estimates_conservative_breaks_no_promise(jobs in jobs(30, Estimates::Safe)) {
+        for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
+            let world = World::new(GRID, strategy, "conservative").run(&jobs, &mut Nobody);
+            prop_assert_eq!(world.broken(), 0, "{}", strategy);
+        }
+    }
+
+    /// The head of EASY starts no later than under a scheduler that backfills nobody from the same
+    /// state on: so the first job that has to wait does in both.
+    #[test]
+    fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
+        for strategy in ["tff", "mbs", "naive"] {
+            let fcfs = World::new(GRID, strategy, "fcfs").run(&jobs, &mut Nobody);
+            let arrival = |job: JobId| arrival_of(&jobs, job);
+            let Some(first) = fcfs.started.iter().find(|start| start.at > arrival(start.job)) else {
+                continue;
+            };
+            for scheduler in ["easy", "conservative"] {
+                let other = World::new(GRID, strategy, scheduler).run(&jobs, &mut Nobody);
+                prop_assert!(other.start_of(first.job.0) <= first.at, "{}", scheduler);
+            }
+        }
+    }
+}
+
+fn arrival_of(jobs: &[Job], job: JobId) -> Time {
+    jobs[job.0 as usize].arrival
+}

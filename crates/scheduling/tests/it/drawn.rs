@@ -1,0 +1,130 @@
+//! Drawn cases: small enough to check by eye.
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Request};
+use pavior_workload::Job;
+
+use crate::world::{Nobody, World, job};
+
+fn row(nodes: u16) -> Request {
+    Request::shape([nodes, 1, 1])
+}
+
+fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
+    let world = World::new(grid, "ff", scheduler).run(jobs, &mut Nobody);
+    jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
+}
+
+/// The geometric trap:
+///
+/// ```text
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
+///      a a . . b b    until 20.
+/// count:  t = 0  a a c . b b      t = 4  . . c . b b      t = 9  . . c h h h
+/// space:  t = 0  a a . c b b      t = 4  h h h c b b
+/// ```
+#[test]
+fn counting_delays_the_head_and_geometry_does_not() {
+    let jobs = [
+        job(0, 0, row(2), 4, 4),   // a
+        job(1, 0, row(2), 1, 1),   // keeps 2 and 3 until b has been placed
+        job(2, 0, row(2), 9, 9),   // b
+        job(3, 1, row(3), 5, 5),   // h
+        job(4, 1, row(1), 19, 19), // c
+    ];
+    let count = World::new("mesh:6", "ff", "easy:count").run(&jobs, &mut Nobody);
+    let geometry = World::new("mesh:6", "ff", "easy").run(&jobs, &mut Nobody);
+    let node = |x| Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1]));
+    assert_eq!((count.start_of(4), &count.of(4).placement), (Time(1), &node(2)));
+    assert_eq!((geometry.start_of(4), &geometry.of(4).placement), (Time(1), &node(3)));
+    assert_eq!((count.start_of(3), count.broken()), (Time(9), 1));
+    assert_eq!((geometry.start_of(3), geometry.broken()), (Time(4), 0));
+}
+
+/// Three in the window from the oldest, a, which does not fit until 9:
+///
+/// ```text
+///   [a b c] d     b starts; d fits too, but is outside the window until a starts
+/// ```
+#[test]
+fn a_window_keeps_the_places_of_those_who_started() {
+    let jobs = [
+        job(0, 0, row(3), 9, 9),
+        job(1, 0, row(4), 2, 2), // a
+        job(2, 0, row(1), 9, 9), // b
+        job(3, 0, row(4), 2, 2), // c
+        job(4, 0, row(1), 9, 9), // d
+    ];
+    assert_eq!(starts("mesh:5", "window:3", &jobs), [0, 9, 0, 11, 9]);
+    assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
+}
+
+/// The head of 4 in a row is promised 5, where a and b together leave room: c ends by then and may
+/// use the promised nodes; d would not.
+///
+/// ```text
+///   a a b . . .   until 5 and 7; mesh:6; head 5 in a row: promised 7
+/// ```
+#[test]
+fn who_ends_in_time_may_use_reserved_nodes() {
+    let jobs = [
+        job(0, 0, row(2), 5, 5), // a
+        job(1, 0, row(1), 7, 7), // b
+        job(2, 0, row(5), 1, 1), // head: 0 to 4 at 7
+        job(3, 0, row(2), 7, 7), // c: until 7, on 3 and 4
+        job(4, 0, row(1), 8, 8), // d: beside the reservation, on 5
+        job(5, 0, row(1), 2, 2), // e: nothing is left before 5
+    ];
+    for scheduler in ["easy", "conservative"] {
+        assert_eq!(starts("mesh:6", scheduler, &jobs), [0, 0, 7, 0, 0, 5], "{scheduler}");
+    }
+}
+
+/// Under EASY only the head is safe: c, which delays b, may pass a. Conservative keeps b's booking.
+///
+/// ```text
+///   x  0 1 2 3     r until 4; a (4 wide) is the head, booked for 4; b (2 wide) for 5, because it
+///      r r r .     would run into a; c (1 wide, 10 long) ends long after both
+/// ```
+#[test]
+fn conservative_protects_those_behind_the_head() {
+    let jobs = [
+        job(0, 0, row(3), 4, 4),   // r
+        job(1, 0, row(3), 1, 1),   // a: 0 to 2 at 4
+        job(2, 0, row(4), 2, 2),   // b: all at 5
+        job(3, 0, row(1), 10, 10), // c: beside a, but in b's way
+    ];
+    assert_eq!(starts("mesh:4", "easy", &jobs), [0, 4, 10, 0]);
+    assert_eq!(starts("mesh:4", "conservative", &jobs), [0, 4, 5, 7]);
+}
+
+/// Classes 0 (one node), 1 (two or three) and 2 (four to seven).
+#[test]
+fn scan_goes_round() {
+    let jobs = [
+        job(0, 0, row(4), 10, 10),
+        job(1, 1, row(1), 5, 5),
+        job(2, 1, row(2), 5, 5),
+        job(3, 1, row(4), 5, 5),
+        job(4, 2, row(3), 5, 5),
+    ];
+    // The class of 4 is at hand, and its next job blocks; then 1, then 2 and 3.
+    assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
+    assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
+}
+
+/// With factor 0.5 the second of two waiting jobs may bypass the head, the third of three not.
+#[test]
+fn bypass_deepens_with_the_queue() {
+    let jobs = [
+        job(0, 0, row(3), 9, 9),
+        job(1, 1, row(2), 1, 1),
+        job(2, 1, row(2), 1, 1),
+        job(3, 1, row(1), 1, 1),
+        job(4, 3, row(2), 1, 1),
+        job(5, 5, row(2), 1, 1),
+    ];
+    // Three wait at 1: two are tried. Four wait at 3: three are.
+    assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
+}

@@ -1,0 +1,69 @@
+//! Nodes that fail: promises do not cover them, and plans are made anew.
+
+use pavior_kernel::Time;
+use pavior_mesh::{NodeId, Request};
+use proptest::prelude::*;
+
+use crate::workloads::{Estimates, GRID, jobs, schedulers};
+use crate::world::{Nobody, World, job};
+
+#[test]
+fn a_failure_voids_promises() {
+    let row = |nodes| Request::shape([nodes, 1, 1]);
+    let jobs = [
+        job(0, 0, row(2), 4, 4),
+        job(1, 0, row(3), 2, 2), // promised 4, on 0 to 2 of mesh:4
+        job(2, 9, row(1), 1, 1),
+    ];
+    for scheduler in ["easy", "easy:count", "conservative"] {
+        let mut world = World::new("mesh:4", "ff", scheduler);
+        world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
+        let world = world.run(&jobs, &mut Nobody);
+        assert_eq!((world.start_of(1), world.broken()), (Time(7), 0), "{scheduler}");
+    }
+}
+
+/// Failures and repairs of nodes of [`GRID`], in order; in the end all are repaired.
+fn upsets() -> impl Strategy<Value = Vec<(Time, NodeId, bool)>> {
+    prop::collection::vec((0u64..40, 0u32..20, 1u64..30), 0..6).prop_map(|failures| {
+        let mut upsets: Vec<(Time, NodeId, bool)> = failures
+            .into_iter()
+            .flat_map(|(at, node, length)| {
+                [(Time(at), NodeId(node), true), (Time(at + length), NodeId(node), false)]
+            })
+            .collect();
+        upsets.sort_by_key(|upset| upset.0);
+        upsets
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Jobs keep failed nodes until they depart.
+    #[test]
+    fn all_jobs_start_whatever_fails(jobs in jobs(25, Estimates::Any), upsets in upsets()) {
+        for scheduler in schedulers() {
+            for strategy in ["tff", "tbl", "naive"] {
+                let mut world = World::new(GRID, strategy, &scheduler);
+                world.upsets.clone_from(&upsets);
+                let world = world.run(&jobs, &mut Nobody);
+                prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
+            }
+        }
+    }
+
+    /// Each failure voids what was promised before; what is promised after it takes into account
+    /// that failed nodes do not come back with the jobs that hold them.
+    #[test]
+    fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
+        for scheduler in ["easy", "conservative"] {
+            for strategy in ["tff", "tbl", "naive", "mbs"] {
+                let mut world = World::new(GRID, strategy, scheduler);
+                world.upsets.clone_from(&upsets);
+                let world = world.run(&jobs, &mut Nobody);
+                prop_assert_eq!(world.broken(), 0, "{} {}", scheduler, strategy);
+            }
+        }
+    }
+}

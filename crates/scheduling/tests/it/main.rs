@@ -1,0 +1,12 @@
+//! The behaviour of the scheduling crate, seen from outside.
+
+mod backfilling;
+mod drawn;
+mod estimates;
+mod failures;
+mod order;
+mod plain;
+mod reference;
+mod registry;
+mod workloads;
+mod world;

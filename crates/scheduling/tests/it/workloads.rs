@@ -1,0 +1,58 @@
+//! Random workloads for property tests.
+
+use pavior_mesh::Request;
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::world::job;
+
+/// The machine of the property tests: small enough to be crowded, odd enough to fragment.
+pub(crate) const GRID: &str = "mesh:5x4";
+
+/// How estimates relate to run times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Estimates {
+    Exact,
+    /// At least the run time.
+    Safe,
+    /// Anything, zero included.
+    Any,
+}
+
+/// Jobs on [`GRID`], in the order of arrival, that run for at least a tick.
+pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = Vec<Job>> {
+    let draft = (0u64..6, 1u16..=5, 1u16..=4, 1u64..20, 0u64..20);
+    prop::collection::vec(draft, 1..most).prop_map(move |drafts| {
+        let mut arrival = 0;
+        let jobs = drafts.into_iter().enumerate().map(|(id, (gap, w, d, run, other))| {
+            // Half of the jobs come together with the one before.
+            arrival += gap.saturating_sub(3);
+            let estimate = match estimates {
+                Estimates::Exact => run,
+                Estimates::Safe => run + other.saturating_sub(8),
+                Estimates::Any => other,
+            };
+            job(id as u64, arrival, Request::shape([w, d, 1]), run, estimate)
+        });
+        jobs.collect()
+    })
+}
+
+/// The names of all strategies that work on a grid, at their defaults.
+pub(crate) fn strategies(grid: &str) -> Vec<&'static str> {
+    let grid = grid.parse().unwrap();
+    pavior_allocation::registry::all()
+        .iter()
+        .filter(|spec| pavior_allocation::Selection::defaults(spec).supports(&grid).is_ok())
+        .map(|spec| spec.name)
+        .collect()
+}
+
+/// The names of all schedulers, in all their variants.
+pub(crate) fn schedulers() -> Vec<String> {
+    pavior_scheduling::registry::all()
+        .iter()
+        .flat_map(|spec| pavior_scheduling::Selection::variants(spec))
+        .map(|selection| selection.to_string())
+        .collect()
+}

@@ -1,0 +1,53 @@
+//! Overtakings: how often a job started while an older one waited, counted for each of the older.
+//!
+//! Zero under FCFS. A job that failed and waits again is not counted as waiting: it has had its turn.
+//! O(q) for each start, hence only when asked for.
+
+use std::collections::VecDeque;
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+
+use super::{Context, Metric, Spec, Unit};
+use crate::{Fact, Interest, Observer};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "overtakings",
+    meaning: "older jobs left waiting, summed over starts (only when asked for)",
+    unit: Unit::Count,
+    standard: false,
+    build: |_: &Context| Box::new(Overtakings::default()),
+};
+
+#[derive(Default)]
+struct Overtakings {
+    /// In the order of arrival.
+    waiting: VecDeque<JobId>,
+    count: u64,
+}
+
+impl Observer for Overtakings {
+    fn interest(&self) -> Interest {
+        Interest::ARRIVALS | Interest::STARTS
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.count = 0,
+            Fact::Arrived(job) => self.waiting.push_back(job.id),
+            Fact::Started { job, .. } => {
+                if let Ok(older) = self.waiting.binary_search(&job.id) {
+                    self.waiting.remove(older);
+                    self.count += older as u64;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for Overtakings {
+    fn value(&self) -> Option<f64> {
+        Some(self.count as f64)
+    }
+}

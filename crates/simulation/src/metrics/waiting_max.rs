@@ -1,0 +1,35 @@
+//! The longest wait: start less arrival, the maximum over completed jobs, by size class.
+//!
+//! Starvation shows here, not in the mean: see [`waits`](super::waits) for the size classes.
+
+use super::waits::{Class, Waits};
+use super::{Spec, Unit};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "waiting_max",
+    meaning: "the longest wait of completed jobs (only when asked for)",
+    unit: Unit::Time,
+    standard: false,
+    build: |context| Waits::percentile(context, Class::All, 100),
+};
+
+pub(super) const SMALL: Spec = Spec {
+    name: "waiting_max_small",
+    meaning: "the same of jobs of at most 1/64 of the nodes (only when asked for)",
+    build: |context| Waits::percentile(context, Class::Small, 100),
+    ..SPEC
+};
+
+pub(super) const MEDIUM: Spec = Spec {
+    name: "waiting_max_medium",
+    meaning: "the same of jobs above 1/64 and up to 1/8 of the nodes (only when asked for)",
+    build: |context| Waits::percentile(context, Class::Medium, 100),
+    ..SPEC
+};
+
+pub(super) const LARGE: Spec = Spec {
+    name: "waiting_max_large",
+    meaning: "the same of jobs above 1/8 of the nodes (only when asked for)",
+    build: |context| Waits::percentile(context, Class::Large, 100),
+    ..SPEC
+};

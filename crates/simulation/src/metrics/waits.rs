@@ -1,0 +1,72 @@
+//! The waiting times of completed jobs of a size class, for their maximum and percentiles.
+//!
+//! Size classes are shares of the machine: small jobs use at most 1/64 of its nodes, large ones more
+//! than 1/8, medium ones what is between. On 16x16 that is up to 4, up to 32, and above.
+
+use pavior_kernel::Time;
+
+use super::{Context, Metric};
+use crate::{Fact, Interest, Observer};
+
+/// Which jobs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    All,
+    Small,
+    Medium,
+    Large,
+}
+
+impl Class {
+    fn has(self, nodes: u32, machine: u32) -> bool {
+        let (nodes, machine) = (u64::from(nodes), u64::from(machine));
+        match self {
+            Class::All => true,
+            Class::Small => nodes * 64 <= machine,
+            Class::Medium => nodes * 64 > machine && nodes * 8 <= machine,
+            Class::Large => nodes * 8 > machine,
+        }
+    }
+}
+
+/// The waiting times of a class, and which of them is the metric.
+pub(super) struct Waits {
+    context: Context,
+    class: Class,
+    percent: u64,
+    ticks: Vec<Time>,
+}
+
+impl Waits {
+    /// The least wait that `percent` of the jobs of a class do not exceed (nearest rank).
+    pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
+        Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
+    }
+}
+
+impl Observer for Waits {
+    fn interest(&self) -> Interest {
+        Interest::DEPARTURES
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.ticks.clear(),
+            Fact::Departed { job, start, .. }
+                if self.class.has(job.request.nodes, self.context.grid.nodes()) =>
+            {
+                self.ticks.push(start.since(job.arrival));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for Waits {
+    fn value(&self) -> Option<f64> {
+        let rank = (self.ticks.len() as u64 * self.percent).div_ceil(100) as usize;
+        let mut ticks = self.ticks.clone();
+        let (_, wait, _) = ticks.select_nth_unstable(rank.checked_sub(1)?);
+        Some(self.context.time.units(*wait))
+    }
+}

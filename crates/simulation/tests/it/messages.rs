@@ -1,0 +1,185 @@
+//! Jobs that wait for their messages.
+
+use pavior_kernel::Time;
+use pavior_network::{EngineKind, Plan, RankOrder, Rounds, Sending, Settings};
+use pavior_simulation::{
+    Ending, Fact, Fate, Inputs, Interest, NetworkSetup, Observer, Recorder, Setup, run,
+};
+use pavior_workload::{Job, Service};
+use proptest::prelude::*;
+
+use crate::{job, setup};
+
+fn network(pattern: &str, sending: Option<Sending>) -> NetworkSetup {
+    NetworkSetup {
+        engine: EngineKind::Worm,
+        settings: Settings::default(),
+        plan: Plan { pattern: pattern.parse().unwrap(), sending, rounds: None, flits: 8 },
+        ranks: RankOrder::Coordinates,
+    }
+}
+
+fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -> Job {
+    Job { service, estimate: Time(1), ..job(id, arrival, shape, 1) }
+}
+
+/// Every message, in the order of delivery.
+#[derive(Default)]
+struct Messages(Vec<Sent>);
+
+impl Observer for Messages {
+    fn interest(&self) -> Interest {
+        Interest::DELIVERIES
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        if let Fact::Delivered(delivery) = fact {
+            assert_eq!(now, delivery.delivered);
+            self.0.push((delivery.created.0, delivery.delivered.0, delivery.hops));
+        }
+    }
+}
+
+/// (created, delivered, hops) of a message.
+type Sent = (u64, u64, u32);
+
+/// When each job started and departed, and its messages.
+fn go(setup: &Setup, jobs: &[Job]) -> (Vec<(u64, u64)>, Vec<Sent>) {
+    let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut messages];
+    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
+    run(setup, inputs, &mut observers).unwrap();
+    let times = recorder.into_records().into_iter().map(|record| match record.fate {
+        Fate::Started { start, end: Some(end), .. } => (start.0, end.0),
+        other => panic!("{other:?}"),
+    });
+    (times.collect(), messages.0)
+}
+
+fn with(machine: &str, strategy: &str, network: NetworkSetup) -> Setup {
+    Setup { network: Some(network), ..setup(machine, strategy, "fcfs", Ending::Drained) }
+}
+
+#[test]
+fn a_job_departs_with_its_last_delivery() {
+    // Two processors, one message over one hop: (3 + 1)(1 + 1) + 8 = 16 cycles.
+    let setup = with("mesh:4", "tff", network("one-to-all", None));
+    let jobs = [sender(0, 5, [2, 1, 1], Service::Iterations(1))];
+    let (times, messages) = go(&setup, &jobs);
+    assert_eq!(times, [(5, 21)]);
+    assert_eq!(messages, [(5, 21, 1)]);
+}
+
+#[test]
+fn a_job_of_one_processor_holds_it_for_one_cycle() {
+    let setup = with("mesh:4", "tff", network("all-to-all", None));
+    let jobs = [
+        sender(0, 3, [1, 1, 1], Service::Messages(9)),
+        sender(1, 3, [4, 1, 1], Service::Messages(1)),
+    ];
+    let (times, _) = go(&setup, &jobs);
+    assert_eq!(times[0], (3, 4));
+    assert_eq!(times[1].0, 4);
+}
+
+#[test]
+fn the_next_message_is_created_in_the_cycle_of_the_delivery_before() {
+    let setup = with("mesh:6", "tff", network("one-to-all", Some(Sending::Sequential)));
+    let (times, messages) = go(&setup, &[sender(0, 0, [6, 1, 1], Service::Iterations(1))]);
+    assert_eq!(messages.len(), 5);
+    for pair in messages.windows(2) {
+        assert_eq!(pair[1].0, pair[0].1);
+    }
+    // Nothing is in the way, so every latency is that of an empty network.
+    assert!(messages.iter().all(|&(created, delivered, hops)| {
+        delivered - created == u64::from(4 * (hops + 1) + 8)
+    }));
+    assert_eq!(times, [(0, messages[4].1)]);
+}
+
+#[test]
+fn who_waits_starts_in_the_cycle_of_the_departure() {
+    let setup = with("mesh:4", "tff", network("ring", None));
+    let jobs = [
+        sender(0, 0, [4, 1, 1], Service::Iterations(1)),
+        sender(1, 2, [4, 1, 1], Service::Iterations(1)),
+    ];
+    let (times, _) = go(&setup, &jobs);
+    assert_eq!(times[1].0, times[0].1);
+}
+
+#[test]
+fn messages_of_all_jobs_share_one_network() {
+    // Two jobs that are interleaved on a row get in each other's way; alone they do not.
+    let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
+    let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
+    // Single nodes hold every other place while the jobs start, so that they interleave.
+    let jobs: Vec<Job> = vec![
+        sender(0, 0, [1, 1, 1], Service::Iterations(1)),
+        sender(1, 0, [2, 1, 1], Service::Iterations(1)),
+        comb(2, 1),
+        comb(3, 1),
+    ];
+    let (times, together) = go(&alone, &jobs);
+    let blocked = together
+        .iter()
+        .filter(|&&(created, delivered, hops)| delivered - created > u64::from(4 * (hops + 1) + 8));
+    assert!(blocked.count() > 0, "{times:?}");
+}
+
+#[test]
+fn a_deadlock_ends_the_run_with_an_error() {
+    let mut network = network("all-to-all", Some(Sending::Pipelined));
+    network.settings.lanes = pavior_network::Lanes::One;
+    let setup = with("torus:4x4", "tff", network);
+    let jobs = vec![sender(0, 0, [4, 4, 1], Service::Iterations(3))];
+    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let error = run(&setup, inputs, &mut []).unwrap_err().to_string();
+    assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn both_engines_give_the_same_run(
+        machine in prop::sample::select(vec!["mesh:5x4", "torus:4x4", "grid:4wx3x2"]),
+        strategy in prop::sample::select(vec!["tff", "naive", "mbs", "gabl"]),
+        pattern in prop::sample::select(vec![
+            "one-to-all", "all-to-all", "near-neighbour", "ring", "all-reduce", "n-body",
+            "recursive-doubling", "binomial-tree", "multigrid", "stencil",
+        ]),
+        sending in prop::sample::select(vec![
+            None, Some(Sending::Sequential), Some(Sending::Blocking), Some(Sending::Pipelined),
+        ]),
+        rounds in prop::sample::select(vec![None, Some(Rounds::Barrier), Some(Rounds::Free)]),
+        draws in prop::collection::vec((0u64..60, [1u16..5, 1..4, 1..2], 1u64..30, any::<bool>()), 1..12),
+    ) {
+        let mut arrival = 0;
+        let jobs: Vec<Job> = draws.iter().enumerate().map(|(id, &(gap, shape, count, quota))| {
+            arrival += gap;
+            let service = if quota {
+                Service::Messages(count)
+            } else {
+                Service::Iterations(1 + count % 2)
+            };
+            sender(id as u64, arrival, shape, service)
+        }).collect();
+        let mut network = network(pattern, sending);
+        network.plan.rounds = rounds;
+        let setup = with(machine, strategy, network.clone());
+        let worm = fates(&setup, &jobs);
+        network.engine = EngineKind::Flit;
+        let flit = fates(&with(machine, strategy, network), &jobs);
+        prop_assert_eq!(worm, flit);
+    }
+}
+
+/// What became of every job, rejected ones included.
+fn fates(setup: &Setup, jobs: &[Job]) -> Vec<Fate> {
+    let mut recorder = Recorder::default();
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
+    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
+    run(setup, inputs, &mut observers).unwrap();
+    recorder.into_records().into_iter().map(|record| record.fate).collect()
+}
