@@ -32,6 +32,7 @@ pub mod registry;
 mod spec;
 mod strategies;
 mod strategy;
+mod work;
 
 pub use fork::Fork;
 pub use machine::{Machine, NotFree, UnknownJob};
@@ -39,5 +40,6 @@ pub use placement::Placement;
 pub use refusal::Refusal;
 pub use registry::{BuildError, Selection};
 pub use spec::{Spec, Unsupported};
-pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};
 pub use strategy::Strategy;
+pub use work::Work;

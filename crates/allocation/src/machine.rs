@@ -6,7 +6,7 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use thiserror::Error;
 
-use crate::{BuildError, Fork, Placement, Refusal, Selection, Strategy};
+use crate::{BuildError, Fork, Placement, Refusal, Selection, Strategy, Work};
 
 /// A machine whose nodes a strategy allocates.
 ///
@@ -153,6 +153,12 @@ impl Machine {
         // What a fork draws must not repeat what the machine draws next, nor move it.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.spec, strategy, free, healthy, draw)
+    }
+
+    /// How much the strategy has looked at so far, for answers and for its own index. What it says
+    /// of the empty machine ([`Machine::could_ever_fit`]) is not counted.
+    pub fn work(&self) -> Work {
+        self.strategy.work()
     }
 
     /// The number of jobs that hold nodes.

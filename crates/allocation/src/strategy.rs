@@ -3,7 +3,7 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Occupancy, Request};
 
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// A rule that decides which free nodes a request gets.
 ///
@@ -24,6 +24,9 @@ pub trait Strategy: Send {
 
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
+
+    /// How much it has looked at so far.
+    fn work(&self) -> Work;
 
     /// A copy, for questions of the kind "what if".
     fn fork(&self) -> Box<dyn Strategy>;

@@ -36,6 +36,7 @@ pub struct BaseSet {
     spare: Vec<u64>,
     /// By axis and shift: which nodes take their bit from beyond the end of the axis.
     wrapped: [Vec<Box<[u64]>>; 3],
+    touched: u64,
 }
 
 impl BaseSet {
@@ -46,7 +47,8 @@ impl BaseSet {
             let shifts = if grid.wraps(axis) { usize::from(grid.side(axis)) } else { 0 };
             vec![Box::default(); shifts]
         });
-        BaseSet { grid, shape: [1; 3], words: vec![0; words], spare: vec![0; words], wrapped }
+        let (words, spare) = (vec![0; words], vec![0; words]);
+        BaseSet { grid, shape: [1; 3], words, spare, wrapped, touched: 0 }
     }
 
     /// The first base, in scan order, at which the shape is free, unturned.
@@ -54,7 +56,20 @@ impl BaseSet {
         if !self.compute(free, shape) {
             return None;
         }
-        if scan.is_row_major() { self.first() } else { self.iter(scan).next() }
+        if scan.is_row_major() {
+            return self.first();
+        }
+        let mut looked = 0;
+        let bases = scan.bases(self.grid, self.shape).inspect(|_| looked += 1);
+        let found = bases.into_iter().find(|&base| self.contains(base));
+        self.touched += looked;
+        found
+    }
+
+    /// The words that searches have gone over so far: one for each word of each pass, and one for
+    /// each look at the result.
+    pub fn words_touched(&self) -> u64 {
+        self.touched
     }
 
     /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
@@ -68,6 +83,8 @@ impl BaseSet {
             return false;
         }
         self.words.copy_from_slice(free.words());
+        let pass = self.words.len() as u64;
+        self.touched += pass;
         let mut stride = 1;
         for (axis, &side) in shape.iter().enumerate() {
             let n = self.grid.side(axis);
@@ -81,6 +98,7 @@ impl BaseSet {
                     and_shifted(&mut self.words, usize::from(step) * stride);
                 }
                 length += step;
+                self.touched += pass;
             }
             stride *= usize::from(n);
         }
@@ -99,14 +117,17 @@ impl BaseSet {
     }
 
     /// The first base in row-major order.
-    fn first(&self) -> Option<Point> {
+    fn first(&mut self) -> Option<Point> {
         let [columns, rows, planes] =
             std::array::from_fn(|axis| usize::from(self.grid.starts(axis, self.shape[axis])));
         let [w, d, _] = self.grid.sides().map(usize::from);
         for z in 0..planes {
             for y in 0..rows {
                 let row = w * (y + d * z);
-                if let Some(bit) = first_one(&self.words, row, columns) {
+                let found = first_one(&self.words, row, columns);
+                let last = found.unwrap_or(row + columns - 1);
+                self.touched += (last / 64 - row / 64 + 1) as u64;
+                if let Some(bit) = found {
                     return Some(self.grid.point(NodeId(bit as u32)));
                 }
             }

@@ -87,8 +87,8 @@ pub(crate) struct ExplainArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines {"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]} in the order of
-    /// the grants, and {"node":[1,1]} for failed nodes; - is standard input
+    /// Who holds what: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order of
+    /// the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     /// The box that is asked for, such as 3x2
@@ -120,7 +120,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, short, default_value = "mesh:16x16")]
     pub(crate) machine: String,
     /// The strategies to compare, separated by commas
-    #[arg(long, short, default_value = "ff,tff,bl,tbl")]
+    #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
     /// The schedulers to compare, separated by commas
     #[arg(long, default_value = "fcfs")]
@@ -175,7 +175,7 @@ pub(crate) struct FailureArgs {
     /// The mean time to its repair, exponential
     #[arg(long, requires = "mttf", allow_hyphen_values = true)]
     pub(crate) mttr: Option<f64>,
-    /// A list of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60}
+    /// A list of failures and repairs: JSON lines `{"op":"fail","node":[1,1],"at":60}`
     #[arg(long, conflicts_with = "mttf")]
     pub(crate) failures: Option<PathBuf>,
     /// Interrupted jobs go on from the last multiple of this run time [default: from scratch]

@@ -6,7 +6,7 @@ use pavior_experiments::{
 use pavior_mesh::Grid;
 use pavior_network::Energy;
 use pavior_simulation::Restart;
-use pavior_simulation::metrics::{self, Spec};
+use pavior_simulation::metrics::{self, ALLOCATION_NS, Spec};
 use pavior_workload::{
     Arrivals, Failures, Kind, NodeEvent, Selection, ServiceDistribution, SideDistribution,
     Synthetic,
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
     let grid = input::machine(&args.machine)?;
     let Drawn { source, loads, workload } = source(args, grid)?;
     let network = net::setup(&args.messages, workload.as_ref(), grid)?;
-    let metrics = chosen_metrics(args.results.metrics.as_deref())?;
+    let (metrics, measured) = chosen_metrics(args.results.metrics.as_deref())?;
     let bound = args.results.slowdown_bound;
     if let Some(bound) = bound.filter(|bound| !bound.is_finite() || *bound < 0.0) {
         return Err(Fault::usage(format!("--slowdown-bound {bound}: a bound is at least 0")));
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
         seed: args.runs.seed,
         policy: policy(&args.runs, args.log.trace.is_some())?,
         warmup: warmup(args)?,
-        timing: !args.results.no_timing,
+        timing: measured && !args.results.no_timing,
         record: records::are_wanted(&args.results, &args.messages),
     };
     let files = records::Files::plan(&args.results, &args.messages, &comparison)?;
@@ -236,24 +236,26 @@ fn warmup(args: &SimulateArgs) -> Result<u64, Fault> {
     Ok(warmup)
 }
 
-/// The metrics to compute: the standard ones, those and more (`+NAME`), or just those named.
-fn chosen_metrics(typed: Option<&str>) -> Result<Vec<&'static Spec>, Fault> {
-    let standard = metrics::ALL.iter().filter(|spec| spec.standard);
-    let Some(typed) = typed else { return Ok(standard.copied().collect()) };
-    let known: Vec<&str> = metrics::ALL.iter().map(|spec| spec.name).collect();
-    let (mut named, mut adds) = (Vec::new(), false);
-    let mut at = 0;
+/// The metrics to compute, and whether the measured one is among them: the standard ones, those and
+/// more (`+NAME`), or just those named.
+fn chosen_metrics(typed: Option<&str>) -> Result<(Vec<&'static Spec>, bool), Fault> {
+    let Some(typed) = typed else {
+        return Ok((metrics::ALL.iter().copied().filter(|spec| spec.standard).collect(), true));
+    };
+    let mut known: Vec<&str> = metrics::ALL.iter().map(|spec| spec.name).collect();
+    known.push(ALLOCATION_NS);
+    let (mut named, mut adds, mut at) = (Vec::new(), false, 0);
     for part in typed.split(',') {
-        let name = part.trim_start_matches('+');
+        let name = part.strip_prefix('+').unwrap_or(part);
         adds |= part.starts_with('+');
-        let Some(spec) = metrics::ALL.iter().find(|spec| spec.name == name) else {
+        if !known.contains(&name) {
             let bad = pavior_kernel::unknown_name("metric", name, &known);
             return Err(Fault::option("--metrics", typed, at + part.len() - name.len(), &bad));
-        };
-        named.push(*spec);
+        }
+        named.push(name);
         at += part.len() + 1;
     }
-    let wanted =
-        |spec: &&Spec| (adds && spec.standard) || named.iter().any(|named| named.name == spec.name);
-    Ok(metrics::ALL.iter().copied().filter(wanted).collect())
+    let wanted = |spec: &&Spec| (adds && spec.standard) || named.contains(&spec.name);
+    let chosen = metrics::ALL.iter().copied().filter(wanted).collect();
+    Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
 }

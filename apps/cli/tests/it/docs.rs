@@ -1,11 +1,8 @@
-//! The examples of the README and the docs, run as they stand.
+//! The examples of the README and the docs, run as they stand, from the root of the repository.
 
 #[test]
 fn examples_of_the_docs() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    trycmd::TestCases::new()
-        .case(format!("{root}/README.md"))
-        .case(format!("{root}/docs/*.md"))
-        .case(format!("{root}/docs/*/*.md"))
-        .run();
+    std::env::set_current_dir(root).expect("the repository has a root");
+    trycmd::TestCases::new().case("README.md").case("docs/*.md").case("docs/*/*.md").run();
 }

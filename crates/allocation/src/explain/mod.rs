@@ -11,8 +11,8 @@
 //! let mut state = State::new(Grid::mesh(&[4, 2])?);
 //! state.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;
 //! let found = answer(&state, &"bf".parse()?, &Request::shape([2, 1, 1]), 1)?;
-//! // Beside the job, on the lower border: of its six faces three touch something.
-//! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(3));
+//! // Between the job and the right border, on the lower one: of its six faces four touch something.
+//! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(4));
 //!
 //! let diagnosis = Diagnosis::of(&state, [3, 2, 1]);
 //! assert_eq!(diagnosis.nearest.map(|nearest| nearest.sides), Some([2, 2, 1]));

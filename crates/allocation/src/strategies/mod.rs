@@ -18,6 +18,7 @@ use noncontiguous::{
     mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
+pub use shared::border_planes::tbl_most_pieces;
 pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub(crate) use shared::prefix_sums::PrefixSums;

@@ -18,3 +18,4 @@ mod partitioned;
 mod registry;
 mod shells;
 mod tbl_printed;
+mod work;

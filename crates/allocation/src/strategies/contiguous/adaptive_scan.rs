@@ -28,7 +28,7 @@ use super::super::shared::coverage_list::CoverageList;
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "as",
@@ -67,6 +67,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         jump_rows: options.get("rows") == "jump",
         busy: BusyList::default(),
         coverages: CoverageList::default(),
+        tested: 0,
     })
 }
 
@@ -77,6 +78,8 @@ struct AdaptiveScan {
     jump_rows: bool,
     busy: BusyList,
     coverages: CoverageList,
+    /// Bases stopped at, and coverages held against them.
+    tested: u64,
 }
 
 /// What a walk along a line came to.
@@ -105,10 +108,11 @@ impl AdaptiveScan {
         None
     }
 
-    fn walk(&self, y: u16, z: u16, columns: u16) -> Line {
+    fn walk(&mut self, y: u16, z: u16, columns: u16) -> Line {
         let (mut x, mut lowest_top) = (0, u16::MAX - 1);
         while x < columns {
             let mut behind = x;
+            self.tested += 1 + self.coverages.pieces().len() as u64;
             for [xs, ys, zs] in self.coverages.pieces() {
                 if xs.contains(x) && ys.contains(y) && zs.contains(z) {
                     behind = behind.max(xs.high + 1);
@@ -136,6 +140,10 @@ impl Strategy for AdaptiveScan {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.coverages.work() + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

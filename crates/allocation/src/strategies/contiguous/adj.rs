@@ -37,7 +37,7 @@ use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Over, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "adj",
@@ -81,6 +81,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         busy: BusyList::default(),
         candidates: Default::default(),
         near: Default::default(),
+        tested: 0,
     })
 }
 
@@ -94,6 +95,8 @@ struct Adjacency {
     candidates: [Vec<u16>; 3],
     /// Scratch: the boxes that matter for any candidate, for one z, and for one z and y.
     near: [Vec<Near>; 3],
+    /// Boxes held against a coordinate or a placement, and these placements.
+    tested: u64,
 }
 
 /// A busy box as seen along the axes considered so far.
@@ -131,8 +134,8 @@ impl Adjacency {
             for y in 0..self.candidates[1].len() {
                 let y = self.candidates[1][y];
                 self.narrow(1, 1, y, shape[1]);
-                for &x in &self.candidates[0] {
-                    let at = Cuboid::new([x, y, z], shape);
+                for x in 0..self.candidates[0].len() {
+                    let at = Cuboid::new([self.candidates[0][x], y, z], shape);
                     let Some(score) = self.score(&at) else { continue };
                     if best.is_none_or(|(highest, _)| score > highest) {
                         best = Some((score, at));
@@ -150,6 +153,7 @@ impl Adjacency {
     fn list_candidates(&mut self, axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
+        self.tested += self.busy.boxes().len() as u64;
         let list = &mut self.candidates[axis];
         list.clear();
         list.push(0);
@@ -175,6 +179,7 @@ impl Adjacency {
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();
+        self.tested += from[level].len() as u64;
         for near in &from[level] {
             let next = relate(&self.grid, axis, &near.held, at, side);
             let next = near.along(next.0, next.1);
@@ -185,9 +190,11 @@ impl Adjacency {
     }
 
     /// The boundary value of a placement, if it is free.
-    fn score(&self, at: &Cuboid) -> Option<i64> {
+    fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
+        self.tested += 1;
         for near in &self.near[2] {
+            self.tested += 1;
             let (shares, touches) = relate(&self.grid, 0, &near.held, at.base[0], at.sides[0]);
             let near = near.along(shares, touches);
             if near.shared > 0 {
@@ -253,6 +260,10 @@ impl Strategy for Adjacency {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -28,7 +28,7 @@ use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::claim::{Claim, Grants, Over, Recognition, Shape};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "asff",
@@ -86,6 +86,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         peripheral: options.get("place") == "peripheral",
         search: BaseSearch::of(*grid, options),
         shapes: Vec::new(),
+        tested: 0,
     })
 }
 
@@ -95,6 +96,8 @@ struct AllShapes {
     peripheral: bool,
     search: BaseSearch,
     shapes: Vec<Sides>,
+    /// Bases tested one by one.
+    tested: u64,
 }
 
 /// Whether a node lies at an end of an axis that has ends.
@@ -118,8 +121,12 @@ impl AllShapes {
             };
             side(0) * side(1) * side(2)
         };
-        let bases = Scan::default().bases(self.grid, shape);
-        bases.filter(|&base| self.search.is_base(base, shape)).min_by_key(|&base| inner(base))
+        let mut tested = 0;
+        let bases = Scan::default().bases(self.grid, shape).inspect(|_| tested += 1);
+        let free = bases.filter(|&base| self.search.is_base(base, shape));
+        let outermost = free.min_by_key(|&base| inner(base));
+        self.tested += tested;
+        outermost
     }
 }
 
@@ -139,6 +146,10 @@ impl Strategy for AllShapes {
             }
         }
         None
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.search.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

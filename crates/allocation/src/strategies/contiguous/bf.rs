@@ -31,7 +31,7 @@ use super::super::shared::regions::{Regions, closed_neighbours, region};
 use super::super::shared::turning::{TURN_BEST_OFF, Turn, box_family, over};
 use crate::claim::{Claim, Grants, Over, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "bf",
@@ -99,6 +99,7 @@ pub(in crate::strategies) fn build_with(
         rule,
         sums: PrefixSums::new(*grid),
         regions: Regions::default(),
+        work: Work::default(),
     })
 }
 
@@ -123,6 +124,8 @@ struct BestFit {
     rule: Rule,
     sums: PrefixSums,
     regions: Regions,
+    /// Bases tested, and nodes labelled.
+    work: Work,
 }
 
 impl BestFit {
@@ -132,13 +135,16 @@ impl BestFit {
         let is_base = |base: Point| sums.busy_in(&Cuboid::new(base, shape)) == 0;
         if self.rule == Rule::Area {
             self.regions.label(&grid, shape, is_base);
+            self.work.words += u64::from(grid.nodes());
         }
         let perfect = match self.rule {
             Rule::Frame => most_contact(&grid, shape),
             _ => i64::MAX,
         };
         let mut best: Option<(i64, Cuboid)> = None;
-        for base in Scan::default().bases(grid, shape).filter(|&base| is_base(base)) {
+        let mut tested = 0;
+        let bases = Scan::default().bases(grid, shape).inspect(|_| tested += 1);
+        for base in bases.filter(|&base| is_base(base)) {
             let cuboid = Cuboid::new(base, shape);
             let score = match self.rule {
                 Rule::Frame => sums.contact(&cuboid),
@@ -156,6 +162,7 @@ impl BestFit {
                 break;
             }
         }
+        self.work.boxes += tested;
         best
     }
 }
@@ -175,6 +182,10 @@ impl Strategy for BestFit {
             }
         }
         best.map(|(_, cuboid)| Placement::Whole(cuboid))
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.sums.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

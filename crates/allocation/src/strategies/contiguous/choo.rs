@@ -30,7 +30,7 @@ use super::super::shared::coverage::covered;
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "choo",
@@ -76,6 +76,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         busy: BusyList::default(),
         plane: Vec::new(),
         line: Vec::new(),
+        tested: 0,
     })
 }
 
@@ -89,6 +90,8 @@ struct ScanSearch {
     /// Scratch: the boxes that cover bases of the plane, and of the line, at hand.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
+    /// Boxes held against a plane, a line or a base, and these bases.
+    tested: u64,
 }
 
 impl ScanSearch {
@@ -97,10 +100,12 @@ impl ScanSearch {
         let [fast, middle, slow] = self.axes;
         for c in 0..self.grid.starts(slow, shape[slow]) {
             let covers = |held: &&Cuboid| hits(&self.grid, slow, held, shape[slow], c);
+            self.tested += self.busy.boxes().len() as u64;
             self.plane.clear();
             self.plane.extend(self.busy.boxes().iter().filter(covers));
             for b in 0..self.grid.starts(middle, shape[middle]) {
                 let covers = |held: &&Cuboid| hits(&self.grid, middle, held, shape[middle], b);
+                self.tested += self.plane.len() as u64;
                 self.line.clear();
                 self.line.extend(self.plane.iter().filter(covers));
                 if let Some(a) = self.first_on_line(fast, shape[fast]) {
@@ -114,10 +119,11 @@ impl ScanSearch {
     }
 
     /// The first base on the line at hand that none of its boxes covers.
-    fn first_on_line(&self, axis: usize, side: u16) -> Option<u16> {
+    fn first_on_line(&mut self, axis: usize, side: u16) -> Option<u16> {
         let limit = self.grid.starts(axis, side);
         let mut at = 0;
         while at < limit {
+            self.tested += 1 + self.line.len() as u64;
             let spans = self.line.iter().flat_map(|held| covered(&self.grid, axis, held, side));
             let ends = spans.flatten().filter(|span| span.contains(at)).map(|span| span.high);
             match ends.max() {
@@ -146,6 +152,10 @@ impl Strategy for ScanSearch {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -19,7 +19,7 @@ use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "ff",
@@ -87,6 +87,10 @@ impl Strategy for FirstFit {
             Some(Cuboid::new(base, shape))
         });
         found.map(Placement::Whole)
+    }
+
+    fn work(&self) -> Work {
+        self.search.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -35,13 +35,13 @@ use std::cmp::Reverse;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
 
-use super::super::shared::contact::contact;
+use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::free_boxes::{FreeBoxes, holds, join};
 use super::super::shared::free_placing::{Placing, corners_of};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Question, Recognition};
 use crate::spec::Spec;
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "fl",
@@ -95,6 +95,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         free: FreeBoxes::new(*grid),
         nodes: grid.nodes(),
         joined: Vec::new(),
+        work: Work::default(),
     })
 }
 
@@ -107,6 +108,8 @@ struct FreeList {
     nodes: u32,
     /// Scratch: the joins of a release.
     joined: Vec<Cuboid>,
+    /// What placing has looked at, and entries held against each other for bounded releases.
+    work: Work,
 }
 
 impl FreeList {
@@ -122,10 +125,13 @@ impl FreeList {
         self.joined.clear();
         self.joined.push(*given);
         for entry in list.iter() {
+            self.work.upkeep += 1;
             self.joined.extend((0..2).filter_map(|axis| join(entry, given, axis)));
         }
         for joined in &self.joined {
-            if !list.iter().any(|entry| holds(entry, joined)) {
+            let mut entries = list.iter().inspect(|_| self.work.upkeep += 1);
+            if !entries.any(|entry| holds(entry, joined)) {
+                self.work.upkeep += list.len() as u64;
                 list.retain(|entry| !holds(joined, entry));
                 list.push(*joined);
             }
@@ -133,11 +139,16 @@ impl FreeList {
     }
 
     /// The corner with the most contact in the first entry that a request fits.
-    fn best_in_first(&self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
+    fn best_in_first(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         self.free.boxes().iter().find_map(|entry| {
+            self.work.boxes += 1;
             let shapes = self.turn.shapes(*free.grid(), request);
             let corners = shapes.flat_map(|shape| corners_of(entry, shape));
-            corners.min_by_key(|corner| Reverse(contact(free, corner)))
+            corners.min_by_key(|corner| {
+                self.work.boxes += 1;
+                self.work.words += most_contact(free.grid(), corner.sides) as u64;
+                Reverse(contact(free, corner))
+            })
         })
     }
 
@@ -158,9 +169,11 @@ impl FreeList {
 
 impl Strategy for FreeList {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let placed = match self.list {
-            List::Linear => self.best_in_first(free, request),
-            _ => Placing::Smallest.place(self.free.boxes(), free, self.turn, request),
+        let placed = if self.list == List::Linear {
+            self.best_in_first(free, request)
+        } else {
+            let (list, work) = (self.free.boxes(), &mut self.work);
+            Placing::Smallest.place(list, free, self.turn, request, work)
         };
         placed.map(Placement::Whole)
     }
@@ -180,6 +193,10 @@ impl Strategy for FreeList {
                 _ => self.free.give(part),
             }
         }
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.free.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -25,7 +25,7 @@ use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::TURN_ON;
 use crate::claim::{Claim, Grants, Recognition, Shape};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "flexfold",
@@ -102,6 +102,10 @@ impl Strategy for FlexFold {
             Some(Cuboid::new(base, shape))
         });
         found.map(Placement::Whole)
+    }
+
+    fn work(&self) -> Work {
+        self.search.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

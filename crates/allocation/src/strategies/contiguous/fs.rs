@@ -26,7 +26,7 @@ use super::super::shared::coverage_list::CoverageList;
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Question, Recognition};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "fs",
@@ -88,6 +88,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         },
         busy: BusyList::default(),
         coverages: CoverageList::default(),
+        tested: 0,
     })
 }
 
@@ -98,17 +99,21 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
+    /// Busy boxes held against a node, frames, and coverages held against them.
+    tested: u64,
 }
 
 impl FrameSliding {
     /// The lowest leftmost free node.
-    fn first_free(&self) -> Option<(u16, u16)> {
+    fn first_free(&mut self) -> Option<(u16, u16)> {
         for y in 0..self.grid.side(1) {
             let mut x = 0;
             while x < self.grid.side(0) {
                 let node = Cuboid::node([x, y, 0]);
-                let over = self.busy.boxes().iter().find(|held| held.intersects(&self.grid, &node));
-                let Some(held) = over else { return Some((x, y)) };
+                let boxes = self.busy.boxes();
+                let over = boxes.iter().position(|held| held.intersects(&self.grid, &node));
+                self.tested += over.map_or(boxes.len(), |index| index + 1) as u64;
+                let Some(held) = over.map(|index| &boxes[index]) else { return Some((x, y)) };
                 x = held.base[0] + held.sides[0];
             }
         }
@@ -123,11 +128,11 @@ impl FrameSliding {
         let last: Sides = std::array::from_fn(|axis| self.grid.side(axis) - shape[axis]);
         for (row, y) in stops(y0, b, last[1], clamp).enumerate() {
             let from = if row == 0 { x0 } else { x0 % a };
-            let frames = stops(from, a, last[0], clamp);
+            let mut frames = stops(from, a, last[0], clamp);
             let found = if self.walk == Walk::Snake && row % 2 == 1 {
                 frames.rev().find(|&x| self.is_base(x, y))
             } else {
-                frames.into_iter().find(|&x| self.is_base(x, y))
+                frames.find(|&x| self.is_base(x, y))
             };
             if let Some(x) = found {
                 return Some(Cuboid::new([x, y, 0], shape));
@@ -136,8 +141,11 @@ impl FrameSliding {
         None
     }
 
-    fn is_base(&self, x: u16, y: u16) -> bool {
-        !self.coverages.pieces().iter().any(|[xs, ys, _]| xs.contains(x) && ys.contains(y))
+    fn is_base(&mut self, x: u16, y: u16) -> bool {
+        let pieces = self.coverages.pieces();
+        let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
+        self.tested += 1 + hit.map_or(pieces.len(), |index| index + 1) as u64;
+        hit.is_none()
     }
 }
 
@@ -172,6 +180,10 @@ impl Strategy for FrameSliding {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.coverages.work() + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -30,7 +30,7 @@ use super::super::shared::free_placing::{PLACE, Placing};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::Spec;
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "kymfl",
@@ -59,6 +59,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         turn: Turn::of(options),
         placing: Placing::of(options),
         free: FreeBoxes::new(*grid),
+        work: Work::default(),
     })
 }
 
@@ -67,11 +68,14 @@ struct MaximalFreeList {
     turn: Turn,
     placing: Placing,
     free: FreeBoxes,
+    /// What placing has looked at.
+    work: Work,
 }
 
 impl Strategy for MaximalFreeList {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let placed = self.placing.place(self.free.boxes(), free, self.turn, request);
+        let (list, work) = (self.free.boxes(), &mut self.work);
+        let placed = self.placing.place(list, free, self.turn, request, work);
         placed.map(Placement::Whole)
     }
 
@@ -85,6 +89,10 @@ impl Strategy for MaximalFreeList {
         for part in placement.parts() {
             self.free.give(part);
         }
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.free.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -30,7 +30,7 @@ use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::TURN_ON;
 use crate::claim::{Claim, Grants, Recognition, Shape};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "lssa",
@@ -105,6 +105,10 @@ impl Strategy for LShaped {
         self.ell_search.load(free);
         let found = self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell));
         found.map(|parts| Placement::Parts(parts.to_vec()))
+    }
+
+    fn work(&self) -> Work {
+        self.search.work() + self.ell_search.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

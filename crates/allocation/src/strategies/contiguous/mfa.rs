@@ -43,7 +43,7 @@ use super::super::shared::fringe::{Fringe, MfaCandidate, MfaVerdict};
 use super::super::shared::turning::{TURN_BEST_ON, Turn, box_family, over};
 use crate::claim::{Claim, Grants, Over, Question, Recognition};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "mfa",
@@ -113,6 +113,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         all_corners: options.get("corners") == "all",
         busy: BusyList::default(),
         fringe: Fringe::default(),
+        tested: 0,
     })
 }
 
@@ -125,6 +126,8 @@ struct MinimalFragmentation {
     all_corners: bool,
     busy: BusyList,
     fringe: Fringe,
+    /// Blind tests of <0,0>.
+    tested: u64,
 }
 
 /// The best candidate so far.
@@ -187,6 +190,7 @@ impl MinimalFragmentation {
             if best.base.is_some() && best.index == perfect {
                 return Some(cuboid);
             }
+            self.tested += u64::from(best.base.is_none());
             if best.base.is_some() || free.is_free(&cuboid) {
                 last = Some(cuboid);
             }
@@ -208,6 +212,10 @@ impl Strategy for MinimalFragmentation {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.fringe.work() + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -34,7 +34,7 @@ use super::super::shared::free_placing::{PLACE, Placing};
 use super::super::shared::turning::{TURN_ON, Turn};
 use super::kymfl;
 use crate::spec::Spec;
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "pmfl",
@@ -57,6 +57,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         face: Vec::new(),
         grown: Vec::new(),
         joined: Vec::new(),
+        work: Work::default(),
     })
 }
 
@@ -69,6 +70,8 @@ struct GrownFreeList {
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
+    /// What placing has looked at, and entries held against each other for releases.
+    work: Work,
 }
 
 impl GrownFreeList {
@@ -79,28 +82,36 @@ impl GrownFreeList {
             for low in [true, false] {
                 let at_face = |entry: &&Cuboid| stands_at(entry, given, axis, low);
                 self.face.clear();
+                self.work.upkeep += self.free.boxes().len() as u64;
                 self.face.extend(self.free.boxes().iter().filter(at_face));
                 self.grow(axis);
             }
         }
-        let grown = &self.grown;
+        let (grown, upkeep) = (&self.grown, &mut self.work.upkeep);
         let list = self.free.boxes_mut();
-        list.retain(|entry| !grown.iter().any(|new| holds(new, entry)));
+        list.retain(|entry| {
+            let mut tested = grown.iter().inspect(|_| *upkeep += 1);
+            !tested.any(|new| holds(new, entry))
+        });
         list.extend_from_slice(grown);
     }
 
     /// Adds the joins of every grown box with every entry at a face, and keeps what none holds.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
+        let mut tested = (self.grown.len() * self.face.len()) as u64;
         for part in &self.grown {
             self.joined.extend(self.face.iter().filter_map(|entry| join(part, entry, axis)));
         }
         for joined in &self.joined {
-            if !self.grown.iter().any(|other| holds(other, joined)) {
+            let mut others = self.grown.iter().inspect(|_| tested += 1);
+            if !others.any(|other| holds(other, joined)) {
+                tested += self.grown.len() as u64;
                 self.grown.retain(|other| !holds(joined, other));
                 self.grown.push(*joined);
             }
         }
+        self.work.upkeep += tested;
     }
 }
 
@@ -115,7 +126,8 @@ fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
 
 impl Strategy for GrownFreeList {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let placed = self.placing.place(self.free.boxes(), free, self.turn, request);
+        let (list, work) = (self.free.boxes(), &mut self.work);
+        let placed = self.placing.place(list, free, self.turn, request, work);
         placed.map(Placement::Whole)
     }
 
@@ -129,6 +141,10 @@ impl Strategy for GrownFreeList {
         for part in placement.parts() {
             self.give(part);
         }
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.free.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

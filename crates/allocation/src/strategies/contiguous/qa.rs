@@ -27,7 +27,7 @@ use super::super::shared::coverage_list::{CoverageList, Piece};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "qa",
@@ -59,6 +59,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         busy: BusyList::default(),
         coverages: CoverageList::default(),
         covered: Vec::with_capacity(d * h),
+        work: Work::default(),
     })
 }
 
@@ -70,14 +71,22 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// By row of bases: the length of its covered prefix.
     covered: Vec<u16>,
+    /// Coverages entered, and the rows that each is entered in.
+    work: Work,
 }
 
 impl QuickAllocation {
     fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         self.coverages.load(&self.grid, self.busy.boxes(), shape);
         self.coverages.sort_by_column();
+        let rows =
+            |[_, y, z]: &Piece| (u64::from(y.high - y.low) + 1) * (u64::from(z.high - z.low) + 1);
+        self.work.boxes += self.coverages.pieces().len() as u64;
+        self.work.words += self.coverages.pieces().iter().map(rows).sum::<u64>();
         let starts = std::array::from_fn(|axis| self.grid.starts(axis, shape[axis]));
-        let base = first_gap(self.coverages.pieces(), &mut self.covered, starts)?;
+        let base = first_gap(self.coverages.pieces(), &mut self.covered, starts);
+        self.work.words += self.covered.len() as u64;
+        let base = base?;
         Some(Cuboid::new(base, shape))
     }
 }
@@ -114,6 +123,10 @@ impl Strategy for QuickAllocation {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.coverages.work() + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -35,7 +35,7 @@ use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::Spec;
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "rbs",
@@ -86,6 +86,10 @@ impl Strategy for RightOfBusy {
 
     fn released(&mut self, placement: &Placement) {
         self.borders.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        self.borders.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

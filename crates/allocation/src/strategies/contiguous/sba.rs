@@ -28,7 +28,7 @@ use super::super::shared::coverage::{Span, covered};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "sba",
@@ -59,6 +59,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         busy: BusyList::default(),
         coverages: Vec::new(),
         stack: Vec::new(),
+        tested: 0,
     })
 }
 
@@ -74,6 +75,8 @@ struct StackBased {
     coverages: Vec<Area>,
     /// Scratch: areas, each with the number of coverages that it is known to be free of.
     stack: Vec<(Area, usize)>,
+    /// Coverages computed, areas taken from the stack, and coverages held against them.
+    tested: u64,
 }
 
 impl StackBased {
@@ -84,7 +87,9 @@ impl StackBased {
         self.stack.clear();
         self.stack.push((std::array::from_fn(starts), 0));
         while let Some((area, checked)) = self.stack.pop() {
-            let hit = self.coverages[checked..].iter().position(|covered| meets(&area, covered));
+            let rest = &self.coverages[checked..];
+            let hit = rest.iter().position(|covered| meets(&area, covered));
+            self.tested += 1 + hit.map_or(rest.len(), |index| index + 1) as u64;
             let Some(hit) = hit else {
                 return Some(Cuboid::new(area.map(|span| span.low), shape));
             };
@@ -95,6 +100,7 @@ impl StackBased {
 
     fn list_coverages(&mut self, shape: Sides) {
         self.coverages.clear();
+        self.tested += self.busy.boxes().len() as u64;
         for held in self.busy.boxes() {
             let [xs, ys, zs] =
                 std::array::from_fn(|axis| covered(&self.grid, axis, held, shape[axis]));
@@ -147,6 +153,10 @@ impl Strategy for StackBased {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

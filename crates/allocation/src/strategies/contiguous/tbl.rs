@@ -37,7 +37,7 @@ use super::super::shared::border_planes::BorderPlanes;
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "tbl",
@@ -88,6 +88,10 @@ impl Strategy for TurningBusyList {
 
     fn released(&mut self, placement: &Placement) {
         self.planes.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        self.planes.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

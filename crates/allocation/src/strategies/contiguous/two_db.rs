@@ -28,7 +28,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan};
 
 use crate::claim::{Claim, Grants, Question, Recognition, Shape};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "2db",
@@ -78,6 +78,8 @@ struct BuddySystem {
     grid: Grid,
     /// By k: the bases `(y, x)` of the maximal free blocks of side 2^k.
     blocks: Vec<BTreeSet<(u16, u16)>>,
+    /// Levels looked at, and blocks visited for grants and releases.
+    work: Work,
 }
 
 /// An aligned square of side 2^k.
@@ -120,7 +122,7 @@ impl BuddySystem {
         let top = grid.side(0).trailing_zeros() as usize;
         let mut blocks = vec![BTreeSet::new(); top + 1];
         blocks[top].insert((0, 0));
-        BuddySystem { grid, blocks }
+        BuddySystem { grid, blocks, work: Work::default() }
     }
 
     fn whole(&self) -> Block {
@@ -129,6 +131,7 @@ impl BuddySystem {
 
     /// Takes a free box out of the free blocks of `block`, splitting those that reach beyond it.
     fn take(&mut self, cuboid: &Cuboid, block: Block) {
+        self.work.upkeep += 1;
         let own = block.cuboid();
         if !own.intersects(&self.grid, cuboid) {
             return;
@@ -149,6 +152,7 @@ impl BuddySystem {
 
     /// Gives the nodes of a box in `block` back, as aligned blocks.
     fn give(&mut self, cuboid: &Cuboid, block: Block) {
+        self.work.upkeep += 1;
         let own = block.cuboid();
         if inside(&own, cuboid) {
             self.merge(block);
@@ -196,7 +200,8 @@ impl Strategy for BuddySystem {
     fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let k = level(request)?;
         // The block in the south-west of a block that is split stays at its base.
-        let (y, x) = self.blocks.iter().skip(k).find_map(|blocks| blocks.first())?;
+        let mut levels = self.blocks.iter().skip(k).inspect(|_| self.work.boxes += 1);
+        let (y, x) = levels.find_map(|blocks| blocks.first())?;
         let base: Point = [*x, *y, 0];
         Some(Placement::Whole(Cuboid::new(base, [1 << k, 1 << k, 1])))
     }
@@ -211,6 +216,10 @@ impl Strategy for BuddySystem {
         for part in placement.parts() {
             self.give(part, self.whole());
         }
+    }
+
+    fn work(&self) -> Work {
+        self.work
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

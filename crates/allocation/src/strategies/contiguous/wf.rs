@@ -21,6 +21,8 @@
 //! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, where Worst Fit came out
 //! behind FF and BF). Its score is not known: both readings are reconstructions.
 
+use std::cell::Cell;
+
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
 
@@ -30,7 +32,7 @@ use super::super::shared::turning::{TURN_BEST_OFF, Turn, over};
 use super::bf;
 use crate::claim::{Claim, Over};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "wf",
@@ -74,6 +76,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         turn: Turn::of(options),
         over: over(options),
         sums: PrefixSums::new(*grid),
+        tested: 0,
     })
 }
 
@@ -83,6 +86,8 @@ struct LargestPrism {
     turn: Turn,
     over: Over,
     sums: PrefixSums,
+    /// Columns tested.
+    tested: u64,
 }
 
 /// The largest prism so far, and the first base in one of that volume.
@@ -94,7 +99,7 @@ struct Best {
 
 impl LargestPrism {
     /// The largest free box that holds a shape.
-    fn largest(&self, shape: Sides) -> Best {
+    fn largest(&mut self, shape: Sides) -> Best {
         let mut best = Best::default();
         let plane = u32::from(self.grid.side(0));
         for (z, c) in self.intervals(2, shape[2]) {
@@ -103,7 +108,7 @@ impl LargestPrism {
             }
             for (y, b) in self.intervals(1, shape[1]) {
                 if plane * u32::from(b) * u32::from(c) >= best.volume {
-                    self.walk(Cuboid::new([0, y, z], [1, b, c]), shape, &mut best);
+                    self.tested += self.walk(Cuboid::new([0, y, z], [1, b, c]), shape, &mut best);
                 }
             }
         }
@@ -118,10 +123,13 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// The runs of free columns, each a box of the given rows and planes.
-    fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) {
+    /// The runs of free columns, each a box of the given rows and planes. Returns how many columns
+    /// were tested.
+    fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
+        let tested = Cell::new(0);
         let is_free = |x: u32| {
+            tested.set(tested.get() + 1);
             let mut column = column;
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
@@ -140,6 +148,7 @@ impl LargestPrism {
                 self.offer(prism, shape, best);
             }
         }
+        tested.get()
     }
 
     fn offer(&self, prism: Cuboid, shape: Sides, best: &mut Best) {
@@ -172,6 +181,10 @@ impl Strategy for LargestPrism {
             }
         }
         found.map(|(_, cuboid)| Placement::Whole(cuboid))
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.sums.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -30,7 +30,7 @@ use super::super::shared::factor_shapes::most_compact;
 use super::super::shared::turning::{TURN_ON, Turn};
 use crate::claim::{Claim, Grants, Question, Recognition, Shape};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "anca",
@@ -62,6 +62,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         left: Occupancy::all_free(*grid),
         frames: Vec::new(),
         parts: Vec::new(),
+        work: Work::default(),
     })
 }
 
@@ -81,14 +82,18 @@ struct Anca {
     frames: Vec<Sides>,
     /// Scratch: where they are placed.
     parts: Vec<Cuboid>,
+    /// Frames placed or not, and the words of the copies that they are placed in.
+    work: Work,
 }
 
 impl Anca {
     /// Places all pieces of the level, or says that one of them fits nowhere.
     fn place(&mut self, free: &Occupancy) -> bool {
         self.left.copy_from(free);
+        self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
         for &frame in &self.frames {
+            self.work.boxes += 1;
             let most = if self.turn == Turn::All { 6 } else { 1 };
             let placed = orientations(frame).take(most).find_map(|sides| {
                 let base = self.bases.find(&self.left, sides, Scan::default())?;
@@ -136,6 +141,10 @@ impl Strategy for Anca {
             }
         }
         Some(Placement::Parts(self.parts.clone()))
+    }
+
+    fn work(&self) -> Work {
+        self.work + Work::of_words(self.bases.words_touched())
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -39,7 +39,7 @@ use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::Turn;
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "gabl",
@@ -131,6 +131,13 @@ impl Busy {
         match self {
             Busy::Lines(lines) => lines.first(shape),
             Busy::Planes(planes) => planes.first(shape),
+        }
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Busy::Lines(lines) => lines.work(),
+            Busy::Planes(planes) => planes.work(),
         }
     }
 
@@ -257,6 +264,10 @@ impl Strategy for Greedy {
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    fn work(&self) -> Work {
+        self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

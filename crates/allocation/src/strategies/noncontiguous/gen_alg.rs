@@ -29,7 +29,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Point, Request};
 use super::super::shared::runs::runs;
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "gen-alg",
@@ -63,6 +63,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         rings: zeros(sides.iter().sum()),
         counts: sides.map(zeros),
         present: sides.map(|side| vec![false; side]),
+        tested: 0,
     })
 }
 
@@ -80,6 +81,8 @@ struct GenAlg {
     counts: [Vec<u32>; 3],
     /// Scratch, by axis and coordinate: whether some free node has it.
     present: [Vec<bool>; 3],
+    /// Distances of nodes from a centre.
+    tested: u64,
 }
 
 /// The nodes nearest to a centre: all below a distance, and so many at that distance.
@@ -99,6 +102,7 @@ impl GenAlg {
                 self.hops[axis][usize::from(at)] = self.grid.distance(centre, point);
             }
         }
+        self.tested += self.points.len() as u64;
         self.rings.fill(0);
         for point in &self.points {
             self.rings[distance(&self.hops, *point) as usize] += 1;
@@ -116,6 +120,7 @@ impl GenAlg {
         for counts in &mut self.counts {
             counts.fill(0);
         }
+        self.tested += self.points.len() as u64;
         for &point in &self.points {
             if nearest.takes(distance(&self.hops, point)) {
                 for (counts, at) in self.counts.iter_mut().zip(point) {
@@ -185,6 +190,10 @@ impl Strategy for GenAlg {
         let mut nearest = self.nearest(centre, nodes);
         let taken = self.points.iter().filter(|&&p| nearest.takes(distance(&self.hops, p)));
         Some(runs(&self.grid, taken.map(|&point| self.grid.id(point))))
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -31,7 +31,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 use super::super::shared::buddies::{Buddies, Root};
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "mbs",
@@ -105,6 +105,10 @@ impl Strategy for MultipleBuddies {
 
     fn released(&mut self, placement: &Placement) {
         self.buddies.put_back(placement);
+    }
+
+    fn work(&self) -> Work {
+        self.buddies.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

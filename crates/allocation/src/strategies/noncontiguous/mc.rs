@@ -31,7 +31,7 @@ use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::runs::runs;
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "mc",
@@ -52,7 +52,7 @@ fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
 
 /// The strategy; `single` ignores shapes.
 pub(super) fn shells(grid: &Grid, single: bool) -> Box<dyn Strategy> {
-    Box::new(Shells { grid: *grid, single, sums: PrefixSums::new(*grid) })
+    Box::new(Shells { grid: *grid, single, sums: PrefixSums::new(*grid), tested: 0 })
 }
 
 #[derive(Clone)]
@@ -60,6 +60,8 @@ struct Shells {
     grid: Grid,
     single: bool,
     sums: PrefixSums,
+    /// Shells counted, and nodes looked at for a place in them.
+    tested: u64,
 }
 
 /// What a centre offers: the sum of the shell numbers, the last shell, and the nodes inside it.
@@ -123,9 +125,10 @@ impl Shells {
     }
 
     /// What a centre offers, if it is cheaper than `limit`.
-    fn offer(&self, core: &Core, nodes: u32, limit: u64) -> Option<Offer> {
+    fn offer(&mut self, core: &Core, nodes: u32, limit: u64) -> Option<Offer> {
         let (mut cost, mut inner) = (0, 0);
         for last in 0.. {
+            self.tested += 1;
             let left = u64::from(nodes - inner);
             // Every node that is still to come costs at least the number of this shell.
             if cost + left * u64::from(last) >= limit {
@@ -152,7 +155,8 @@ impl Strategy for Shells {
         self.sums.load(free);
         let shape = request.shape.filter(|_| !self.single).unwrap_or([1; 3]);
         let mut best: Option<(Core, Offer)> = None;
-        for centre in free.iter().map(|node| self.grid.point(node)) {
+        for node in free.iter() {
+            let centre = self.grid.point(node);
             let limit = best.as_ref().map_or(u64::MAX, |(_, offer)| offer.cost);
             let core = self.core(centre, shape);
             if let Some(offer) = self.offer(&core, nodes, limit) {
@@ -163,6 +167,7 @@ impl Strategy for Shells {
             }
         }
         let (core, Offer { last, inner, .. }) = best.expect("some node is free");
+        self.tested += u64::from(free.count());
         let mut left = nodes - inner;
         let taken = free.iter().filter(|&node| {
             let shell = core.shell(self.grid.point(node));
@@ -171,6 +176,10 @@ impl Strategy for Shells {
             shell < last || here
         });
         Some(runs(&self.grid, taken))
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.sums.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

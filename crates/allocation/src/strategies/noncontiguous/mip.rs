@@ -26,7 +26,7 @@ use super::super::shared::curve::{Curve, Packing};
 use super::super::shared::factor_shapes::factor_shapes;
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "mip",
@@ -71,6 +71,10 @@ impl Strategy for MinimumInterference {
             .and_then(&mut place)
             .or_else(|| factor_shapes(nodes, &self.grid).into_iter().find_map(place))
             .or_else(|| self.curve.find(free, nodes, Packing::MinSpan))
+    }
+
+    fn work(&self) -> Work {
+        self.curve.work() + Work::of_words(self.bases.words_touched())
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

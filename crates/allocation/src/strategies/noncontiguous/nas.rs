@@ -42,7 +42,7 @@ use super::super::shared::factor_shapes::factor_shapes_into;
 use super::super::shared::growth::{Growth, NeighbourRule, runs_along_x};
 use crate::claim::{Claim, Grants, Question, Recognition};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "nas",
@@ -106,6 +106,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         growth: Growth::new(*grid, rule),
         shapes: Vec::new(),
         ells: Vec::new(),
+        tested: 0,
     })
 }
 
@@ -119,6 +120,8 @@ struct NeighbourAllocation {
     /// The boxes of n nodes.
     shapes: Vec<Sides>,
     ells: Vec<Ell>,
+    /// Bases of nuclei.
+    tested: u64,
 }
 
 /// The values of k that make nuclei of a x b, a >= b >= 2.
@@ -175,7 +178,7 @@ impl NeighbourAllocation {
         for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
             self.search.compute(free, sides);
             let (search, growth) = (&self.search, &mut self.growth);
-            let bases = Scan::default().bases(self.grid, sides);
+            let bases = Scan::default().bases(self.grid, sides).inspect(|_| self.tested += 1);
             let found = bases
                 .filter(|&base| search.is_base(base, sides))
                 .map(|base| Cuboid::new(base, sides))
@@ -217,6 +220,13 @@ impl Strategy for NeighbourAllocation {
         }
         parts.extend(runs_along_x(&self.grid, &added));
         Some(Placement::Parts(parts))
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
+            + self.search.work()
+            + self.ell_search.work()
+            + self.growth.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

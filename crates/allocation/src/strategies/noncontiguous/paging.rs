@@ -35,7 +35,7 @@ use super::super::shared::curve::{Linear, Packing};
 use super::by_count;
 use crate::claim::{Claim, Grants, Question, Recognition};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "paging",
@@ -153,6 +153,8 @@ struct Paging {
     usable: Vec<bool>,
     /// The nodes of the usable pages that are free as a whole.
     ready: u32,
+    /// Pages looked at, and pages touched by grants and releases.
+    work: Work,
 }
 
 impl Paging {
@@ -169,6 +171,7 @@ impl Paging {
             busy: vec![0; count],
             usable: vec![true; count],
             ready: 0,
+            work: Work::default(),
         };
         if options.get("border") == "unused" {
             let whole = |page: &Cuboid| {
@@ -207,6 +210,7 @@ impl Paging {
                     for x in ranges[0].clone() {
                         let nodes = shared(0, x) * shared(1, y) * shared(2, z);
                         let page = self.pages.id([x, y, z].map(|c| c as u16));
+                        self.work.upkeep += 1;
                         change(self, page, nodes);
                     }
                 }
@@ -222,7 +226,11 @@ impl Strategy for Paging {
         }
         let mut parts = Vec::new();
         let mut nodes = 0;
-        for &page in self.order.iter().filter(|page| self.busy[page.index()] == 0) {
+        for &page in self.order.iter() {
+            self.work.boxes += 1;
+            if self.busy[page.index()] > 0 {
+                continue;
+            }
             if nodes >= request.nodes {
                 break;
             }
@@ -253,6 +261,10 @@ impl Strategy for Paging {
                 }
             });
         }
+    }
+
+    fn work(&self) -> Work {
+        self.work
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

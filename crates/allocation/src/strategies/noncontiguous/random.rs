@@ -24,7 +24,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 use super::super::shared::runs::runs;
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "random",
@@ -40,7 +40,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
-    Box::new(Random { grid: *grid, nodes: Vec::new() })
+    Box::new(Random { grid: *grid, nodes: Vec::new(), work: Work::default() })
 }
 
 #[derive(Clone)]
@@ -48,6 +48,8 @@ struct Random {
     grid: Grid,
     /// Scratch: the free nodes, the first ones of which are drawn.
     nodes: Vec<NodeId>,
+    /// Free nodes listed, and the words that they were read from.
+    work: Work,
 }
 
 impl Strategy for Random {
@@ -62,6 +64,8 @@ impl Strategy for Random {
         }
         self.nodes.clear();
         self.nodes.extend(free.iter());
+        self.work.boxes += self.nodes.len() as u64;
+        self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         let count = request.nodes as usize;
         for index in 0..count {
             let left = (self.nodes.len() - index) as u64;
@@ -70,6 +74,10 @@ impl Strategy for Random {
         let drawn = &mut self.nodes[..count];
         drawn.sort_unstable();
         Some(runs(&self.grid, drawn.iter().copied()))
+    }
+
+    fn work(&self) -> Work {
+        self.work
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -42,7 +42,7 @@ use pavior_mesh::{
 use super::super::shared::factor_shapes::factor_shapes_into;
 use crate::claim::{Claim, Grants, Recognition, Scene};
 use crate::spec::{Spec, Unsupported};
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) const SPEC: Spec = Spec {
     name: "tpu",
@@ -176,6 +176,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         whole: Occupancy::all_free(cubes),
         bases: BaseSet::new(cubes),
         shapes: Vec::new(),
+        work: Work::default(),
     })
 }
 
@@ -193,6 +194,8 @@ struct Tpu {
     bases: BaseSet,
     /// Scratch: the shapes to try, in order, in cubes.
     shapes: Vec<Sides>,
+    /// Cubes and boxes in cubes tested, and chips entered for grants and releases.
+    work: Work,
 }
 
 impl Tpu {
@@ -201,13 +204,16 @@ impl Tpu {
     }
 
     /// An aligned free box in the fullest cube that has one.
-    fn inside(&self, free: &Occupancy, sides: Sides) -> Option<Placement> {
+    fn inside(&mut self, free: &Occupancy, sides: Sides) -> Option<Placement> {
         let needed = volume(sides) as u32;
         let mut best: Option<(u32, Cuboid)> = None;
         for cube in (0..self.cubes.nodes()).map(NodeId) {
             let busy = self.busy[cube.index()];
+            self.work.boxes += 1;
             if busy + needed <= CUBE && best.is_none_or(|(most, _)| busy > most) {
-                let found = aligned(self.cube(cube), sides).find(|part| free.is_free(part));
+                let parts = aligned(self.cube(cube), sides);
+                let mut parts = parts.inspect(|_| self.work.boxes += 1);
+                let found = parts.find(|part| free.is_free(part));
                 best = found.map(|part| (busy, part)).or(best);
             }
         }
@@ -235,6 +241,7 @@ impl Tpu {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {
                 let cube = self.cubes.id(self.grid.point(node).map(|c| c / EDGE));
+                self.work.upkeep += 1;
                 let busy = &mut self.busy[cube.index()];
                 let before = *busy;
                 *busy = before.checked_add_signed(by).expect("what is given back was taken");
@@ -254,6 +261,7 @@ impl Strategy for Tpu {
             Slice::Inside(sides) => self.inside(free, sides),
             Slice::Cubes(count, _) if count > u64::from(self.whole.count()) => None,
             Slice::Cubes(count, _) if self.anywhere => {
+                self.work.boxes += count;
                 let cubes = self.whole.iter().take(count as usize);
                 Some(Placement::Parts(cubes.map(|cube| self.cube(cube)).collect()))
             }
@@ -267,6 +275,10 @@ impl Strategy for Tpu {
 
     fn released(&mut self, placement: &Placement) {
         self.change(placement, -1);
+    }
+
+    fn work(&self) -> Work {
+        self.work + Work::of_words(self.bases.words_touched())
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

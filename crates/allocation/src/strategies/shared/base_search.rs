@@ -4,6 +4,7 @@ use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
 use super::prefix_sums::PrefixSums;
+use crate::Work;
 
 /// The option `search`.
 pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
@@ -48,6 +49,14 @@ impl BaseSearch {
         match self {
             BaseSearch::Plain(sums) => sums.first(shape, scan),
             BaseSearch::Engine(bases) => bases.find(free, shape, scan),
+        }
+    }
+
+    /// What its searches have looked at; who asks [`BaseSearch::is_base`] counts that itself.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        match self {
+            BaseSearch::Plain(sums) => sums.work(),
+            BaseSearch::Engine(bases) => Work::of_words(bases.words_touched()),
         }
     }
 

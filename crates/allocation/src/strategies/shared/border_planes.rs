@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
 use super::busy_list::BusyList;
 use super::coverage::{Span, covered};
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// A rectangle of bases on a plane of constant x.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,13 @@ pub(in crate::strategies) struct BorderPlanes {
     /// Scratch: the pieces of the plane at hand, and those after a subtraction.
     plane: Vec<Piece>,
     rest: Vec<Piece>,
+    tested: u64,
 }
 
 impl BorderPlanes {
     pub(in crate::strategies) fn new(grid: Grid) -> BorderPlanes {
-        BorderPlanes { grid, busy: BusyList::default(), plane: Vec::new(), rest: Vec::new() }
+        let (plane, rest) = (Vec::new(), Vec::new());
+        BorderPlanes { grid, busy: BusyList::default(), plane, rest, tested: 0 }
     }
 
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
@@ -37,6 +39,12 @@ impl BorderPlanes {
 
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+    }
+
+    /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
+    /// planes that regions were subtracted from.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.busy.work()
     }
 
     pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
@@ -61,6 +69,23 @@ impl BorderPlanes {
         })
     }
 
+    /// The most pieces that any plane is in while the search for a shape goes through it: the left
+    /// face's, then each busy box's that is a base of the shape, all to the end.
+    fn most_pieces(&mut self, shape: Sides) -> usize {
+        let spans = [1, 2].map(|axis| {
+            [Some(Span { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
+        });
+        let mut most = self.clear_plane(0, spans[0], spans[1], shape);
+        for index in 0..self.busy.boxes().len() {
+            let held = self.busy.boxes()[index];
+            if let Some(x) = self.right_of(&held, shape[0]) {
+                let [y, z] = [1, 2].map(|axis| covered(&self.grid, axis, &held, shape[axis]));
+                most = most.max(self.clear_plane(x, y, z, shape));
+            }
+        }
+        most
+    }
+
     /// The x of a box's right border plane, if it is a base of the side at all.
     fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
         let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
@@ -80,14 +105,30 @@ impl BorderPlanes {
         z: [Option<Span>; 2],
         shape: Sides,
     ) -> Option<Cuboid> {
+        self.clear_plane(x, y, z, shape);
+        let piece = self.plane.first()?;
+        Some(Cuboid::new([x, piece.y.low, piece.z.low], shape))
+    }
+
+    /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was in.
+    fn clear_plane(
+        &mut self,
+        x: u16,
+        y: [Option<Span>; 2],
+        z: [Option<Span>; 2],
+        shape: Sides,
+    ) -> usize {
         self.plane.clear();
         for z in z.into_iter().flatten() {
             self.plane.extend(y.into_iter().flatten().map(|y| Piece { y, z }));
         }
+        self.tested += 1;
+        let mut most = self.plane.len();
         for held in self.busy.boxes() {
             if self.plane.is_empty() {
-                return None;
+                break;
             }
+            self.tested += 1;
             let [xs, ys, zs] =
                 std::array::from_fn(|axis| covered(&self.grid, axis, held, shape[axis]));
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
@@ -95,14 +136,35 @@ impl BorderPlanes {
             }
             for z in zs.into_iter().flatten() {
                 for y in ys.into_iter().flatten() {
+                    self.tested += self.plane.len() as u64;
                     subtract(&self.plane, Piece { y, z }, &mut self.rest);
                     std::mem::swap(&mut self.plane, &mut self.rest);
+                    most = most.max(self.plane.len());
                 }
             }
         }
-        let piece = self.plane.first()?;
-        Some(Cuboid::new([x, piece.y.low, piece.z.low], shape))
+        most
     }
+}
+
+/// The most pieces that any right border plane is cut into while TBL looks for a shape, by these busy
+/// boxes in order of grant; 0 if the shape does not fit the empty machine unturned.
+///
+/// The TBL paper says "at most four", and takes its cost from that.
+///
+/// ```
+/// use pavior_allocation::tbl_most_pieces;
+/// use pavior_mesh::{Cuboid, Grid};
+/// let grid = Grid::mesh(&[2, 5, 5])?;
+/// let node = |y, z| Cuboid::node([0, y, z]);
+/// // The left face, without two nodes in general position.
+/// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
+    let mut planes = BorderPlanes::new(*grid);
+    planes.add(&Placement::Parts(busy.to_vec()));
+    if grid.fits(shape) { planes.most_pieces(shape) } else { 0 }
 }
 
 /// The pieces without a region, as up to four slabs each: below it and above it in z at full width,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Sides, volume};
 
 use super::bit_set::BitSet;
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// A block that has no parent.
 #[derive(Clone, Debug)]
@@ -42,6 +42,7 @@ pub(in crate::strategies) struct Buddies {
     walks: Vec<Walk>,
     /// Scratch, by level: the blocks still to be found.
     needs: Vec<u32>,
+    work: Work,
 }
 
 /// One block.
@@ -82,7 +83,8 @@ impl Buddies {
         }
         let idle = Walk { taken: 0, from: 0, parent: NodeId(0), child: radix };
         let roots = Arc::new(Roots { list, of });
-        Buddies { grid, radix, roots, free, walks: vec![idle; levels], needs: Vec::new() }
+        let (walks, needs) = (vec![idle; levels], Vec::new());
+        Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
     /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
@@ -119,7 +121,9 @@ impl Buddies {
 
     /// The next block of a level, split off a larger one if need be.
     fn pick(&mut self, level: usize) -> Option<NodeId> {
-        let from = (level..self.walks.len()).find(|&larger| self.has(larger))?;
+        let from = (level..self.walks.len()).find(|&larger| self.has(larger));
+        self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
+        let from = from?;
         let base = self.take(from);
         // The first child stands at its parent's base; its siblings are left to be taken.
         for walk in &mut self.walks[level..from] {
@@ -137,6 +141,7 @@ impl Buddies {
         let walk = self.walks[level];
         if walk.taken < self.free[level].len() {
             let base = self.free[level].next(walk.from).expect("not all are taken");
+            self.work.words += u64::from(base / 64 - walk.from / 64 + 1);
             let walk = &mut self.walks[level];
             (walk.taken, walk.from) = (walk.taken + 1, base + 1);
             return NodeId(base);
@@ -144,6 +149,12 @@ impl Buddies {
         self.walks[level].child += 1;
         let child = self.child(self.block(walk.parent, level + 1), walk.child);
         self.grid.id(child.base)
+    }
+
+    /// The levels that searches have looked at, the words of their bit sets, and the blocks visited
+    /// for grants and releases.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work
     }
 
     /// Takes the nodes of a placement out of the free blocks; all of them are free.
@@ -188,6 +199,7 @@ impl Buddies {
 
     /// Takes a box out of a block.
     fn carve(&mut self, block: Block, piece: &Cuboid) {
+        self.work.upkeep += 1;
         let cuboid = self.cuboid(block);
         if !meet(&cuboid, piece) {
             return;
@@ -208,6 +220,7 @@ impl Buddies {
 
     /// Puts a box back into a block, and says whether the whole block is free then.
     fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
+        self.work.upkeep += 1;
         let cuboid = self.cuboid(block);
         let base = self.grid.id(block.base).0;
         if !meet(&cuboid, piece) {

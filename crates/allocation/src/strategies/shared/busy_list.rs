@@ -2,12 +2,13 @@
 
 use pavior_mesh::{Cuboid, Occupancy};
 
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// Allocated boxes in order of grant. Adding is O(1), removing O(m) for m boxes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategies) struct BusyList {
     boxes: Vec<Cuboid>,
+    upkeep: u64,
 }
 
 impl BusyList {
@@ -17,13 +18,20 @@ impl BusyList {
 
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
         self.boxes.extend_from_slice(placement.parts());
+        self.upkeep += placement.parts().len() as u64;
     }
 
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
         for part in placement.parts() {
             let index = self.boxes.iter().position(|held| held == part);
+            self.upkeep += self.boxes.len() as u64;
             self.boxes.remove(index.expect("what is released was granted"));
         }
+    }
+
+    /// The boxes entered, and passed or moved to take one out.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
     }
 
     /// Panics unless the boxes are exactly the busy nodes.

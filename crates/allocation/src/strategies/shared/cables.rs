@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId};
 
-use crate::Placement;
+use crate::{Placement, Work};
 
 /// How many rings go through part of each line. Two partitions can only ever compete for a line's
 /// way back: cables between a partition's own units are nobody else's, and a ring of a whole line
@@ -17,6 +17,7 @@ pub(in crate::strategies) struct Cables {
     most: u32,
     /// By axis and line: the rings through part of it.
     rings: [Vec<u32>; 3],
+    upkeep: u64,
 }
 
 impl Cables {
@@ -29,6 +30,7 @@ impl Cables {
             torus: std::array::from_fn(|axis| torus[axis] && grid.wraps(axis)),
             most,
             rings: std::array::from_fn(lines),
+            upkeep: 0,
         }
     }
 
@@ -59,11 +61,17 @@ impl Cables {
         self.change(placement, -1);
     }
 
+    /// The loops entered for grants and releases.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
+    }
+
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
             for (axis, line) in self.rings_of(part) {
                 let rings = &mut self.rings[axis][line];
                 *rings = rings.checked_add_signed(by).expect("what is given back was taken");
+                self.upkeep += 1;
             }
         }
     }

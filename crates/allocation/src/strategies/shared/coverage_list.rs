@@ -3,6 +3,7 @@
 use pavior_mesh::{Cuboid, Grid, Sides};
 
 use super::coverage::{Span, covered};
+use crate::Work;
 
 /// A box of bases, one span an axis, none of which wraps.
 pub(in crate::strategies) type Piece = [Span; 3];
@@ -11,6 +12,7 @@ pub(in crate::strategies) type Piece = [Span; 3];
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategies) struct CoverageList {
     pieces: Vec<Piece>,
+    tested: u64,
 }
 
 impl CoverageList {
@@ -18,6 +20,7 @@ impl CoverageList {
     /// each. The shape must fit the grid.
     pub(in crate::strategies) fn load(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) {
         self.pieces.clear();
+        self.tested += busy.len() as u64;
         for held in busy {
             let [xs, ys, zs] = std::array::from_fn(|axis| covered(grid, axis, held, shape[axis]));
             for z in zs.into_iter().flatten() {
@@ -36,5 +39,12 @@ impl CoverageList {
     /// Brings the pieces into ascending order of their first column.
     pub(in crate::strategies) fn sort_by_column(&mut self) {
         self.pieces.sort_unstable_by_key(|piece| piece[0].low);
+        let pieces = self.pieces.len() as u64;
+        self.tested += pieces * u64::from(pieces.checked_ilog2().unwrap_or(0));
+    }
+
+    /// The boxes whose coverages were computed, and n log n for each sort.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
     }
 }

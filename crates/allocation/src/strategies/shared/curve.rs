@@ -7,7 +7,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Request, order};
 
 use super::runs::runs;
 use crate::spec::Unsupported;
-use crate::{Placement, Strategy};
+use crate::{Placement, Strategy, Work};
 
 /// The option `order`.
 pub(in crate::strategies) const ORDER: OptionSpec = OptionSpec {
@@ -74,6 +74,7 @@ pub(in crate::strategies) struct Curve {
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
     chosen: Vec<NodeId>,
+    work: Work,
 }
 
 impl Curve {
@@ -81,7 +82,8 @@ impl Curve {
         if nodes.is_sorted() {
             nodes = Vec::new();
         }
-        Curve { grid, nodes: nodes.into(), ranks: Vec::new(), chosen: Vec::new() }
+        let (ranks, chosen) = (Vec::new(), Vec::new());
+        Curve { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
     /// The runs along x of `count` free nodes; `None` if fewer are free. O(N), and O(count log
@@ -100,10 +102,18 @@ impl Curve {
         self.ranks.clear();
         if self.nodes.is_empty() {
             self.ranks.extend(free.iter().map(|node| node.0).take(most));
+            let last = self.ranks.last().copied().unwrap_or(0);
+            self.work.words += u64::from(last / 64 + 1);
+            self.work.boxes += self.ranks.len() as u64;
         } else {
+            let mut looked = 0;
+            let nodes = (0u32..).zip(self.nodes.iter()).inspect(|_| looked += 1);
             let is_free = |&(_, &node): &(u32, &NodeId)| free.is_node_free(node);
-            let ranks = (0u32..).zip(self.nodes.iter()).filter(is_free).map(|(rank, _)| rank);
-            self.ranks.extend(ranks.take(most));
+            self.ranks.extend(nodes.filter(is_free).map(|(rank, _)| rank).take(most));
+            self.work.boxes += looked;
+        }
+        if packing != Packing::Sorted {
+            self.work.boxes += self.ranks.len() as u64;
         }
         let first = match packing {
             Packing::Sorted => 0,
@@ -113,6 +123,12 @@ impl Curve {
             }
         };
         Some(self.place(first, count))
+    }
+
+    /// The nodes of the line that searches have looked at, once to list the free ones and once to
+    /// choose among these; and the words that they were read from.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work
     }
 
     /// The placement of `count` free nodes from the `first` one on.
@@ -175,6 +191,10 @@ impl Linear {
 impl Strategy for Linear {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         self.curve.find(free, request.nodes, self.packing)
+    }
+
+    fn work(&self) -> Work {
+        self.curve.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

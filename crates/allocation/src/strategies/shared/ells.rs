@@ -18,6 +18,7 @@
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
 use super::base_search::BaseSearch;
+use crate::Work;
 use crate::claim::Shape;
 
 /// An L: its taller part first, both relative to the corner of the bounding box.
@@ -140,6 +141,7 @@ pub(in crate::strategies) struct EllSearch {
     tall: BaseSearch,
     /// For the second part; a table of prefix sums serves both.
     short: Option<BaseSearch>,
+    tested: u64,
 }
 
 impl EllSearch {
@@ -149,7 +151,7 @@ impl EllSearch {
             BaseSearch::Plain(_) => None,
             BaseSearch::Engine(_) => Some(BaseSearch::Engine(BaseSet::new(grid))),
         };
-        EllSearch { grid, tall: search.clone(), short }
+        EllSearch { grid, tall: search.clone(), short, tested: 0 }
     }
 
     /// Takes note of a state; call it before the searches in that state.
@@ -169,12 +171,19 @@ impl EllSearch {
             search.compute(free, short.sides);
         }
         let searches = (&self.tall, self.short.as_ref().unwrap_or(&self.tall));
-        Scan::default().bases(self.grid, ell.bounding()).map(|base| ell.at(base)).find(
-            |[tall, short]| {
-                searches.0.is_base(tall.base, tall.sides)
-                    && searches.1.is_base(short.base, short.sides)
-            },
-        )
+        let mut tested = 0;
+        let bases = Scan::default().bases(self.grid, ell.bounding()).inspect(|_| tested += 1);
+        let found = bases.map(|base| ell.at(base)).find(|[tall, short]| {
+            searches.0.is_base(tall.base, tall.sides) && searches.1.is_base(short.base, short.sides)
+        });
+        self.tested += tested;
+        found
+    }
+
+    /// What it has looked at: bases of Ls, and what its searches for the parts have.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        let short = self.short.as_ref().map_or(Work::default(), BaseSearch::work);
+        Work::of_boxes(self.tested) + self.tall.work() + short
     }
 }
 

@@ -23,6 +23,7 @@
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
 use super::prefix_sums::PrefixSums;
+use crate::Work;
 use crate::spec::Unsupported;
 
 /// The maximal free boxes, in an order that depends on the history only.
@@ -33,6 +34,7 @@ pub(in crate::strategies) struct FreeBoxes {
     /// Scratch: new boxes, and which of them are still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
+    upkeep: u64,
 }
 
 impl FreeBoxes {
@@ -57,7 +59,7 @@ impl FreeBoxes {
     /// The list of an empty machine.
     pub(in crate::strategies) fn new(grid: Grid) -> FreeBoxes {
         let boxes = vec![Cuboid::whole(&grid)];
-        FreeBoxes { grid, boxes, fresh: Vec::new(), wanted: Vec::new() }
+        FreeBoxes { grid, boxes, fresh: Vec::new(), wanted: Vec::new(), upkeep: 0 }
     }
 
     pub(in crate::strategies) fn grid(&self) -> &Grid {
@@ -75,6 +77,7 @@ impl FreeBoxes {
 
     /// These nodes are no longer free.
     pub(in crate::strategies) fn take(&mut self, taken: &Cuboid) {
+        let mut tested = self.boxes.len() as u64;
         self.fresh.clear();
         let fresh = &mut self.fresh;
         self.boxes.retain(|entry| {
@@ -85,15 +88,18 @@ impl FreeBoxes {
             apart
         });
         for (index, slab) in self.fresh.iter().enumerate() {
-            let held_later = self.fresh[index + 1..].iter().any(|other| holds(other, slab));
-            if !held_later && !self.boxes.iter().any(|entry| holds(entry, slab)) {
+            let later = self.fresh[index + 1..].iter();
+            let mut others = later.chain(&self.boxes).inspect(|_| tested += 1);
+            if !others.any(|other| holds(other, slab)) {
                 self.boxes.push(*slab);
             }
         }
+        self.upkeep += tested;
     }
 
     /// These nodes are free again.
     pub(in crate::strategies) fn give(&mut self, given: &Cuboid) {
+        let mut tested = self.boxes.len() as u64;
         self.fresh.clear();
         let (fresh, halo) = (&mut self.fresh, halo(given));
         self.boxes.retain(|entry| {
@@ -106,10 +112,17 @@ impl FreeBoxes {
         self.fresh.push(*given);
         self.join_all();
         for (entry, _) in self.fresh.iter().zip(&self.wanted).filter(|&(_, &wanted)| wanted) {
-            if !self.boxes.iter().any(|far| holds(far, entry)) {
+            let mut far = self.boxes.iter().inspect(|_| tested += 1);
+            if !far.any(|far| holds(far, entry)) {
                 self.boxes.push(*entry);
             }
         }
+        self.upkeep += tested;
+    }
+
+    /// The entries held against each other for grants and releases.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
     }
 
     /// Adds every join of the fresh boxes that none of them holds, and drops what a join holds,
@@ -131,14 +144,16 @@ impl FreeBoxes {
     }
 
     fn join_pair(&mut self, first: usize, last: usize, axis: usize) {
+        self.upkeep += 1;
         let Some(joined) = join(&self.fresh[first], &self.fresh[last], axis) else { return };
-        let mut entries = self.fresh.iter().zip(&mut self.wanted);
+        let mut entries = self.fresh.iter().zip(&mut self.wanted).inspect(|_| self.upkeep += 1);
         if entries.any(|(entry, wanted)| *wanted && holds(entry, &joined)) {
             return;
         }
         for (entry, wanted) in self.fresh.iter().zip(&mut self.wanted) {
             *wanted &= !holds(&joined, entry);
         }
+        self.upkeep += self.fresh.len() as u64;
         self.fresh.push(joined);
         self.wanted.push(true);
     }

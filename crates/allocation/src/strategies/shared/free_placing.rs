@@ -16,9 +16,10 @@ use std::cmp::Reverse;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
-use super::contact::contact;
+use super::contact::{contact, most_contact};
 use super::free_boxes::{end, meets, slabs};
 use super::turning::Turn;
+use crate::Work;
 
 /// A placement policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,28 +50,36 @@ impl Placing {
         }
     }
 
-    /// The placement of a request, if an entry fits it.
+    /// The placement of a request, if an entry fits it. To `work` are added the entries tried, the
+    /// corners, the entries held against a corner, and the nodes beside a corner that is scored.
     pub(in crate::strategies) fn place(
         self,
         list: &[Cuboid],
         free: &Occupancy,
         turn: Turn,
         request: &Request,
+        work: &mut Work,
     ) -> Option<Cuboid> {
         let grid = free.grid();
-        match self {
-            Placing::First => list.iter().find_map(|entry| low_corner(entry, grid, turn, request)),
-            Placing::Smallest => smallest(list, grid, turn, request),
-            Placing::Contact => corners(list, grid, turn, request)
-                .min_by_key(|(index, at)| (Reverse(contact(free, at)), row_major(at), *index))
-                .map(|(_, at)| at),
-            Placing::Fragmentation => corners(list, grid, turn, request)
-                .min_by_key(|(index, at)| {
-                    let (cost, met) = fragmentation(list, at);
-                    (cost, met, Reverse(contact(free, at)), row_major(at), *index)
-                })
-                .map(|(_, at)| at),
+        if self == Placing::First {
+            let mut tried = list.iter().inspect(|_| work.boxes += 1);
+            return tried.find_map(|entry| low_corner(entry, grid, turn, request));
         }
+        work.boxes += list.len() as u64;
+        if self == Placing::Smallest {
+            return smallest(list, grid, turn, request);
+        }
+        let best = corners(list, grid, turn, request).min_by_key(|(index, at)| {
+            let (cost, met) = match self {
+                Placing::Fragmentation => fragmentation(list, at),
+                _ => (0, 0),
+            };
+            let compared = if self == Placing::Fragmentation { list.len() } else { 0 };
+            work.boxes += 1 + compared as u64;
+            work.words += most_contact(grid, at.sides) as u64;
+            (cost, met, Reverse(contact(free, at)), row_major(at), *index)
+        });
+        best.map(|(_, at)| at)
     }
 }
 

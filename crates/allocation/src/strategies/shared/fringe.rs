@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Sides};
 
-use super::contact::contact;
+use super::contact::{contact, most_contact};
 use super::coverage_list::CoverageList;
+use crate::Work;
 
 /// The side of a busy submesh on which a candidate of MFA lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +139,7 @@ pub(in crate::strategies) struct Fringe {
     /// number a walk saves resetting the status of every node.
     status: Vec<u64>,
     walk: u64,
+    work: Work,
 }
 
 /// Sees one candidate, and says whether to go on.
@@ -188,6 +190,12 @@ impl Fringe {
         ControlFlow::Continue(())
     }
 
+    /// The candidates and coverages seen, the status cells filled, and the nodes beside the
+    /// candidates that were scored.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work + self.coverages.work()
+    }
+
     fn mark_covered(&mut self, grid: &Grid, busy: &[Cuboid], task: Sides) {
         self.status.resize(grid.nodes() as usize, 0);
         self.walk += 1;
@@ -195,7 +203,8 @@ impl Fringe {
         for [x, y, z] in self.coverages.pieces() {
             for (y, z) in (z.low..=z.high).flat_map(|z| (y.low..=y.high).map(move |y| (y, z))) {
                 let row = grid.id([0, y, z]).index();
-                let bases = row + usize::from(x.low)..=row + usize::from(x.high);
+                let bases = row + usize::from(x.low)..row + usize::from(x.high) + 1;
+                self.work.words += bases.len() as u64;
                 self.status[bases].fill(2 * self.walk);
             }
         }
@@ -203,6 +212,7 @@ impl Fringe {
 
     fn judge(&mut self, free: &Occupancy, base: Point, task: Sides) -> MfaVerdict {
         let grid = free.grid();
+        self.work.boxes += 1;
         let rejected = (0..3).any(|axis| base[axis] >= grid.starts(axis, task[axis]));
         let status = &mut self.status[grid.id(base).index()];
         if rejected || *status == 2 * self.walk {
@@ -211,6 +221,7 @@ impl Fringe {
             MfaVerdict::ComputedEarlier
         } else {
             *status = 2 * self.walk + 1;
+            self.work.words += most_contact(grid, task) as u64;
             MfaVerdict::Index(contact(free, &Cuboid::new(base, task)))
         }
     }

@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
+use crate::Work;
+
 /// Which nodes are neighbours of one that is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::strategies) enum NeighbourRule {
@@ -23,12 +25,13 @@ pub(in crate::strategies) struct Growth {
     marks: Vec<u32>,
     flood: u32,
     open: Vec<NodeId>,
+    work: Work,
 }
 
 impl Growth {
     pub(in crate::strategies) fn new(grid: Grid, rule: NeighbourRule) -> Growth {
         let marks = vec![0; grid.nodes() as usize];
-        Growth { grid, rule, marks, flood: 0, open: Vec::new() }
+        Growth { grid, rule, marks, flood: 0, open: Vec::new(), work: Work::default() }
     }
 
     /// Takes note of a state; call it before [`Growth::reaches`] in that state. O(N).
@@ -38,6 +41,7 @@ impl Growth {
         if self.rule == NeighbourRule::RightUp {
             return;
         }
+        self.work.words += u64::from(free.count());
         for seed in free.iter() {
             if self.marks[seed.index()] > 0 {
                 continue;
@@ -68,6 +72,7 @@ impl Growth {
         nucleus: &Cuboid,
         nodes: u32,
     ) -> bool {
+        self.work.boxes += 1;
         if self.rule == NeighbourRule::FourWay {
             return self.marks[self.grid.id(nucleus.base).index()] >= nodes;
         }
@@ -83,6 +88,7 @@ impl Growth {
                 return true;
             }
             next += 1;
+            self.work.boxes += 1;
             for beside in neighbours(&self.grid, self.rule, node) {
                 let mark = &mut self.marks[beside.index()];
                 if free.is_node_free(beside) && *mark != self.flood {
@@ -98,23 +104,33 @@ impl Growth {
     /// with most neighbours allocated, the first in row-major order of those; where there is none
     /// left, the nearest free node. Returns what was added, in row-major order.
     pub(in crate::strategies) fn grow(
-        &self,
+        &mut self,
         free: &Occupancy,
         nucleus: &Cuboid,
         nodes: u32,
     ) -> Vec<NodeId> {
-        let mut crowd = Crowd::new(self, free);
+        let mut crowd = Crowd::new(self.grid, self.rule, free);
         for node in nucleus.nodes(&self.grid) {
             crowd.add(node);
         }
         let mut added = Vec::new();
         while nucleus.volume() + (added.len() as u32) < nodes {
-            let node = crowd.fullest().unwrap_or_else(|| crowd.nearest());
+            let node = match crowd.fullest() {
+                Some(node) => node,
+                None => crowd.nearest(),
+            };
             crowd.add(node);
             added.push(node);
         }
+        self.work.boxes += crowd.visited;
         added.sort_unstable();
         added
+    }
+
+    /// The nodes looked at to grow or to see how far growth goes, one by one; those labelled by
+    /// their connected sets.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work
     }
 }
 
@@ -137,24 +153,28 @@ fn neighbours(
 
 /// The nodes allocated so far, and their free neighbours by how many of them each touches.
 struct Crowd<'a> {
-    growth: &'a Growth,
+    grid: Grid,
+    rule: NeighbourRule,
     free: &'a Occupancy,
     owned: Vec<bool>,
     touched: Vec<u8>,
     fringe: [BTreeSet<NodeId>; 5],
+    /// Nodes looked at.
+    visited: u64,
 }
 
 impl<'a> Crowd<'a> {
-    fn new(growth: &'a Growth, free: &'a Occupancy) -> Self {
-        let nodes = growth.grid.nodes() as usize;
+    fn new(grid: Grid, rule: NeighbourRule, free: &'a Occupancy) -> Self {
+        let nodes = grid.nodes() as usize;
         let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
-        Crowd { growth, free, owned, touched, fringe: Default::default() }
+        Crowd { grid, rule, free, owned, touched, fringe: Default::default(), visited: 0 }
     }
 
     fn add(&mut self, node: NodeId) {
         self.owned[node.index()] = true;
         self.fringe[usize::from(self.touched[node.index()])].remove(&node);
-        for beside in neighbours(&self.growth.grid, self.growth.rule, node) {
+        for beside in neighbours(&self.grid, self.rule, node) {
+            self.visited += 1;
             if self.free.is_node_free(beside) && !self.owned[beside.index()] {
                 let touched = &mut self.touched[beside.index()];
                 self.fringe[usize::from(*touched)].remove(&beside);
@@ -169,8 +189,9 @@ impl<'a> Crowd<'a> {
     }
 
     /// The free node with the fewest hops to an allocated one, the first in row-major order of those.
-    fn nearest(&self) -> NodeId {
-        let grid = &self.growth.grid;
+    fn nearest(&mut self) -> NodeId {
+        let grid = &self.grid;
+        self.visited += u64::from(grid.nodes());
         let mut hops = vec![u32::MAX; self.owned.len()];
         let mut open: VecDeque<NodeId> =
             (0..grid.nodes()).map(NodeId).filter(|node| self.owned[node.index()]).collect();

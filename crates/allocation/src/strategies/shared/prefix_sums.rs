@@ -3,6 +3,7 @@
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
 
 use super::contact::faces;
+use crate::Work;
 
 /// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box that
 /// passes the end of an axis is one box of the table.
@@ -13,6 +14,7 @@ pub(crate) struct PrefixSums {
     extents: [usize; 3],
     /// `sums[x, y, z]`: busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
+    work: Work,
 }
 
 impl PrefixSums {
@@ -21,12 +23,14 @@ impl PrefixSums {
             let n = usize::from(grid.side(axis));
             if grid.wraps(axis) { 2 * n } else { n + 1 }
         });
-        PrefixSums { grid, extents, sums: vec![0; extents.iter().product()] }
+        let sums = vec![0; extents.iter().product()];
+        PrefixSums { grid, extents, sums, work: Work::default() }
     }
 
     /// Counts the busy nodes of a machine: O(N), or up to 8 N on tori.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         let [wide, deep, high] = self.extents;
+        self.work.words += ((wide - 1) * (deep - 1) * (high - 1)) as u64;
         let [w, d, h] = self.grid.sides().map(usize::from);
         for z in 1..high {
             for y in 1..deep {
@@ -66,7 +70,18 @@ impl PrefixSums {
     }
 
     /// The first base, in scan order, at which a shape is free. O(bases).
-    pub(in crate::strategies) fn first(&self, shape: Sides, scan: Scan) -> Option<Point> {
-        scan.bases(self.grid, shape).find(|&base| self.busy_in(&Cuboid::new(base, shape)) == 0)
+    pub(in crate::strategies) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Point> {
+        let mut tested = 0;
+        let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
+        let found = bases.find(|&base| self.busy_in(&Cuboid::new(base, shape)) == 0);
+        drop(bases);
+        self.work.boxes += tested;
+        found
+    }
+
+    /// The cells filled, and the bases tested by [`PrefixSums::first`]; who counts busy nodes
+    /// counts his own tests.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work
     }
 }

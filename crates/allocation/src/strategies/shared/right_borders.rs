@@ -6,14 +6,15 @@
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
 use super::coverage::{Span, covered};
-use crate::Placement;
 use crate::spec::Unsupported;
+use crate::{Placement, Work};
 
 /// A busy list in non-increasing order of the highest y, searched along right border lines.
 #[derive(Clone)]
 pub(in crate::strategies) struct RightBorders {
     grid: Grid,
     busy: Vec<Cuboid>,
+    work: Work,
 }
 
 /// The y of the top row of a box.
@@ -39,7 +40,7 @@ impl RightBorders {
     }
 
     pub(in crate::strategies) fn new(grid: Grid) -> RightBorders {
-        RightBorders { grid, busy: Vec::new() }
+        RightBorders { grid, busy: Vec::new(), work: Work::default() }
     }
 
     /// O(B) for each box.
@@ -47,6 +48,7 @@ impl RightBorders {
         for part in placement.parts() {
             let index = self.busy.partition_point(|held| top(held) >= top(part));
             self.busy.insert(index, *part);
+            self.work.upkeep += (self.busy.len() - index) as u64;
         }
     }
 
@@ -54,8 +56,15 @@ impl RightBorders {
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
         for part in placement.parts() {
             let index = self.busy.iter().position(|held| held == part);
+            self.work.upkeep += self.busy.len() as u64;
             self.busy.remove(index.expect("what is released was granted"));
         }
+    }
+
+    /// The lines that searches have gone along, the busy boxes held against each, and those passed or moved for grants
+    /// and releases.
+    pub(in crate::strategies) fn work(&self) -> Work {
+        self.work
     }
 
     /// Panics unless the boxes are exactly the busy nodes, in order.
@@ -70,12 +79,13 @@ impl RightBorders {
 
     /// The first free box of a shape that fits the grid: on the left border, then on the right
     /// border line of each busy box, the highest first.
-    pub(in crate::strategies) fn first(&self, shape: Sides) -> Option<Cuboid> {
+    pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = Span { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
-            self.busy.iter().find_map(|held| {
-                let x = self.right_of(held, shape[0])?;
-                let line = covered(&self.grid, 1, held, shape[1])[0]?;
+            (0..self.busy.len()).find_map(|index| {
+                let held = self.busy[index];
+                let x = self.right_of(&held, shape[0])?;
+                let line = covered(&self.grid, 1, &held, shape[1])[0]?;
                 self.first_base(x, line, shape)
             })
         })
@@ -94,9 +104,11 @@ impl RightBorders {
 
     /// The lowest base of the highest clear segment of a line. What lies above a region lies above
     /// all later ones too and is clear, so that one segment is enough.
-    fn first_base(&self, x: u16, line: Span, shape: Sides) -> Option<Cuboid> {
+    fn first_base(&mut self, x: u16, line: Span, shape: Sides) -> Option<Cuboid> {
+        self.work.boxes += 1;
         let Span { mut low, mut high } = line;
         for held in &self.busy {
+            self.work.boxes += 1;
             let Some(region) = covered(&self.grid, 1, held, shape[1])[0] else { continue };
             let xs = covered(&self.grid, 0, held, shape[0]);
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
@@ -146,11 +158,12 @@ mod tests {
         let mut unsafe_offers = [0, 0];
         for &first in &boxes {
             for &second in boxes.iter().filter(|second| !first.intersects(&grid, second)) {
-                let unsorted = RightBorders { grid, busy: vec![first, second] };
+                let mut unsorted = RightBorders::new(grid);
+                unsorted.busy = vec![first, second];
                 let mut sorted = RightBorders::new(grid);
                 sorted.add(&Placement::Parts(unsorted.busy.clone()));
                 let free = free_but(&unsorted.busy, grid);
-                for (index, borders) in [unsorted, sorted].iter().enumerate() {
+                for (index, mut borders) in [unsorted, sorted].into_iter().enumerate() {
                     for sides in [[1, 1, 1], [2, 1, 1], [1, 2, 1], [2, 2, 1], [3, 2, 1]] {
                         let offer = borders.first(sides);
                         let bad = offer.is_some_and(|offer| !free.is_free(&offer));

@@ -1,0 +1,63 @@
+//! What a strategy's answers cost, counted instead of timed.
+
+use std::ops::{Add, AddAssign, Sub};
+
+/// How much a strategy has looked at since it was made (or its ancestor, if it is a fork).
+///
+/// Counts do not depend on the processor, the compiler or what else runs, so that they show how the
+/// work of a search grows. A unit is cheap or dear as the strategy's header says; to compare two
+/// strategies' speed, measure time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes, coverages,
+    /// candidate bases, nodes; one that is tested twice counts twice.
+    pub boxes: u64,
+    /// Units that `find` has gone over in bulk: words of 64 nodes, cells of tables.
+    pub words: u64,
+    /// Units tested to hear of grants and releases: entries of lists, blocks, nodes.
+    pub upkeep: u64,
+}
+
+impl Work {
+    pub(crate) fn of_boxes(boxes: u64) -> Work {
+        Work { boxes, ..Work::default() }
+    }
+
+    pub(crate) fn of_words(words: u64) -> Work {
+        Work { words, ..Work::default() }
+    }
+
+    pub(crate) fn of_upkeep(upkeep: u64) -> Work {
+        Work { upkeep, ..Work::default() }
+    }
+}
+
+impl Add for Work {
+    type Output = Work;
+
+    fn add(self, other: Work) -> Work {
+        Work {
+            boxes: self.boxes + other.boxes,
+            words: self.words + other.words,
+            upkeep: self.upkeep + other.upkeep,
+        }
+    }
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, other: Work) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Work {
+    type Output = Work;
+
+    fn sub(self, earlier: Work) -> Work {
+        Work {
+            boxes: self.boxes - earlier.boxes,
+            words: self.words - earlier.words,
+            upkeep: self.upkeep - earlier.upkeep,
+        }
+    }
+}

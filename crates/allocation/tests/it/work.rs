@@ -1,0 +1,102 @@
+//! Every strategy counts what it looks at, and some counts are known.
+
+use pavior_allocation::{Machine, Placement, Selection, Work, registry, tbl_most_pieces};
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, Request};
+
+fn machine(strategy: &str, grid: &str, busy: &[Cuboid]) -> Machine {
+    let selection: Selection = strategy.parse().unwrap();
+    let mut machine = Machine::new(grid.parse().unwrap(), &selection, 1).unwrap();
+    for (job, held) in (100..).zip(busy) {
+        machine.allocate_at(JobId(job), Placement::Whole(*held)).unwrap();
+    }
+    machine
+}
+
+/// What one question costs.
+fn asked(machine: &mut Machine, sides: [u16; 3]) -> Work {
+    let before = machine.work();
+    let _ = machine.probe(&Request::shape(sides));
+    machine.work() - before
+}
+
+#[test]
+fn every_strategy_counts_every_answer_that_it_searches_for() {
+    for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+        for name in ["mesh:8x8", "torus:6x5", "mesh:4x4x8", "torus:4x4x4"] {
+            let grid: Grid = name.parse().unwrap();
+            let Ok(mut machine) = Machine::new(grid, &selection, 1) else { continue };
+            let mut dice = Stream::new(4, 0, "work");
+            for job in 0..60 {
+                let sides = grid.sides().map(|n| 1 << dice.below(u64::from(n.ilog2()) + 1));
+                let request = Request::shape(sides);
+                let before = machine.work();
+                let answer = machine.probe(&request);
+                let asked = machine.work() - before;
+                if answer.is_ok() {
+                    assert!(asked.boxes + asked.words > 0, "{selection} on {name}: {asked:?}");
+                }
+                // The answer is remembered, and what is asked of a copy costs the original nothing.
+                let before = machine.work();
+                let _ = machine.probe(&request);
+                assert_eq!(machine.work().boxes, before.boxes, "{selection}");
+                if answer.is_ok() {
+                    machine.clone().allocate(JobId(job), &request).unwrap();
+                    assert_eq!(machine.work(), before, "{selection}");
+                    machine.allocate(JobId(job), &request).unwrap();
+                } else {
+                    let _ = machine.release(JobId(dice.below(job + 1)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_plain_search_tests_bases_up_to_the_first() {
+    let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
+    let found = asked(&mut machine("ff:plain", "mesh:8x8", &busy), [2, 2, 1]);
+    // Three rows of seven bases, and the first of the fourth; 8 x 8 cells of prefix sums.
+    assert_eq!(found, Work { boxes: 22, words: 64, upkeep: 0 });
+}
+
+#[test]
+fn the_engine_goes_over_a_word_a_pass() {
+    // A copy, one pass for 2 along x, one for 2 along y, and the rows of bases up to the first: 64
+    // nodes are one word.
+    let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
+    let found = asked(&mut machine("ff", "mesh:8x8", &busy), [2, 2, 1]);
+    assert_eq!(found, Work { boxes: 0, words: 3 + 4, upkeep: 0 });
+    // Five takes three passes: 2, 4, 5.
+    let found = asked(&mut machine("ff", "mesh:8x8", &[]), [5, 1, 1]);
+    assert_eq!(found.words, 4 + 1);
+}
+
+#[test]
+fn busy_lists_cost_what_their_boxes_cost() {
+    let rows: Vec<Cuboid> = (0..4).map(|y| Cuboid::new([0, 2 * y, 0], [8, 1, 1])).collect();
+    // No line of bases is left of any of four rows: each line is held against the rows until it is
+    // covered whole, which the one row that covers it does not do for 1x1.
+    let found = asked(&mut machine("rbs", "mesh:8x8", &rows), [1, 2, 1]);
+    assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
+    // Entering is a box each; taking one out passes or moves all four.
+    let mut held = machine("tbl", "mesh:8x8", &rows);
+    assert_eq!(held.work().upkeep, 4);
+    held.release(JobId(101)).unwrap();
+    assert_eq!(held.work().upkeep, 8);
+}
+
+/// The TBL paper: a plane falls into at most four pieces. Boxes in general position on one plane.
+#[test]
+fn a_plane_falls_into_more_than_four_pieces() {
+    let diagonal = |m: u16| -> Vec<Cuboid> {
+        (0..m).map(|i| Cuboid::node([0, 2 * i + 1, 2 * i + 1])).collect()
+    };
+    for m in [1, 2, 4, 8, 16, 32] {
+        let grid = Grid::mesh(&[2, 2 * m + 1, 2 * m + 1]).unwrap();
+        let pieces = tbl_most_pieces(&grid, &diagonal(m), [1, 1, 1]);
+        assert_eq!(pieces, 3 * usize::from(m) + 1);
+    }
+    // Longer than the machine: no planes at all.
+    assert_eq!(tbl_most_pieces(&Grid::mesh(&[2, 2, 2]).unwrap(), &[], [3, 1, 1]), 0);
+}
