@@ -7,20 +7,22 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Policy {
     /// This many.
     Fixed(u64),
-    /// In batches of [`Policy::BATCH`], until the relative half-width of the confidence interval of
-    /// turnaround and utilisation is at most `relative`, or `most` replications are run.
+    /// `least`, then more in batches of [`Policy::BATCH`], until the relative half-width of the
+    /// confidence interval of the target metrics is at most `relative`, or `most` are run.
     Precision {
         /// The relative half-width, such as 0.05.
         relative: f64,
         /// The confidence level, such as 0.95.
         confidence: f64,
+        /// The least replications.
+        least: u64,
         /// The most replications.
         most: u64,
     },
 }
 
 impl Policy {
-    /// Replications added at a time, and the least number, under [`Policy::Precision`].
+    /// Replications added at a time, and the usual least, under [`Policy::Precision`].
     pub const BATCH: u64 = 5;
 
     /// The number of replications to add after `done` of them, given the samples of the metrics
@@ -28,19 +30,27 @@ impl Policy {
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
-            Policy::Precision { relative, confidence, most } => {
-                let precise = |sample: &&[f64]| {
-                    let mean = mean(sample).unwrap_or(0.0);
-                    half_width(sample, confidence)
-                        .is_some_and(|width| width <= relative * mean.abs())
-                };
-                if done >= Self::BATCH && samples.iter().all(precise) {
-                    0
-                } else {
-                    Self::BATCH.min(most.saturating_sub(done))
-                }
+            Policy::Precision { least, most, .. } if done < least => {
+                least.min(most).saturating_sub(done)
             }
+            Policy::Precision { most, .. } if self.missed(samples) => {
+                Self::BATCH.min(most.saturating_sub(done))
+            }
+            Policy::Precision { .. } => 0,
         }
+    }
+
+    /// Whether a target of precision is set that these samples do not meet. A metric that never
+    /// applies (an empty sample) has no target.
+    pub fn missed(&self, samples: &[&[f64]]) -> bool {
+        let Policy::Precision { relative, confidence, .. } = *self else { return false };
+        let precise = |sample: &&[f64]| {
+            let mean = mean(sample).unwrap_or(0.0);
+            sample.is_empty()
+                || half_width(sample, confidence)
+                    .is_some_and(|width| width <= relative * mean.abs())
+        };
+        !samples.iter().all(precise)
     }
 }
 
@@ -85,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_policy_stops_at_precision_or_at_the_most() {
-        let policy = Policy::Precision { relative: 0.05, confidence: 0.95, most: 12 };
+        let policy = Policy::Precision { relative: 0.05, confidence: 0.95, least: 5, most: 12 };
         assert_eq!(policy.more(0, &[&[]]), 5);
         let precise = [10.0, 10.1, 9.9, 10.0, 10.0];
         assert_eq!(policy.more(5, &[&precise, &precise]), 0);
@@ -93,6 +103,8 @@ mod tests {
         assert_eq!(policy.more(5, &[&precise, &wide]), 5);
         assert_eq!(policy.more(10, &[&wide]), 2);
         assert_eq!(policy.more(12, &[&wide]), 0);
+        assert_eq!(policy.more(5, &[&[]]), 0);
+        assert!(policy.missed(&[&wide]) && !policy.missed(&[&precise]));
         assert_eq!(Policy::Fixed(3).more(0, &[]), 3);
         assert_eq!(Policy::Fixed(3).more(3, &[]), 0);
     }

@@ -151,6 +151,7 @@ fn policy(args: &RunArgs, is_log: bool) -> Result<Policy, Fault> {
         Some(relative) => Ok(Policy::Precision {
             relative: share("--precision", relative)?,
             confidence,
+            least: Policy::BATCH,
             most: args.max_replications,
         }),
         None => Ok(Policy::Fixed(args.replications.unwrap_or(if is_log { 1 } else { 10 }))),
