@@ -1,11 +1,15 @@
 //! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
 //! that faults can be underlined in what was typed.
 
+mod experiments;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
+
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -31,6 +35,12 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
+    /// Runs every combination that a file describes, and draws its figures
+    Experiment(ExperimentArgs),
+    /// Joins the parts of an experiment that was run in shards
+    Merge(MergeArgs),
+    /// Draws results, distributions, schedules and machines
+    Plot(Box<PlotArgs>),
     /// Looks into job logs
     Trace(TraceArgs),
     /// Prints completions for a shell

@@ -21,9 +21,14 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
     let status = args.status.as_deref().map_or(Ok(Filter::default()), status_filter)?;
     let options =
         ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
+    read_with(path, &options)
+}
+
+/// Reads a log with options that are read already.
+pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Fault> {
     let reader = files::open(path)?;
     let trace = match files::format_of(path).as_deref() {
-        Some("swf") => swf::read(reader, &options),
+        Some("swf") => swf::read(reader, options),
         _ => {
             return Err(Fault::usage(format!(
                 "{}: the name does not say the format; logs end in .swf or .swf.gz",

@@ -7,7 +7,9 @@ mod files;
 mod input;
 mod logs;
 mod output;
+mod pool;
 mod progress;
+mod store;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,9 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Metrics(args) => commands::registries::metrics(&args),
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Experiment(args) => commands::experiment::run(&args),
+        Command::Merge(args) => commands::experiment::merge(&args),
+        Command::Plot(args) => commands::plot::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),

@@ -23,7 +23,7 @@ mod specification;
 mod sweep;
 
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};
-pub use confidence::{Policy, half_width, student_t};
+pub use confidence::{Policy, half_width, median, student_t};
 pub use differences::{Difference, differences, write_differences};
 pub use journal::{Entry, NoStore, Store};
 pub use paired::Paired;

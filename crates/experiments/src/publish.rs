@@ -66,7 +66,18 @@ impl Specification {
         if !drawings.is_empty() {
             page.sections.push(Section { title: "Figures".into(), drawings, ..Section::default() });
         }
-        page.sections.push(self.overview(samples, &results));
+        let table = self.overview(samples);
+        page.sections.push(Section {
+            title: "Results".into(),
+            text: vec![
+                "Means with the half-widths of their 95 % confidence intervals. Precision says \
+                 whether the target of the replications was met."
+                    .into(),
+            ],
+            folded: table.rows.len() > 24,
+            table: Some(table),
+            ..Section::default()
+        });
         page.sections.extend(self.compared(&differences));
         add("report.html", html(&page).into_bytes());
         Ok(files)
@@ -194,9 +205,10 @@ impl Specification {
     }
 
     /// A line a point, with the metrics that a reader looks for first.
-    fn overview(&self, samples: &Samples, table: &Table) -> Section {
+    pub fn overview(&self, samples: &Samples) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
+        let table = Table::of(self, samples);
         let chosen: Vec<usize> = (0..self.metrics.len())
             .filter(|&index| FIRST.contains(&self.metrics[index].name) || self.metrics.len() <= 6)
             .collect();
@@ -221,17 +233,7 @@ impl Specification {
             row.extend(chosen.iter().map(|&index| cell(own[index].summary)));
             rows.push(row);
         }
-        Section {
-            title: "Results".into(),
-            text: vec![
-                "Means with the half-widths of their 95 % confidence intervals. Precision says \
-                 whether the target of the replications was met."
-                    .into(),
-            ],
-            folded: rows.len() > 24,
-            table: Some(SectionTable { header, rows, words }),
-            ..Section::default()
-        }
+        SectionTable { header, rows, words }
     }
 
     /// How much better than the baseline.

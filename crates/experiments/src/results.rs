@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 
 use pavior_simulation::metrics::{ALLOCATION_NS, Unit};
 
-use crate::confidence::{half_width, mean};
+use crate::confidence::{half_width, mean, median};
 use crate::{Point, Sample, Samples, Specification, Summary, parameters, scenario};
 
 /// The results of an experiment, or of a part of it.
@@ -53,7 +53,8 @@ impl Table {
         })
     }
 
-    /// The measured times of the points that were run, which are no results.
+    /// The measured times of the points that were run, which are no results: medians of the
+    /// replications' means, which interruptions hardly move.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |unit, samples| {
             let sample: Vec<f64> = samples.iter().filter_map(|run| run.allocation_ns).collect();
@@ -78,15 +79,16 @@ impl Table {
             }
             let arrived: u64 = samples.iter().map(|run| run.arrived).sum();
             let waiting: u64 = samples.iter().map(|run| run.waiting).sum();
-            let target_missed = target_missed(specification, samples);
+            let missed = target_missed(specification, samples);
             for (metric, unit, sample) in lines(scenario::unit(point), samples) {
                 rows.push(Line {
                     values: values(point, &shown),
                     replications: samples.len() as u64,
-                    target_missed,
+                    // A measured time is no target.
+                    target_missed: missed && metric != ALLOCATION_NS,
                     overloaded: waiting * 10 > arrived,
                     metric: metric.to_string(),
-                    summary: Summary { mean: mean(&sample), ci95: half_width(&sample, 0.95) },
+                    summary: summary(metric, &sample),
                     unit: unit.to_string(),
                 });
             }
@@ -162,11 +164,58 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
+    /// Reads measured times, replication by replication, as the table of their medians; an empty text
+    /// is an empty table.
+    ///
+    /// # Errors
+    /// If they are no such times, in words.
+    pub fn from_timings(input: impl Read) -> Result<Table, String> {
+        let mut reader = csv::Reader::from_reader(input);
+        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        let others = ["point", "replication", ALLOCATION_NS];
+        let shown: Vec<usize> =
+            (0..header.len()).filter(|&index| !others.contains(&&header[index])).collect();
+        let columns = shown.iter().map(|&index| header[index].to_string()).collect();
+        let Some(measured) = header.iter().position(|column| column == ALLOCATION_NS) else {
+            return Ok(Table::default());
+        };
+        let mut points: Vec<(Vec<String>, Vec<f64>)> = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| error.to_string())?;
+            let Ok(time) = record[measured].parse() else { continue };
+            let values: Vec<String> =
+                shown.iter().map(|&index| record[index].to_string()).collect();
+            match points.last_mut() {
+                Some((last, times)) if *last == values => times.push(time),
+                _ => points.push((values, vec![time])),
+            }
+        }
+        let line = |(values, times): (Vec<String>, Vec<f64>)| Line {
+            values,
+            replications: times.len() as u64,
+            target_missed: false,
+            overloaded: false,
+            metric: ALLOCATION_NS.to_string(),
+            summary: summary(ALLOCATION_NS, &times),
+            unit: "ns".to_string(),
+        };
+        Ok(Table { columns, rows: points.into_iter().map(line).collect() })
+    }
+
     /// The value of a parameter in a line; none if the table has no such column.
     pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
     }
+}
+
+/// The mean and its interval; of measured times, the median and its.
+fn summary(metric: &str, sample: &[f64]) -> Summary {
+    if metric == ALLOCATION_NS {
+        let median = median(sample);
+        return Summary { mean: median.map(|one| one.0), ci95: median.and_then(|one| one.1) };
+    }
+    Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
 }
 
 /// Whether a target of precision is set that these samples miss.

@@ -20,6 +20,12 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Whether it is the same but for the measured time.
+    pub fn same(&self, other: &Sample) -> bool {
+        let untimed = |sample: &Sample| Sample { allocation_ns: None, ..sample.clone() };
+        untimed(self) == untimed(other)
+    }
+
     pub(crate) fn new(values: Vec<Option<f64>>, outcome: &Outcome) -> Sample {
         let mut set = Digest::default();
         outcome.rejected.iter().for_each(|job| set.add(&job.0.to_le_bytes()));

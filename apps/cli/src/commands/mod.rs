@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
 pub(crate) mod allocate;
+pub(crate) mod experiment;
 pub(crate) mod manual;
+pub(crate) mod plot;
 pub(crate) mod records;
 pub(crate) mod registries;
 pub(crate) mod results;

@@ -12,7 +12,7 @@ use crate::commands::{records, results};
 use crate::fault::Fault;
 use crate::output::Format;
 use crate::progress::Bar;
-use crate::{input, logs};
+use crate::{input, logs, pool};
 
 /// Below saturation for every strategy on the default machine.
 const DEFAULT_LOAD: &str = "1.5";
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
         record: args.results.jobs_csv.is_some() || args.results.placements.is_some(),
     };
     let files = records::Files::plan(&args.results, &comparison)?;
-    let rows = in_pool(args.runs.threads, || compare(&comparison))??;
+    let rows = pool::install(args.runs.threads, || compare(&comparison))??;
     files.write(&comparison, &rows)?;
     let format = Format::or_default(args.results.format);
     results::print(format, args.results.metrics.is_some(), &comparison, &rows)
@@ -54,15 +54,6 @@ fn compare(comparison: &Comparison<'_>) -> Result<Vec<Row>, Fault> {
     let rows = comparison.run(&bar).map_err(|error| Fault::usage(error.to_string()));
     bar.finish();
     rows
-}
-
-/// Runs on a pool of so many threads.
-fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, Fault> {
-    if threads == Some(0) {
-        return Err(Fault::usage("--threads 0: there must be at least one thread"));
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    Ok(pool.map_err(|error| Fault::Other(format!("cannot start threads: {error}")))?.install(work))
 }
 
 /// The workload, and its loads.

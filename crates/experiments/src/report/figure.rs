@@ -90,7 +90,7 @@ pub(super) fn with_unit(metric: &str, unit: &str) -> String {
     match unit {
         "" | "count" | "ratio" => name,
         "fraction" => format!("{name} (fraction)"),
-        "ns" => format!("{} (ns)", name.trim_end_matches(" ns")),
+        "ns" => format!("{} time (ns, median of runs)", name.trim_end_matches(" ns")),
         "time_unit" => format!("{name} (time units)"),
         "cycle" => format!("{name} (cycles)"),
         other => format!("{name} ({other})"),

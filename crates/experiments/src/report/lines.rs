@@ -1,7 +1,7 @@
 //! Charts with axes, as SVG: lines with intervals, bars, steps.
 
 use super::axis::{Scale, label};
-use super::canvas::{Anchor, COLOURS, Canvas, Ink, n, width_of};
+use super::canvas::{Anchor, Canvas, Ink, n, width_of};
 use super::chart::{Chart, Marks};
 
 const WIDTH: f64 = 600.0;
@@ -131,16 +131,16 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f6
     }
 }
 
-/// Width and dashes of a series' line: every other one is dashed, so that coinciding lines show, and
-/// the dashes change where colours repeat.
+/// Width and dashes of a series' line: dashes differ from one to the next, so that coinciding lines
+/// show.
 fn stroke(series: usize) -> String {
-    let dashes = match (series % 2, series / COLOURS % 2) {
-        (0, 0) => "",
-        (1, 0) => r#" stroke-dasharray="6 4""#,
-        (0, _) => r#" stroke-dasharray="2 3""#,
+    let dashes = match series % 4 {
+        0 => "",
+        1 => r#" stroke-dasharray="7 4""#,
+        2 => r#" stroke-dasharray="2 3""#,
         _ => r#" stroke-dasharray="9 3 2 3""#,
     };
-    format!(r#" stroke-width="1.8"{dashes}"#)
+    format!(r#" stroke-width="1.9"{dashes}"#)
 }
 
 fn axes(
