@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::Format;
 
-pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs};
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),
+    /// Runs the experiments of the papers, and judges what they state
+    Reproduce(ReproduceArgs),
     /// Looks into job logs
     Trace(TraceArgs),
     /// Prints completions for a shell

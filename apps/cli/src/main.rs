@@ -36,6 +36,7 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),
         Command::Plot(args) => commands::plot::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),

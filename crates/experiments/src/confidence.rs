@@ -77,7 +77,7 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 }
 
 /// The median, and the greater distance to the ends of its 95 % confidence interval by order
-/// statistics; no distance for fewer than six samples.
+/// statistics. Fewer than six samples have no such interval: theirs is Student's t.
 ///
 /// For measured times: one interruption by another process moves a mean by any amount, a median
 /// hardly.
@@ -105,7 +105,7 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
         term *= (n - k) as f64 / (k + 1) as f64;
     }
     let width = rank.map(|k| (median - sorted[k]).max(sorted[n - 1 - k] - median));
-    Some((median, width))
+    Some((median, width.or_else(|| half_width(sample, 0.95))))
 }
 
 /// The two-sided quantile of Student's t.
@@ -134,7 +134,9 @@ mod tests {
             let (median, width) = median(&sample).unwrap();
             assert!((median - width.unwrap() - f64::from(rank)).abs() < 1e-9, "{n}");
         }
-        assert_eq!(median(&[1.0, 2.0, 3.0, 4.0, 5.0]), Some((3.0, None)));
+        assert_eq!(median(&[1.0, 2.0, 6.0]).unwrap().0, 2.0);
+        assert_eq!(median(&[1.0, 2.0, 6.0]).unwrap().1, half_width(&[1.0, 2.0, 6.0], 0.95));
+        assert_eq!(median(&[4.0]), Some((4.0, None)));
         assert_eq!(median(&[]), None);
     }
 

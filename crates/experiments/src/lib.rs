@@ -10,6 +10,7 @@ mod confidence;
 mod differences;
 mod journal;
 mod paired;
+pub mod papers;
 pub mod parameters;
 mod point;
 mod publish;

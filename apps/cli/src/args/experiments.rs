@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use crate::output::Format;
 
@@ -39,6 +40,33 @@ pub(crate) struct MergeArgs {
     /// The directory of the whole
     #[arg(long)]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// The paper, or all of them
+    #[arg(value_parser = papers())]
+    pub(crate) paper: String,
+    /// The directory of the results [default: reproduction-PAPER]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Few loads and few runs a point
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Goes on where an earlier run in the same directory stopped
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Threads; results do not depend on it, measured times do [default: one per core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// How to print the statements [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+fn papers() -> PossibleValuesParser {
+    let names = pavior_experiments::papers::ALL.iter().map(|paper| paper.name);
+    PossibleValuesParser::new(names.chain(["all"]))
 }
 
 #[derive(Debug, Args)]

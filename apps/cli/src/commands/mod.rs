@@ -6,6 +6,7 @@ pub(crate) mod manual;
 pub(crate) mod plot;
 pub(crate) mod records;
 pub(crate) mod registries;
+pub(crate) mod reproduce;
 pub(crate) mod results;
 pub(crate) mod simulate;
 pub(crate) mod trace;
