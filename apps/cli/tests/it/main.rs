@@ -2,8 +2,11 @@
 
 mod allocate;
 mod docs;
+mod experiment;
 mod files;
 mod mistakes;
+mod plot;
+mod reproduce;
 mod simulate;
 
 use std::process::{Command, Output, Stdio};

@@ -119,13 +119,12 @@ impl Canvas {
     /// are told apart without colours and where they coincide.
     pub(super) fn mark(&mut self, (x, y): (f64, f64), series: usize) {
         let (class, colour) = Ink::Series(series).dress();
-        let paper = Ink::Paper.dress().1;
         // Where two coincide, the later one is drawn over the earlier one and must not cover it.
         let r = [4.8, 4.8, 3.0, 4.2][series % 4];
         let fill = if series % 2 == 0 {
             format!(r#"class="{class}f {class}" fill="{colour}""#)
         } else {
-            format!(r#"class="paperf {class}" fill="{paper}""#)
+            format!(r#"class="{class}" fill="none""#)
         };
         let style = format!(r#"{fill} stroke="{colour}" stroke-width="1.6""#);
         let polygon = |points: &[(f64, f64)]| {

@@ -39,14 +39,14 @@ pub struct Drawing {
     pub caption: String,
 }
 
-/// A table. Cells from `words` on are numbers, set to the right.
+/// A table.
 #[derive(Clone, Debug, Default)]
 pub struct SectionTable {
     /// The heads of the columns.
     pub header: Vec<String>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
-    /// How many of the columns hold words.
+    /// How many of the first columns hold words.
     pub words: usize,
 }
 
@@ -100,7 +100,9 @@ fn section(section: &Section) -> String {
 }
 
 fn table(table: &SectionTable) -> String {
-    let class = |column: usize| if column < table.words { "" } else { " class=\"n\"" };
+    let numbers = |column: usize| table.rows.iter().all(|row| is_number(&row[column]));
+    let numbers: Vec<bool> = (0..table.header.len()).map(numbers).collect();
+    let class = |column: usize| if numbers[column] { " class=\"n\"" } else { "" };
     let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
     for (column, name) in table.header.iter().enumerate() {
         text += &format!("<th{}>{}</th>", class(column), escape(name));
@@ -121,6 +123,12 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
+/// Whether a cell is a number, with its interval or without, or is empty.
+fn is_number(cell: &str) -> bool {
+    let first = cell.strip_prefix('-').unwrap_or(cell).split(' ').next().unwrap_or_default();
+    first.is_empty() || first.parse::<f64>().is_ok()
+}
+
 const STYLE: &str = "
 :root{--paper:#fff;--text:#1d2126;--faint:#5b636d;--line:#dfe3e8;--band:#f5f6f8;--good:#00694f;--bad:#b03a00}
 @media (prefers-color-scheme:dark){:root{--paper:#14171b;--text:#e9ecef;--faint:#a9b1ba;--line:#333a42;--band:#1b1f24;--good:#3fd0a4;--bad:#ff9a57}}
@@ -139,6 +147,7 @@ table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-num
 th,td{text-align:left;padding:5px 10px;vertical-align:top}
 th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
 tbody tr:nth-child(even){background:var(--band)}
+td:last-child:not(.n){min-width:18em}
 .n{text-align:right;white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
 footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}

@@ -4,18 +4,19 @@ use super::axis::{Scale, label};
 use super::canvas::{Anchor, Canvas, Ink, n, width_of};
 use super::chart::{Chart, Marks};
 
-const WIDTH: f64 = 600.0;
-const PLOT_HEIGHT: f64 = 300.0;
+const WIDTH: f64 = 500.0;
+const PLOT_HEIGHT: f64 = 260.0;
 const RIGHT: f64 = 18.0;
 /// Text sizes: still legible where the figure is 350 pixels wide.
-const TITLE: f64 = 16.0;
+const TITLE: f64 = 15.0;
 const SMALL: f64 = 13.0;
 
 /// Draws a chart.
 pub fn svg(chart: &Chart) -> String {
     let legend = legend(chart);
-    let title = wrapped(&chart.title, TITLE, WIDTH - 2.0 * RIGHT);
-    let note = wrapped(&chart.note, SMALL - 2.0, WIDTH - 2.0 * RIGHT);
+    // The plot begins about 60 from the left; bold letters are wider.
+    let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
+    let note = wrapped(&chart.note, SMALL - 2.0, WIDTH - 60.0 - RIGHT);
     let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
     let y = y_scale(chart, top);
     let left = 34.0 + y.ticks.iter().map(|t| width_of(&label(*t), SMALL)).fold(12.0, f64::max);
@@ -61,8 +62,16 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
         [mark.y - half, mark.y, mark.y + half]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
-    // A linear axis starts at 0: heights can be compared.
-    let range = if chart.y.logarithmic { range } else { (range.0.min(0.0), range.1.max(0.0)) };
+    // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals are
+    // cut there, and one that is much wider than the points are high does not flatten the rest.
+    let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
+    let range = if chart.y.logarithmic {
+        range
+    } else if points.0 >= 0.0 {
+        (0.0, range.1.min(points.1 * 1.5))
+    } else {
+        (range.0, range.1.max(0.0))
+    };
     let range = if range == (0.0, 0.0) { (0.0, 1.0) } else { range };
     let range = if chart.y.logarithmic && range.0 <= 0.0 { (1.0, 10.0) } else { range };
     Scale::new(range, chart.y.logarithmic, (top + PLOT_HEIGHT, top), 6)
@@ -77,7 +86,7 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     let usual = if chart.x.logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
     let range = Chart::range(chart.points().map(|mark| mark.x), chart.x.logarithmic);
     let place = (left, WIDTH - RIGHT);
-    Scale::new(range.unwrap_or(usual), chart.x.logarithmic, place, 8)
+    Scale::new(range.unwrap_or(usual), chart.x.logarithmic, place, 6)
 }
 
 /// Whether the names along x are too wide to stand side by side.
