@@ -234,12 +234,6 @@ impl Comparison<'_> {
         let waiting: u64 = runs.iter().map(|run| run.outcome.waiting).sum();
         let samples = self.targets(&runs);
         let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
-        let unlimited = match self.policy {
-            Policy::Precision { relative, confidence, .. } => {
-                Policy::Precision { relative, confidence, most: u64::MAX }
-            }
-            fixed @ Policy::Fixed(_) => fixed,
-        };
         let replications = runs.len() as u64;
         let (mut rejected, mut record, mut channels) = (Vec::new(), None, None);
         for run in runs {
@@ -250,7 +244,7 @@ impl Comparison<'_> {
         Row {
             combination,
             replications,
-            target_missed: unlimited.more(replications, &samples) > 0,
+            target_missed: self.policy.missed(&samples),
             overloaded: waiting * 10 > arrived,
             metrics,
             allocation_ns,

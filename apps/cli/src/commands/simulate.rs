@@ -19,7 +19,7 @@ use crate::commands::{records, results};
 use crate::fault::Fault;
 use crate::output::Format;
 use crate::progress::Bar;
-use crate::{input, logs, net};
+use crate::{input, logs, net, pool};
 
 /// Below saturation for every strategy on the default machine.
 const DEFAULT_LOAD: &str = "1.5";
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
             || args.messages.heatmap.is_some(),
     };
     let files = records::Files::plan(&args.results, &args.messages, &comparison)?;
-    let rows = in_pool(args.runs.threads, || compare(&comparison))??;
+    let rows = pool::install(args.runs.threads, || compare(&comparison))??;
     files.write(&comparison, &rows)?;
     let format = Format::or_default(args.results.format);
     results::print(format, args.results.metrics.is_some(), &comparison, &rows)
@@ -72,15 +72,6 @@ fn compare(comparison: &Comparison<'_>) -> Result<Vec<Row>, Fault> {
     let rows = comparison.run(&bar).map_err(|error| Fault::usage(error.to_string()));
     bar.finish();
     rows
-}
-
-/// Runs on a pool of so many threads.
-fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, Fault> {
-    if threads == Some(0) {
-        return Err(Fault::usage("--threads 0: there must be at least one thread"));
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    Ok(pool.map_err(|error| Fault::Other(format!("cannot start threads: {error}")))?.install(work))
 }
 
 /// The workload, and its loads.
@@ -223,6 +214,7 @@ fn policy(args: &RunArgs, is_log: bool) -> Result<Policy, Fault> {
         Some(relative) => Ok(Policy::Precision {
             relative: share("--precision", relative)?,
             confidence,
+            least: Policy::BATCH,
             most: args.max_replications,
         }),
         None => Ok(Policy::Fixed(args.replications.unwrap_or(if is_log { 1 } else { 10 }))),

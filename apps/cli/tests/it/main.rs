@@ -2,10 +2,13 @@
 
 mod allocate;
 mod docs;
+mod experiment;
 mod explain;
 mod files;
 mod mistakes;
+mod plot;
 mod real_logs;
+mod reproduce;
 mod simulate;
 
 use std::process::{Command, Output, Stdio};
