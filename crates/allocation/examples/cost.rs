@@ -108,7 +108,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     for round in 0..ROUNDS {
         let (before, begin) = (machine.work(), Instant::now());
         let answers = requests[..asked].iter().map(|request| machine.probe(request));
-        granted = answers.filter(Result::is_ok).count();
+        granted = answers.flatten().count();
         fastest = fastest.min(begin.elapsed());
         work = machine.work() - before;
         if begin.elapsed() * ROUNDS > LIMIT && round > 0 {
