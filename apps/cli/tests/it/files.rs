@@ -81,6 +81,18 @@ fn several_combinations_need_names_that_tell_them_apart() {
 }
 
 #[test]
+fn names_of_files_that_cannot_be_meant_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
+    let message = refused(&[&run[..], &["--jobs-csv", &at("{foo}.csv")]].concat());
+    assert!(message.contains("braces"), "{message}");
+    let both = at("same.csv");
+    let message = refused(&[&run[..], &["--jobs-csv", &both, "--placements", &both]].concat());
+    assert!(message.contains("--placements"), "{message}");
+}
+
+#[test]
 fn what_cannot_be_written_is_said_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff", "--jobs-csv"];
@@ -99,8 +111,9 @@ fn a_full_disk_leaves_no_file_that_looks_whole() {
         return;
     }
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
-    let message = refused(&[&run[..], &["--jobs-csv", "/dev/full"]].concat());
-    assert!(message.contains("/dev/full"), "{message}");
+    let output = crate::pavior(&[&run[..], &["--jobs-csv", "/dev/full"]].concat(), "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(crate::stderr(&output).contains("/dev/full"), "{}", crate::stderr(&output));
     let output = Command::new(env!("CARGO_BIN_EXE_pavior"))
         .args(run)
         .stdout(std::fs::OpenOptions::new().write(true).open(full).unwrap())

@@ -277,7 +277,7 @@ pub const ALL: &[Parameter] = &[
         meaning: "which nodes a job gets",
         kind: Kind::Text,
         applies: Applies::Always,
-        default: &["ff", "tff", "bl", "tbl"],
+        default: &["ff", "tff", "tbl", "gabl", "mbs"],
         read: canonical::<pavior_allocation::Selection>,
     },
 ];

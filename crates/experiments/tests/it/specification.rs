@@ -42,9 +42,18 @@ fn every_parameter_can_be_given() {
             "strategy" => "['ff', 'tbl']",
             "slowdown-bound" => "[0, 10.5]",
             "load" | "arrival-scale" => "{ from = 0.5, to = 1, steps = 2 }",
+            "estimates" => "['log', 'exact']",
+            "pattern" => "['ring', 'all-to-all']",
+            "sending" => "['blocking', 'pipelined']",
+            "rounds" => "['barrier', 'free']",
+            "ranks" => "['coordinates', 'parts']",
+            "engine" => "['worm', 'flit']",
+            "release" => "'drained'",
+            "lanes" => "'2'",
             _ => "[3, 4]",
         };
         let log = match parameter.applies {
+            parameters::Applies::Messages => "service = 'messages:5'\n",
             parameters::Applies::Log if parameter.name != "trace" => "trace = 'x.swf'\n",
             _ => "",
         };

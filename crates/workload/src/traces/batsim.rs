@@ -73,6 +73,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         place.fault(at, reason)
     })?;
     let mut jobs = Collector::new(options);
+    let numbered = are_numbered(&workload.jobs);
     for raw in &workload.jobs {
         if !jobs.wants_more() {
             break;
@@ -80,7 +81,8 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         // The raw value is a part of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         match job(&place, raw, &workload.profiles) {
-            Ok(draft) => jobs.offer(&draft),
+            Ok(draft) if numbered => jobs.offer(&draft),
+            Ok(draft) => jobs.offer(&Draft { number: -1.0, ..draft }),
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
         }
     }
@@ -162,8 +164,7 @@ fn job(
         return Err(fault(reason));
     }
     Ok(Draft {
-        // `w0!17` is job 17 of workload w0.
-        number: word(&entry.id).rsplit('!').next().and_then(|id| id.parse().ok()).unwrap_or(-1.0),
+        number: number(&entry.id).map_or(-1.0, |number| number as f64),
         line: place.line,
         submit: entry.subtime,
         run,
@@ -171,6 +172,24 @@ fn job(
         nodes: entry.res as f64,
         shape,
         tags: Tags::UNKNOWN,
+    })
+}
+
+/// The number that an id is, or ends with: `w0!17` is job 17 of workload w0.
+fn number(id: &Value) -> Option<u64> {
+    word(id).rsplit('!').next().and_then(|id| id.parse().ok())
+}
+
+/// Whether ids are numbers that tell all jobs apart; else jobs are numbered by their place.
+fn are_numbered(jobs: &[&RawValue]) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Value,
+    }
+    let mut seen = BTreeSet::new();
+    jobs.iter().all(|job| {
+        let named: Option<Named> = serde_json::from_str(job.get()).ok();
+        named.and_then(|named| number(&named.id)).is_some_and(|number| seen.insert(number))
     })
 }
 
