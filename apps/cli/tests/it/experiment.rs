@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::{good, pavior, refused, stderr};
 
-/// About two seconds of work on one thread, in many replications.
+/// About a second of work on one thread, in some hundred replications.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
-    jobs = 400\nprecision = 0.05\nmax-replications = 25\n[[figure]]\nname = 'turnaround'\n\
+    jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
     y = 'turnaround'\n";
 
 /// Little work.
@@ -51,6 +51,7 @@ fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
     for pause in pauses {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
             .args(["experiment", text(&file), "--resume", "--out", text(&killed)])
+            .args(["--threads", "1"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -60,6 +61,7 @@ fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
         child.kill().unwrap();
         kills += i32::from(!child.wait().unwrap().success());
     }
+    eprintln!("killed {kills} times");
     assert!(kills > 0, "it was never killed in time");
     good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
     assert!(files(&whole) == files(&killed), "the bytes differ");
@@ -210,6 +212,22 @@ fn faults_are_underlined_in_the_file() {
     refused(&["experiment", "no-such-file.toml"]);
     refused(&["experiment"]);
     assert!(good(&["experiment", "--schema"]).contains("\"arrival-scale\""));
+}
+
+#[test]
+fn the_examples_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let read = std::fs::read_to_string(&path).unwrap();
+            let experiment = pavior_experiments::Specification::parse(&read, "example");
+            assert!(experiment.is_ok_and(|experiment| !experiment.figures.is_empty()), "{path:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2);
 }
 
 #[test]
