@@ -236,7 +236,7 @@ fn logs_are_found_beside_the_file() {
     let line =
         |n: u32| format!("{n} {} -1 60 {} -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1", n * 20, 1 + n % 9);
     let log = (0..40).map(line).collect::<Vec<_>>().join("\n") + "\n";
-    std::fs::write(folder.path().join("log.swf"), log).unwrap();
+    std::fs::write(folder.path().join("log.swf"), &log).unwrap();
     let file = experiment(
         folder.path(),
         "trace = 'log.swf'\nmachine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\n\
@@ -250,4 +250,10 @@ fn logs_are_found_beside_the_file() {
     assert_eq!(rows[0]["load"], serde_json::Value::Null);
     assert_eq!((&rows[0]["arrival_scale"], &rows[0]["replications"]), (&0.5.into(), &1.into()));
     assert_eq!(rows[0]["metrics"]["turnaround"]["unit"], "s");
+    good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    // With another log it is another experiment.
+    let log = log.replace(" 60 ", " 61 ");
+    std::fs::write(folder.path().join("log.swf"), log).unwrap();
+    let message = refused(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    assert!(message.contains("another experiment"), "{message}");
 }
