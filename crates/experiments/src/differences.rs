@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use crate::results::{number, shown, values};
+use crate::results::{number, shown, target_missed, values};
 use crate::{Paired, Samples, Specification, parameters, scenario};
 
 /// A strategy compared with the baseline at one point.
@@ -19,6 +19,8 @@ pub struct Difference {
     pub unit: &'static str,
     /// Whether both rejected the same jobs; if not, means are over different jobs.
     pub same_jobs: bool,
+    /// Whether either point missed its target of precision.
+    pub target_missed: bool,
     /// How much.
     pub paired: Paired,
 }
@@ -40,6 +42,8 @@ pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Diff
     for (index, point) in specification.points.iter().enumerate() {
         let Some(&base) = bases.get(&key(index)).filter(|&&base| base != index) else { continue };
         let pairs = || samples[index].iter().zip(&samples[base]);
+        let missed = |index: usize| target_missed(specification, &samples[index]);
+        let target_missed = missed(index) || missed(base);
         let same_jobs = pairs().all(|(a, b)| a.rejected_set == b.rejected_set);
         for (metric, spec) in specification.metrics.iter().enumerate() {
             let both = pairs().filter_map(|(a, b)| Some((a.values[metric]?, b.values[metric]?)));
@@ -51,6 +55,7 @@ pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Diff
                 metric: spec.name,
                 unit: spec.unit.word(scenario::unit(point)),
                 same_jobs,
+                target_missed,
                 paired,
             });
         }
@@ -80,6 +85,7 @@ pub fn write_differences(
         "ratio_ci95",
         "unit",
         "same_jobs",
+        "target_missed",
     ];
     header.extend(rest.map(String::from));
     writer.write_record(&header)?;
@@ -95,6 +101,7 @@ pub fn write_differences(
             number(ratio_ci95),
             one.unit.to_string(),
             one.same_jobs.to_string(),
+            one.target_missed.to_string(),
         ];
         writer.write_record(one.values.iter().chain(&rest))?;
     }

@@ -225,15 +225,20 @@ impl Specification {
             let Some(line) = own.first() else { continue };
             let mut row = line.values.clone();
             row.push(samples.len().to_string());
-            row.push(match (self.policy, line.target_missed) {
-                (Policy::Fixed(_), _) => "no target".into(),
-                (_, true) => "missed".into(),
-                (_, false) => "met".into(),
-            });
+            row.push(self.met(line.target_missed).to_string());
             row.extend(chosen.iter().map(|&index| cell(own[index].summary)));
             rows.push(row);
         }
         SectionTable { header, rows, words }
+    }
+
+    /// Whether the target of precision was met, in a word or two.
+    fn met(&self, missed: bool) -> &'static str {
+        match (self.policy, missed) {
+            (Policy::Fixed(_), _) => "no target",
+            (_, true) => "missed",
+            (_, false) => "met",
+        }
     }
 
     /// How much better than the baseline.
@@ -243,13 +248,15 @@ impl Specification {
         let header = columns.iter().map(|&index| parameters::ALL[index].name.to_string());
         let mut header: Vec<String> = header.collect();
         let words = header.len() + 1;
-        header.extend(["metric", "pairs", "difference", "ratio"].map(String::from));
+        let rest = ["metric", "pairs", "precision", "difference", "ratio"];
+        header.extend(rest.map(String::from));
         let of = |one: &&crate::Difference| ["turnaround", "utilization"].contains(&one.metric);
         let row = |one: &crate::Difference| {
             let mut row = one.values.clone();
             let paired = one.paired;
             row.push(one.metric.to_string());
             row.push(paired.pairs.to_string());
+            row.push(self.met(one.target_missed).to_string());
             let difference = Some(paired.difference);
             row.push(cell(Summary { mean: difference, ci95: paired.difference_ci95 }));
             row.push(cell(Summary { mean: paired.ratio, ci95: paired.ratio_ci95 }));

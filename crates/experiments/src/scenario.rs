@@ -182,6 +182,13 @@ fn replay(point: &Point, path: &str, grid: Grid, logs: &dyn Logs) -> Result<Trac
     Ok(TraceSource::new(Box::new(make), begin))
 }
 
+impl LogRequest {
+    /// The log of a point; none if its jobs are drawn.
+    pub(crate) fn of(point: &Point) -> Option<LogRequest> {
+        point.get("trace").map(|path| request(point, path))
+    }
+}
+
 fn request(point: &Point, path: &str) -> LogRequest {
     let filter = point.get("filter").map_or(Filter::default(), |_| value(point, "filter"));
     let status = point.get("status").and_then(|text| parameters::status(text).ok());

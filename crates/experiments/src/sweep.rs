@@ -13,7 +13,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use thiserror::Error;
 
 use crate::sample::Digest;
-use crate::{Entry, Logs, Progress, Sample, Scenario, Specification, Store};
+use crate::{Entry, LogRequest, Logs, Progress, Sample, Scenario, Specification, Store};
 
 /// A part of the points: those whose index leaves `index - 1` when divided by `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,11 @@ pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
     /// A digest of everything that results depend on: equal for experiments whose replications may be
-    /// mixed.
-    pub fn fingerprint(&self, version: &str) -> String {
+    /// mixed. The jobs of logs belong to it.
+    ///
+    /// # Errors
+    /// If a log cannot be read, in words.
+    pub fn fingerprint(&self, version: &str, logs: &dyn Logs) -> Result<String, String> {
         let mut digest = Digest::default();
         let mut add = |text: &str| {
             digest.add(text.as_bytes());
@@ -61,7 +64,19 @@ impl Specification {
         self.points.iter().for_each(|point| add(&point.key()));
         self.metrics.iter().for_each(|spec| add(spec.name));
         add(&format!("{:?} {:?} {}", self.policy, self.targets, self.timing));
-        format!("{:016x}", digest.value())
+        let mut seen: Vec<String> = Vec::new();
+        for request in self.points.iter().filter_map(LogRequest::of) {
+            if !seen.contains(&request.key) {
+                for record in &logs.open(&request)?.records {
+                    let times = [record.submit.0, record.run.0, u64::from(record.nodes)];
+                    for number in times {
+                        digest.add(&number.to_le_bytes());
+                    }
+                }
+                seen.push(request.key);
+            }
+        }
+        Ok(format!("{:016x}", digest.value()))
     }
 
     /// Runs the points of a shard, on the threads of the current pool. What is known from an earlier

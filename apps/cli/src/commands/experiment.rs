@@ -27,16 +27,18 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Fault> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let specification = read(file, &text, &stem)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
+    let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    let logs = Folder { folder, open: Mutex::new(HashMap::new()) };
     let run = Run {
         name: specification.name.clone(),
-        fingerprint: specification.fingerprint(env!("CARGO_PKG_VERSION")),
+        fingerprint: specification
+            .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
+            .map_err(Fault::usage)?,
         paper: None,
         shard: format!("{}/{}", shard.index, shard.of),
     };
     let directory = Directory::open(&out)?;
     let known = directory.begin(&run, &text, &specification, args.resume)?;
-    let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-    let logs = Folder { folder, open: Mutex::new(HashMap::new()) };
     let samples = sweep(&specification, known, shard, &logs, &directory, args.threads, &out)?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;

@@ -33,15 +33,17 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Fault> {
 fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Vec<Statement>, Fault> {
     let text = (paper.experiment)(args.quick);
     let specification = paper.specification(args.quick);
+    let logs = Folder { folder: PathBuf::new(), open: Mutex::new(HashMap::new()) };
     let run = Run {
         name: specification.name.clone(),
-        fingerprint: specification.fingerprint(env!("CARGO_PKG_VERSION")),
+        fingerprint: specification
+            .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
+            .map_err(Fault::usage)?,
         paper: Some((paper.name.to_string(), args.quick)),
         shard: "1/1".to_string(),
     };
     let directory = Directory::open(out)?;
     let known = directory.begin(&run, &text, &specification, args.resume)?;
-    let logs = Folder { folder: PathBuf::new(), open: Mutex::new(HashMap::new()) };
     let whole = Shard::WHOLE;
     let samples =
         experiment::sweep(&specification, known, whole, &logs, &directory, args.threads, out)?;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::{good, pavior, refused, stderr};
 
-/// About two seconds of work on one thread, in many replications.
+/// About a second of work on one thread, in some hundred replications.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
-    jobs = 400\nprecision = 0.05\nmax-replications = 25\n[[figure]]\nname = 'turnaround'\n\
+    jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
     y = 'turnaround'\n";
 
 /// Little work.
@@ -51,6 +51,7 @@ fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
     for pause in pauses {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
             .args(["experiment", text(&file), "--resume", "--out", text(&killed)])
+            .args(["--threads", "1"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -60,6 +61,7 @@ fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
         child.kill().unwrap();
         kills += i32::from(!child.wait().unwrap().success());
     }
+    eprintln!("killed {kills} times");
     assert!(kills > 0, "it was never killed in time");
     good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
     assert!(files(&whole) == files(&killed), "the bytes differ");
@@ -213,12 +215,28 @@ fn faults_are_underlined_in_the_file() {
 }
 
 #[test]
+fn the_examples_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let read = std::fs::read_to_string(&path).unwrap();
+            let experiment = pavior_experiments::Specification::parse(&read, "example");
+            assert!(experiment.is_ok_and(|experiment| !experiment.figures.is_empty()), "{path:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
 fn logs_are_found_beside_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let line =
         |n: u32| format!("{n} {} -1 60 {} -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1", n * 20, 1 + n % 9);
     let log = (0..40).map(line).collect::<Vec<_>>().join("\n") + "\n";
-    std::fs::write(folder.path().join("log.swf"), log).unwrap();
+    std::fs::write(folder.path().join("log.swf"), &log).unwrap();
     let file = experiment(
         folder.path(),
         "trace = 'log.swf'\nmachine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\n\
@@ -232,4 +250,10 @@ fn logs_are_found_beside_the_file() {
     assert_eq!(rows[0]["load"], serde_json::Value::Null);
     assert_eq!((&rows[0]["arrival_scale"], &rows[0]["replications"]), (&0.5.into(), &1.into()));
     assert_eq!(rows[0]["metrics"]["turnaround"]["unit"], "s");
+    good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    // With another log it is another experiment.
+    let log = log.replace(" 60 ", " 61 ");
+    std::fs::write(folder.path().join("log.swf"), log).unwrap();
+    let message = refused(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    assert!(message.contains("another experiment"), "{message}");
 }

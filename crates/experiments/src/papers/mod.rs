@@ -1,7 +1,7 @@
 //! The experiments of the papers, one file a paper, and the one list of them.
 //!
 //! A paper is an experiment file, as a user would write it, and the statements that its text makes,
-//! each judged by the rules in [`statement`]. Both are data: there is no code path that only papers
+//! each judged by the rules of [`Statement`]. Both are data: there is no code path that only papers
 //! take.
 
 mod evidence;

@@ -31,7 +31,7 @@ pub struct Statement {
     pub ratio: Option<f64>,
     /// Whether it holds.
     pub holds: bool,
-    /// What a reader must know.
+    /// What a reader must know, the number of runs included.
     pub note: String,
 }
 
@@ -41,10 +41,10 @@ impl Statement {
         if self.holds { "holds" } else { "differs" }
     }
 
-    /// With a note.
+    /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
-        self.note = note.into();
+        self.note = format!("{}; {}", note.into(), self.note);
         self
     }
 
@@ -61,7 +61,10 @@ impl Statement {
             ci95: ours.and_then(|ours| ours.ci95),
             ratio: None,
             holds: ours.is_some_and(holds),
-            note: String::new(),
+            note: ours.map_or("no runs".into(), |ours| {
+                let missed = if ours.missed { ", precision target missed" } else { "" };
+                format!("{} runs{missed}", ours.runs)
+            }),
         }
     }
 
@@ -166,8 +169,11 @@ mod tests {
 
     #[test]
     fn rules_are_kept_at_their_edges() {
-        let ours = |value: f64, ci95: f64| Some(Estimate { value, ci95: Some(ci95) });
-        let none = Some(Estimate { value: -1.0, ci95: None });
+        let with = |value, ci95| Some(Estimate { value, ci95, runs: 9, missed: true });
+        let ours = |value: f64, ci95: f64| with(value, Some(ci95));
+        let none = with(-1.0, None);
+        let note = Statement::value("v", 1.0, none).note("what it is").note;
+        assert_eq!(note, "what it is; 9 runs, precision target missed");
         // 100 stated: our interval reaches 95 from below.
         assert!(Statement::value("v", 100.0, ours(90.0, 5.0)).holds);
         assert!(!Statement::value("v", 100.0, ours(90.0, 4.9)).holds);

@@ -104,6 +104,34 @@ pub(super) fn read(
     Ok(figure)
 }
 
+/// The figures of an experiment that declares none: turnaround and utilisation against the load, or
+/// against whatever number varies, or strategy by strategy.
+pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
+    let mut varying = crate::point::varying(&specification.points);
+    let numeric = |index: &usize| {
+        matches!(parameters::ALL[*index].kind, Kind::Number | Kind::Count)
+            && specification.points.iter().all(|point| point.at(*index).is_some())
+    };
+    // The load comes last of the numbers, and is the first choice.
+    let number = varying.iter().copied().rfind(numeric);
+    let x = number.unwrap_or(parameters::index("strategy"));
+    varying.retain(|index| *index != x);
+    varying.reverse();
+    let observed = |name: &&str| specification.metrics.iter().any(|spec| spec.name == *name);
+    let figure = |name: &str| Figure {
+        name: name.to_string(),
+        title: format!("{}: {name}", specification.title),
+        x,
+        y: name.to_string(),
+        series: varying.clone(),
+        fixed: Vec::new(),
+        x_axis: Axis::default(),
+        y_axis: Axis::default(),
+        labels: Vec::new(),
+    };
+    ["turnaround", "utilization"].iter().filter(|name| observed(name)).map(|n| figure(n)).collect()
+}
+
 /// The series: those named, or every parameter that varies among the points drawn. With those named
 /// there must be one point at most for a place in the figure.
 fn series(

@@ -108,6 +108,9 @@ impl Specification {
             let figure = figure::read(node, &specification)?;
             specification.figures.push(figure);
         }
+        if specification.figures.is_empty() {
+            specification.figures = figure::usual(&specification);
+        }
         Ok(specification)
     }
 

@@ -110,6 +110,18 @@ fn figures_find_their_series() {
     assert_eq!((figure.label("ff"), figure.label("tff")), ("First Fit", "tff"));
 }
 
+#[test]
+fn an_experiment_without_figures_gets_the_usual_ones() {
+    let names = |text: &str| -> Vec<String> {
+        let figures = read(text).figures;
+        figures.iter().map(|f| format!("{} {}", parameters::ALL[f.x].name, f.y)).collect()
+    };
+    assert_eq!(names("load = [1, 2]\nwarmup = [0, 5]\n"), ["load turnaround", "load utilization"]);
+    assert_eq!(names("warmup = [0, 5]\nmetrics = 'utilization'\n"), ["warmup utilization"]);
+    assert_eq!(names("metrics = ['turnaround', 'waiting']\n"), ["strategy turnaround"]);
+    assert!(names("metrics = 'makespan'\n").is_empty());
+}
+
 /// The text of the file that is underlined.
 fn underlined(text: &str) -> (String, String) {
     let error = Specification::parse(text, "test").err().unwrap_or_else(|| panic!("{text}"));
