@@ -262,6 +262,13 @@ pub(crate) struct ResultArgs {
     /// the name stand for the combination
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
+    /// Writes replication 0 as a whole as Batsim's schedule.json; names as for --jobs-csv
+    #[arg(long)]
+    pub(crate) schedule: Option<PathBuf>,
+    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; names as for
+    /// --jobs-csv
+    #[arg(long)]
+    pub(crate) swf: Option<PathBuf>,
     /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,

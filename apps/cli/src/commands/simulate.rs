@@ -55,10 +55,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
         policy: policy(&args.runs, args.log.trace.is_some())?,
         warmup: warmup(args)?,
         timing: measured && !args.results.no_timing,
-        record: args.results.jobs_csv.is_some()
-            || args.results.placements.is_some()
-            || args.messages.channels.is_some()
-            || args.messages.heatmap.is_some(),
+        record: records::are_wanted(&args.results, &args.messages),
     };
     let files = records::Files::plan(&args.results, &args.messages, &comparison)?;
     let rows = pool::install(args.runs.threads, || compare(&comparison))??;

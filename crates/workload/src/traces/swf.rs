@@ -19,6 +19,8 @@
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
+use pavior_kernel::Time;
+
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
@@ -131,19 +133,72 @@ fn name(field: usize) -> String {
 /// # Errors
 /// If the writer fails.
 pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Result<()> {
-    for (key, value) in header.entries() {
-        writeln!(to, "; {key}: {value}")?;
-    }
+    write_header(&mut to, header)?;
     for record in records {
-        let Record { number, nodes, tags, .. } = record;
-        let [submit, run] = [record.submit, record.run].map(super::seconds);
-        let estimate = record.estimate.map_or("-1".to_string(), super::seconds);
-        let Tags { status, user, group, application, queue, partition } = tags;
-        writeln!(
-            to,
-            "{number} {submit} -1 {run} {nodes} -1 -1 {nodes} {estimate} -1 {status} {user} \
-             {group} {application} {queue} {partition} -1 -1"
-        )?;
+        let run = super::seconds(record.run);
+        write_line(&mut to, record, "-1", &run, &record.nodes.to_string())?;
     }
     Ok(())
+}
+
+/// A job and what became of it in a schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The job, with the time that it really ran.
+    pub record: Record,
+    /// How long it waited and how many nodes it was granted; none if it never started, whatever the
+    /// record says of its run.
+    pub held: Option<(Time, u32)>,
+}
+
+/// Writes a schedule: [`write`], with the waits in field 3 and the granted nodes in field 5. Of a job
+/// that never started both are -1, and so is its run time.
+///
+/// # Errors
+/// If the writer fails.
+///
+/// ```
+/// use pavior_kernel::Time;
+/// use pavior_workload::traces::{Header, ReadOptions, swf};
+/// let log = "7 0 -1 60 4 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+/// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
+/// let record = trace.records[0].clone();
+/// let outcome = swf::Outcome { record, held: Some((Time(5_000_000), 6)) };
+/// let mut text = Vec::new();
+/// swf::write_schedule(&mut text, &Header::default(), &[outcome])?;
+/// assert_eq!(text, b"7 0 5 60 6 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_schedule(mut to: impl Write, header: &Header, outcomes: &[Outcome]) -> io::Result<()> {
+    write_header(&mut to, header)?;
+    for Outcome { record, held } in outcomes {
+        let unknown = || "-1".to_string();
+        let [wait, run] = [held.map(|(wait, _)| wait), held.map(|_| record.run)]
+            .map(|time| time.map_or_else(unknown, super::seconds));
+        let granted = held.map_or_else(unknown, |(_, nodes)| nodes.to_string());
+        write_line(&mut to, record, &wait, &run, &granted)?;
+    }
+    Ok(())
+}
+
+fn write_header(to: &mut impl Write, header: &Header) -> io::Result<()> {
+    header.entries().try_for_each(|(key, value)| writeln!(to, "; {key}: {value}"))
+}
+
+fn write_line(
+    to: &mut impl Write,
+    record: &Record,
+    wait: &str,
+    run: &str,
+    granted: &str,
+) -> io::Result<()> {
+    let Record { number, nodes, tags, .. } = record;
+    let submit = super::seconds(record.submit);
+    let estimate = record.estimate.map_or("-1".to_string(), super::seconds);
+    let Tags { status, user, group, application, queue, partition } = tags;
+    writeln!(
+        to,
+        "{number} {submit} {wait} {run} {granted} -1 -1 {nodes} {estimate} -1 {status} {user} \
+         {group} {application} {queue} {partition} -1 -1"
+    )
 }

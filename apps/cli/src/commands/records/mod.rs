@@ -1,4 +1,7 @@
-//! What became of each job of replication 0: `--jobs-csv` and `--placements`.
+//! What became of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and `--placements`.
+
+mod batsim;
+mod swf;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,16 +12,25 @@ use pavior_mesh::Grid;
 use pavior_network::write_heatmap;
 use pavior_simulation::{Fate, JobRecord};
 use pavior_workload::Unit;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::{MessageArgs, ResultArgs};
 use crate::commands::allocate;
 use crate::fault::Fault;
 use crate::files;
 
+/// Whether any file is asked for.
+pub(crate) fn are_wanted(results: &ResultArgs, messages: &MessageArgs) -> bool {
+    let ResultArgs { jobs_csv, schedule, swf, placements, .. } = results;
+    let MessageArgs { channels, heatmap, .. } = messages;
+    [jobs_csv, schedule, swf, placements, channels, heatmap].into_iter().any(Option::is_some)
+}
+
 /// The files that will be written, checked before anything is run.
 pub(crate) struct Files {
     jobs_csv: Option<PathBuf>,
+    schedule: Option<PathBuf>,
+    swf: Option<PathBuf>,
     placements: Option<PathBuf>,
     channels: Option<PathBuf>,
     heatmap: Option<PathBuf>,
@@ -34,6 +46,8 @@ impl Files {
     ) -> Result<Files, Fault> {
         let files = Files {
             jobs_csv: args.jobs_csv.clone(),
+            schedule: args.schedule.clone(),
+            swf: args.swf.clone(),
             placements: args.placements.clone(),
             channels: messages.channels.clone(),
             heatmap: messages.heatmap.clone(),
@@ -45,6 +59,8 @@ impl Files {
         ];
         let options = [
             ("--jobs-csv", &files.jobs_csv),
+            ("--schedule", &files.schedule),
+            ("--swf", &files.swf),
             ("--placements", &files.placements),
             ("--channels", &files.channels),
             ("--heatmap", &files.heatmap),
@@ -87,7 +103,16 @@ impl Files {
             let Some(records) = &row.record else { continue };
             if let Some(path) = &self.jobs_csv {
                 let path = named(path, &row.combination);
-                files::write_whole(&path, |out| jobs_csv(grid, unit, records, out))?;
+                files::write_whole(&path, |out| batsim::jobs_csv(grid, unit, records, out))?;
+            }
+            if let Some(path) = &self.schedule {
+                let path = named(path, &row.combination);
+                files::write_whole(&path, |out| batsim::schedule(grid, unit, records, out))?;
+            }
+            if let Some(path) = &self.swf {
+                let path = named(path, &row.combination);
+                let by = &row.combination;
+                files::write_whole(&path, |out| swf::log(grid, unit, by, records, out))?;
             }
             if let Some(path) = &self.placements {
                 let path = named(path, &row.combination);
@@ -132,71 +157,6 @@ fn named(path: &Path, combination: &Combination) -> PathBuf {
     PathBuf::from(name.replace("{load}", &load))
 }
 
-/// A time in units: an integer where it is one, as logs have them.
-fn time(unit: Unit, at: Time) -> String {
-    unit.units(at).to_string()
-}
-
-/// Batsim's `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
-fn jobs_csv(grid: &Grid, unit: Unit, records: &[JobRecord], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "job_id,workload_name,profile,submission_time,requested_number_of_resources,\
-         requested_time,success,final_state,starting_time,execution_time,finish_time,\
-         waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata"
-    )?;
-    for JobRecord { job, fate } in records {
-        let (submit, estimate) = (time(unit, job.arrival), time(unit, job.estimate));
-        let known = format!(
-            "{},pavior,{},{submit},{},{estimate}",
-            job.number, job.number, job.request.nodes
-        );
-        match fate {
-            Fate::Rejected(_) => {
-                writeln!(out, "{known},0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,\"\"")?;
-            }
-            Fate::Started { start, end: Some(end), placement } => {
-                let length = |length: Time| time(unit, length);
-                let (run, turnaround) = (end.since(*start), end.since(job.arrival));
-                // Batsim's stretch: turnaround over run; of a job of zero length, its turnaround
-                // over the smallest time that there is.
-                let stretch = turnaround.ticks() / run.ticks().max(1.0);
-                writeln!(
-                    out,
-                    "{known},1,COMPLETED_SUCCESSFULLY,{},{},{},{},{},{stretch},{},-1,\"\"",
-                    length(*start),
-                    length(run),
-                    length(*end),
-                    length(start.since(job.arrival)),
-                    length(turnaround),
-                    intervals(grid, placement),
-                )?;
-            }
-            // Neither completed nor rejected: Batsim has no state for it.
-            Fate::Waiting | Fate::Started { end: None, .. } => {}
-        }
-    }
-    Ok(())
-}
-
-/// The node ids as an interval set, such as `0-3 8`.
-fn intervals(grid: &Grid, placement: &pavior_allocation::Placement) -> String {
-    let mut ids: Vec<u32> =
-        placement.parts().iter().flat_map(|part| part.nodes(grid)).map(|node| node.0).collect();
-    ids.sort_unstable();
-    let mut text = String::new();
-    for run in ids.chunk_by(|a, b| a + 1 == *b) {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        match run {
-            [one] => text += &one.to_string(),
-            _ => text += &format!("{}-{}", run[0], run[run.len() - 1]),
-        }
-    }
-    text
-}
-
 /// JSON lines of the jobs that started, in the order of their starts.
 fn placements(
     grid: &Grid,
@@ -212,11 +172,7 @@ fn placements(
         })
         .collect();
     started.sort_by_key(|(start, job, ..)| (*start, job.id));
-    let number = |at: Time| {
-        let units = unit.units(at);
-        // Whole numbers as integers: 7, not 7.0.
-        if units.fract() == 0.0 { json!(units as u64) } else { json!(units) }
-    };
+    let number = |at: Time| number(unit.units(at));
     for (start, job, end, placement) in started {
         let line = json!({
             "job": job.number,
@@ -229,4 +185,9 @@ fn placements(
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// Whole numbers as integers: 7, not 7.0.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

@@ -1,0 +1,155 @@
+//! Batsim's files about a run: `jobs.csv`, which Evalys reads, and `schedule.json`.
+
+use std::io::{self, Write};
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+use pavior_simulation::{Fate, JobRecord};
+use pavior_workload::Unit;
+use serde_json::json;
+
+use super::number;
+
+/// A time in units: an integer where it is one, as logs have them.
+fn time(unit: Unit, at: Time) -> String {
+    unit.units(at).to_string()
+}
+
+/// Batsim's stretch and slowdown: turnaround over run; of a job of zero length, its turnaround over
+/// the smallest time that there is.
+fn stretch(turnaround: Time, run: Time) -> f64 {
+    turnaround.ticks() / run.ticks().max(1.0)
+}
+
+/// `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
+pub(super) fn jobs_csv(
+    grid: &Grid,
+    unit: Unit,
+    records: &[JobRecord],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "job_id,workload_name,profile,submission_time,requested_number_of_resources,\
+         requested_time,success,final_state,starting_time,execution_time,finish_time,\
+         waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata"
+    )?;
+    for JobRecord { job, fate } in records {
+        let (submit, estimate) = (time(unit, job.arrival), time(unit, job.estimate));
+        let known = format!(
+            "{},pavior,{},{submit},{},{estimate}",
+            job.number, job.number, job.request.nodes
+        );
+        match fate {
+            Fate::Rejected(_) => {
+                writeln!(out, "{known},0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,\"\"")?;
+            }
+            Fate::Started { start, end: Some(end), placement } => {
+                let length = |length: Time| time(unit, length);
+                let (run, turnaround) = (end.since(*start), end.since(job.arrival));
+                let stretch = stretch(turnaround, run);
+                writeln!(
+                    out,
+                    "{known},1,COMPLETED_SUCCESSFULLY,{},{},{},{},{},{stretch},{},-1,\"\"",
+                    length(*start),
+                    length(run),
+                    length(*end),
+                    length(start.since(job.arrival)),
+                    length(turnaround),
+                    intervals(grid, placement),
+                )?;
+            }
+            // Neither completed nor rejected: Batsim has no state for it.
+            Fate::Waiting | Fate::Started { end: None, .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// The node ids as an interval set, such as `0-3 8`.
+fn intervals(grid: &Grid, placement: &Placement) -> String {
+    let mut ids: Vec<u32> =
+        placement.parts().iter().flat_map(|part| part.nodes(grid)).map(|node| node.0).collect();
+    ids.sort_unstable();
+    let mut text = String::new();
+    for run in ids.chunk_by(|a, b| a + 1 == *b) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        match run {
+            [one] => text += &one.to_string(),
+            _ => text += &format!("{}-{}", run[0], run[run.len() - 1]),
+        }
+    }
+    text
+}
+
+/// The mean and the maximum of something over finished jobs.
+#[derive(Default)]
+struct Tally {
+    finished: u64,
+    sum: f64,
+    max: f64,
+}
+
+impl Tally {
+    fn add(&mut self, value: f64) {
+        self.finished += 1;
+        self.sum += value;
+        self.max = self.max.max(value);
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.finished.max(1) as f64
+    }
+}
+
+/// `schedule.json`: the whole run in one object. Keys of what is not simulated here (energy, power
+/// states, Batsim's own time) are left out. Means are over finished jobs; the makespan is the time of
+/// the last completion on the log's own clock, as Batsim has it. Jobs that had not departed at the
+/// end are no jobs of `jobs.csv`, and none here.
+pub(super) fn schedule(
+    grid: &Grid,
+    unit: Unit,
+    records: &[JobRecord],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut waiting = Tally::default();
+    let mut turnaround = Tally::default();
+    let mut slowdown = Tally::default();
+    let (mut makespan, mut rejected) = (Time::ZERO, 0_u64);
+    for JobRecord { job, fate } in records {
+        match fate {
+            Fate::Rejected(_) => rejected += 1,
+            Fate::Started { start, end: Some(end), .. } => {
+                let total = end.since(job.arrival);
+                waiting.add(unit.units(start.since(job.arrival)));
+                turnaround.add(unit.units(total));
+                slowdown.add(stretch(total, end.since(*start)));
+                makespan = makespan.max(*end);
+            }
+            Fate::Waiting | Fate::Started { end: None, .. } => {}
+        }
+    }
+    let finished = waiting.finished;
+    let jobs = finished + rejected;
+    let schedule = json!({
+        "makespan": number(unit.units(makespan)),
+        "max_slowdown": number(slowdown.max),
+        "max_turnaround_time": number(turnaround.max),
+        "max_waiting_time": number(waiting.max),
+        "mean_slowdown": number(slowdown.mean()),
+        "mean_turnaround_time": number(turnaround.mean()),
+        "mean_waiting_time": number(waiting.mean()),
+        "nb_computing_machines": grid.nodes(),
+        "nb_jobs": jobs,
+        "nb_jobs_finished": finished,
+        "nb_jobs_killed": 0,
+        "nb_jobs_rejected": rejected,
+        "nb_jobs_success": finished,
+        "success_rate": number(finished as f64 / jobs.max(1) as f64),
+    });
+    serde_json::to_writer_pretty(&mut *out, &schedule)?;
+    writeln!(out)
+}

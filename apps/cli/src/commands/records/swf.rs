@@ -1,0 +1,57 @@
+//! A simulated schedule as a log in the Standard Workload Format: what `--trace` reads again.
+
+use std::io::{self, Write};
+
+use pavior_experiments::Combination;
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+use pavior_simulation::{Fate, JobRecord};
+use pavior_workload::Unit;
+use pavior_workload::traces::{Header, Record, Tags, swf};
+
+/// A log of completed jobs (status 1) and of rejected ones (status 5), in the order of submission.
+/// A unit of time that is not a second is written as one.
+pub(super) fn log(
+    grid: &Grid,
+    unit: Unit,
+    by: &Combination,
+    records: &[JobRecord],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let outcomes: Vec<_> = records.iter().filter_map(|record| outcome(unit, record)).collect();
+    let mut header = Header::default();
+    let version = env!("CARGO_PKG_VERSION");
+    header.push("Version", "2.2");
+    header.push("Computer", &format!("{grid} (simulated)"));
+    header.push("Conversion", &format!("pavior {version}, {}, {}", by.strategy, by.scheduler));
+    header.push("MaxJobs", &outcomes.len().to_string());
+    header.push("MaxProcs", &grid.nodes().to_string());
+    if unit != Unit::SECOND {
+        header.push("Note", &format!("a second stands for a {}", unit.name));
+    }
+    swf::write_schedule(out, &header, &outcomes)
+}
+
+/// None for a job that had not departed at the end.
+fn outcome(unit: Unit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Outcome> {
+    let seconds = |time: Time| Unit::SECOND.time(unit.units(time));
+    let (status, run, held) = match fate {
+        Fate::Rejected(_) => (5, Time::ZERO, None),
+        Fate::Started { start, end: Some(end), placement } => {
+            let wait = seconds(start.since(job.arrival));
+            (1, end.since(*start), Some((wait, placement.nodes())))
+        }
+        Fate::Waiting | Fate::Started { end: None, .. } => return None,
+    };
+    let record = Record {
+        number: job.number,
+        line: 0,
+        submit: seconds(job.arrival),
+        run: seconds(run),
+        estimate: Some(seconds(job.estimate)),
+        nodes: job.request.nodes,
+        shape: job.request.shape,
+        tags: Tags { status, ..Tags::UNKNOWN },
+    };
+    Some(swf::Outcome { record, held })
+}

@@ -1,0 +1,150 @@
+//! Evalys, Batsim's companion from the Python Package Index, reads our `jobs.csv`.
+//!
+//! It is installed once into a virtual environment below `target/tmp`. Where that is not possible, as
+//! without Python or a network, the test says why and checks nothing.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::good;
+
+const LOG: &str = "\
+11 1000 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1
+12 1010 -1 30 16 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+13 1010 -1 0 3 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+14 1020 -1 5 17 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+15 1030 -1 2.5 7 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+16 1031 -1 60 5 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+17 1032 -1 9 3 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+";
+
+const SCRIPT: &str = "\
+import json, sys
+from evalys.jobset import JobSet
+jobs = JobSet.from_csv(sys.argv[1])
+done = jobs.df[jobs.df.success == 1]
+print(json.dumps({
+    'missing': [c for c in JobSet.columns if c not in jobs.df.columns and c != 'job_id'],
+    'jobs': len(jobs.df),
+    'held': {str(row.jobID): len(row.allocated_resources) for row in jobs.df.itertuples()},
+    'bounds': str(jobs.res_bounds),
+    'waiting': done.waiting_time.mean(),
+    'running': jobs.mean_utilisation(),
+    'queue': int(jobs.queue.load.max()),
+}))
+";
+
+#[test]
+fn evalys_reads_our_jobs() {
+    let python = match environment(Duration::from_mins(2)) {
+        Ok(python) => python,
+        Err(reason) => return eprintln!("skipped: Evalys cannot be had: {reason}"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    std::fs::write(path("log.swf"), LOG).unwrap();
+    let (log, jobs) = (path("log.swf"), path("jobs.csv"));
+    let results = good(&[
+        "simulate",
+        "--trace",
+        &log,
+        "--machine",
+        "mesh:4x4",
+        "--strategy",
+        "mbs",
+        "--scheduler",
+        "scan-all",
+        "--jobs-csv",
+        &jobs,
+        "--no-timing",
+    ]);
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let metric = |name: &str| results["results"][0]["metrics"][name]["mean"].as_f64().unwrap();
+
+    let output = Command::new(python)
+        .args(["-W", "ignore", "-c", SCRIPT, &jobs])
+        .env("MPLBACKEND", "Agg")
+        .env("MPLCONFIGDIR", folder.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "Evalys cannot read jobs.csv: {errors}");
+    let read: Value = serde_json::from_slice(&output.stdout).unwrap();
+
+    assert_eq!(read["missing"], serde_json::json!([]));
+    assert_eq!(read["jobs"], 7);
+    let held = serde_json::json!({
+        "11": 4, "12": 16, "13": 3, "14": 0, "15": 7, "16": 5, "17": 3
+    });
+    assert_eq!(read["held"], held);
+    assert_eq!(read["bounds"], "0-15");
+    let near = |key: &str, expected: f64| {
+        let value = read[key].as_f64().unwrap();
+        assert!((value - expected).abs() < 1e-6 * expected, "{key}: {value}, not {expected}");
+    };
+    near("waiting", metric("waiting"));
+    near("running", 16.0 * metric("utilization"));
+    // Job 12 must wait, and for half a second job 17.
+    assert_eq!(read["queue"], 16 + 3);
+}
+
+/// The Python of a virtual environment with Evalys; made at the first use, within `limit`.
+fn environment(limit: Duration) -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evalys");
+    let python = folder.join("bin/python");
+    let (ready, failed) = (folder.join("ready"), folder.join("failed"));
+    if ready.exists() {
+        return Ok(python);
+    }
+    if let Ok(reason) = std::fs::read_to_string(&failed) {
+        return Err(format!("{reason} (remove {} to try again)", failed.display()));
+    }
+    let deadline = Instant::now() + limit;
+    finish(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder), deadline)?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install.args(["--only-binary=:all:", "--retries=0", "--timeout=15", "evalys==4.0.7"]);
+    let import = ["-c", "import evalys.jobset"];
+    let made = finish(&mut install, deadline)
+        .and_then(|()| finish(Command::new(&python).args(import), deadline));
+    let (mark, text) = match &made {
+        Ok(()) => (ready, ""),
+        Err(reason) => (failed, reason.as_str()),
+    };
+    // A mark that cannot be written costs the next run its time, and this one nothing.
+    let _ = std::fs::write(mark, text);
+    made.map(|()| python)
+}
+
+/// Waits for a command to succeed, but not beyond the deadline.
+fn finish(command: &mut Command, deadline: Instant) -> Result<(), String> {
+    let named = format!("{command:?}");
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = quiet.spawn().map_err(|error| format!("{named}: {error}"))?;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(_)) => return Err(format!("{named}: {}", last_words(child))),
+            Ok(None) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Ok(None) => {
+                // It may have ended this moment; either way it is over.
+                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                return Err(format!("{named}: not done in time"));
+            }
+            Err(error) => return Err(format!("{named}: {error}")),
+        }
+    }
+}
+
+/// The last line that a command wrote to standard error.
+fn last_words(child: Child) -> String {
+    let mut text = String::new();
+    let _ = child.stderr.map(|mut stderr| stderr.read_to_string(&mut text));
+    text.trim_end().lines().last().unwrap_or("it failed").to_string()
+}

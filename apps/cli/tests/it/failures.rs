@@ -1,0 +1,93 @@
+//! Failures of nodes from the command line: what becomes of jobs, and what is refused.
+
+use serde_json::Value;
+
+use crate::{good, refused};
+
+/// A log and a list of failures in a folder of their own, with the arguments that name them.
+struct Case {
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new(log: &str, failures: &str) -> Case {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("log.sim"), log).unwrap();
+        std::fs::write(folder.path().join("failures.jsonl"), failures).unwrap();
+        Case { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_string()
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let (log, failures) = (self.path("log.sim"), self.path("failures.jsonl"));
+        ["simulate", "--machine", "mesh:4", "--strategy", "ff", "--no-timing", "--trace", &log]
+            .into_iter()
+            .chain(["--failures", &failures])
+            .map(str::to_string)
+            .collect()
+    }
+}
+
+#[test]
+fn an_interrupted_job_starts_from_scratch_or_from_its_checkpoint() {
+    // The job loses node 1 at 70 and needs all four; the node is back at 80.
+    let failures =
+        "{\"op\":\"fail\",\"node\":[1],\"at\":70}\n{\"op\":\"repair\",\"node\":[1],\"at\":80}\n";
+    let case = Case::new("0 4 100\n", failures);
+    let end = |more: &[&str]| {
+        let placements = case.path("placements.jsonl");
+        let mut arguments = case.arguments();
+        arguments.extend(["--placements", &placements].map(str::to_string));
+        arguments.extend(more.iter().map(ToString::to_string));
+        good(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let text = std::fs::read_to_string(&placements).unwrap();
+        let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        [line["start"].as_u64().unwrap(), line["end"].as_u64().unwrap()]
+    };
+    assert_eq!(end(&[]), [80, 180]);
+    assert_eq!(end(&["--checkpoint", "30"]), [80, 80 + 100 - 60]);
+    assert_eq!(end(&["--checkpoint", "71"]), [80, 180]);
+}
+
+#[test]
+fn lists_of_failures_that_cannot_be_read() {
+    for (list, expected) in [
+        ("{\"op\":\"fail\",\"node\":[4],\"at\":60}\n", "failures.jsonl:1:"),
+        ("{\"op\":\"fail\",\"node\":[0,0],\"at\":60}\n", "failures.jsonl:1:"),
+        ("{\"op\":\"break\",\"node\":[1],\"at\":60}\n", "failures.jsonl:1:"),
+        ("{\"op\":\"fail\",\"node\":[1],\"at\":-1}\n", "failures.jsonl:1:"),
+        ("{\"op\":\"fail\",\"node\":[1]}\n", "failures.jsonl:1:"),
+        ("{\"op\":\"fail\",\"node\":[1],\"at\":60}\nnonsense\n", "failures.jsonl:2:"),
+    ] {
+        let case = Case::new("0 4 100\n", list);
+        let arguments = case.arguments();
+        let message = refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(message.contains(expected), "{list}: {message}");
+    }
+}
+
+#[test]
+fn options_of_failures_that_make_no_sense() {
+    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
+    for (more, expected) in [
+        (&["--mttf", "100"][..], "--mttr"),
+        (&["--mttr", "1"], "--mttf"),
+        (&["--mttf", "0", "--mttr", "1"], "mean time to failure"),
+        (&["--mttf", "100", "--mttr", "-1"], "mean time to repair"),
+        (&["--mttf", "inf", "--mttr", "1"], "mean time to failure"),
+        (&["--mttf", "100", "--mttr", "nan"], "mean time to repair"),
+        (&["--mttf", "100", "--mttr", "1", "--failures", "list.jsonl"], "cannot be used with"),
+        (&["--failures", "nowhere.jsonl"], "nowhere.jsonl"),
+        (&["--checkpoint", "5"], "--checkpoint"),
+        (&["--mttf", "100", "--mttr", "1", "--checkpoint", "0"], "--checkpoint 0"),
+        (&["--mttf", "100", "--mttr", "1", "--checkpoint", "-3"], "--checkpoint -3"),
+        (&["--mttf", "100", "--mttr", "1", "--service", "messages:5"], "messages"),
+    ] {
+        let message = refused(&[&run[..], more].concat());
+        assert!(message.contains(expected), "{more:?}: {message}");
+    }
+    good(&[&run[..], &["--mttf", "100", "--mttr", "1", "--checkpoint", "0.5"]].concat());
+}

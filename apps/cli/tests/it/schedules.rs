@@ -1,0 +1,187 @@
+//! Schedulers from the command line: `.sim` logs in, placements and schedules out.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{good, refused};
+
+/// Runs a log and returns (job, start, first node of the first part) of every job that started, by
+/// job.
+fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    std::fs::write(path("log.sim"), log).unwrap();
+    good(&[
+        "simulate",
+        "--trace",
+        &path("log.sim"),
+        "--machine",
+        machine,
+        "--strategy",
+        strategy,
+        "--scheduler",
+        scheduler,
+        "--no-timing",
+        "--placements",
+        &path("placements.jsonl"),
+    ]);
+    let text = std::fs::read_to_string(path("placements.jsonl")).unwrap();
+    let mut starts: Vec<[u64; 3]> = text
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let whole = |value: &Value| value.as_u64().unwrap();
+            [whole(&line["job"]), whole(&line["start"]), whole(&line["parts"][0]["base"][0])]
+        })
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
+/// Two jobs hold 0 1 and 4 5 of six nodes in a row until 4 and 9; between them were two more, which
+/// end at 1. Then the head asks for three in a row, and the candidate for one until 21.
+const TRAP: &str = "\
+# arrival processors run
+0 2 4
+0 2 1
+0 2 9
+1 3 5
+1 1 20
+";
+
+#[test]
+fn the_geometric_trap() {
+    let by_count = starts(TRAP, "mesh:6", "ff", "easy:count");
+    assert_eq!(by_count[3..], [[3, 9, 3], [4, 1, 2]], "the head waits for the third job");
+    let geometric = starts(TRAP, "mesh:6", "ff", "easy");
+    assert_eq!(geometric[3..], [[3, 4, 0], [4, 1, 3]], "the candidate goes beside the promise");
+    let conservative = starts(TRAP, "mesh:6", "ff", "conservative");
+    assert_eq!(conservative[3..], geometric[3..]);
+    // Where nothing needs to be in a row, counting is enough.
+    let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
+    assert_eq!(scattered[3][1], 4);
+}
+
+#[test]
+fn broken_promises_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.sim");
+    std::fs::write(&log, TRAP).unwrap();
+    let results = good(&[
+        "simulate",
+        "--trace",
+        log.to_str().unwrap(),
+        "--machine",
+        "mesh:6",
+        "--strategy",
+        "ff",
+        "--scheduler",
+        "easy:count,easy,conservative",
+        "--metrics",
+        "broken_guarantees",
+        "--no-timing",
+    ]);
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let broken: Vec<&Value> = results["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["metrics"]["broken_guarantees"]["mean"])
+        .collect();
+    assert_eq!(broken, [1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn nobody_overtakes_from_outside_the_window() {
+    // Job 0 leaves one of four nodes, job 1 needs all; the small ones behind it fit.
+    let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
+    let started = |scheduler: &str| -> Vec<u64> {
+        starts(log, "mesh:4", "ff", scheduler).iter().map(|start| start[1]).collect()
+    };
+    assert_eq!(started("fcfs"), [0, 100, 110, 110, 110, 110]);
+    assert_eq!(started("window:1"), started("fcfs"));
+    // The window of 3 from job 1 on ends with job 3, also after jobs 2 and 3 have started.
+    assert_eq!(started("window:3"), [0, 100, 2, 3, 110, 110]);
+    assert_eq!(started("scan-all"), [0, 100, 2, 3, 4, 5]);
+    // Jobs 2 to 5 end before job 1 could start.
+    assert_eq!(started("easy"), started("scan-all"));
+}
+
+const LOG: &str = "\
+11 1000 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1
+12 1010 -1 30 16 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+14 1020 -1 5 17 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+13 1025 -1 7.5 3 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+";
+
+fn simulate(log: &Path, more: &[&str]) -> String {
+    let log = log.to_str().unwrap();
+    let run = ["simulate", "--trace", log, "--machine", "mesh:4x4", "--no-timing"];
+    good(&[&run[..], more].concat())
+}
+
+#[test]
+fn a_schedule_has_batsim_s_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, schedule) = (folder.path().join("log.swf"), folder.path().join("schedule.json"));
+    std::fs::write(&log, LOG).unwrap();
+    simulate(&log, &["--strategy", "tff", "--schedule", schedule.to_str().unwrap()]);
+    let schedule: Value = serde_json::from_slice(&std::fs::read(schedule).unwrap()).unwrap();
+    // Turnarounds 60, 80 and 72.5 s.
+    assert_eq!(
+        schedule,
+        json!({
+            "makespan": 1097.5,
+            "max_slowdown": 72.5 / 7.5,
+            "max_turnaround_time": 80,
+            "max_waiting_time": 65,
+            "mean_slowdown": (1.0 + 80.0 / 30.0 + 72.5 / 7.5) / 3.0,
+            "mean_turnaround_time": 212.5 / 3.0,
+            "mean_waiting_time": 115.0 / 3.0,
+            "nb_computing_machines": 16,
+            "nb_jobs": 4,
+            "nb_jobs_finished": 3,
+            "nb_jobs_killed": 0,
+            "nb_jobs_rejected": 1,
+            "nb_jobs_success": 3,
+            "success_rate": 0.75,
+        })
+    );
+}
+
+#[test]
+fn a_schedule_is_a_log_that_can_be_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, out) = (folder.path().join("log.swf"), folder.path().join("out.swf"));
+    std::fs::write(&log, LOG).unwrap();
+    let first = simulate(&log, &["--strategy", "tff", "--swf", out.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(';')).collect();
+    assert_eq!(
+        lines,
+        [
+            "11 1000 0 60 4 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1",
+            "12 1010 50 30 16 -1 -1 16 30 -1 1 -1 -1 -1 -1 -1 -1 -1",
+            "14 1020 -1 -1 -1 -1 -1 17 5 -1 5 -1 -1 -1 -1 -1 -1 -1",
+            "13 1025 65 7.5 3 -1 -1 3 7.5 -1 1 -1 -1 -1 -1 -1 -1 -1",
+        ]
+    );
+    assert!(text.contains("; MaxProcs: 16\n"), "{text}");
+    let again = simulate(&out, &["--strategy", "tff"]);
+    let mean = |results: &str, metric: &str| {
+        let results: Value = serde_json::from_str(results).unwrap();
+        results["results"][0]["metrics"][metric]["mean"].clone()
+    };
+    for metric in ["waiting", "slowdown", "utilization", "makespan", "completed"] {
+        assert_eq!(mean(&first, metric), mean(&again, metric), "{metric}");
+    }
+}
+
+#[test]
+fn schedules_need_names_that_tell_them_apart() {
+    for option in ["--schedule", "--swf"] {
+        let message = refused(&["simulate", "--scheduler", "fcfs,easy", option, "one.out"]);
+        assert!(message.contains("must contain {"), "{message}");
+    }
+}
