@@ -74,6 +74,8 @@ pub struct Row {
     pub replications: u64,
     /// Whether a target of precision was set and not met.
     pub target_missed: bool,
+    /// Jobs that were waiting at the end, over all replications.
+    pub waiting: u64,
     /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
     pub overloaded: bool,
     /// In the order of [`Comparison::metrics`].
@@ -245,6 +247,7 @@ impl Comparison<'_> {
             combination,
             replications,
             target_missed: self.policy.missed(&samples),
+            waiting,
             overloaded: waiting * 10 > arrived,
             metrics,
             allocation_ns,
