@@ -39,6 +39,15 @@ impl Fault {
         Fault::Usage { message: bad.reason.clone(), place: Some(place) }
     }
 
+    /// The fault in a line, for messages about something larger.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Fault::Usage { message, place: Some(place) } => format!("{} {message}", place.from),
+            Fault::Usage { message, place: None } | Fault::Other(message) => message.clone(),
+            Fault::ClosedPipe => "nobody reads any more".to_string(),
+        }
+    }
+
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Fault::ClosedPipe => ExitCode::SUCCESS,

@@ -32,25 +32,25 @@ pub(crate) fn write_whole(
 ) -> Result<(), Fault> {
     let cannot =
         |error: io::Error| Fault::usage(format!("cannot write {}: {error}", path.display()));
+    // A place that cannot be written is bad usage; a disk that fills up is not.
+    let failed =
+        |error: io::Error| Fault::Other(format!("cannot write {}: {error}", path.display()));
     if path.exists() && !path.is_file() {
         if path.is_dir() {
             return Err(cannot(io::Error::other("it is a directory")));
         }
         let mut file = BufWriter::new(File::create(path).map_err(cannot)?);
-        return write(&mut file).and_then(|()| file.flush()).map_err(cannot);
+        return write(&mut file).and_then(|()| file.flush()).map_err(failed);
     }
     let beside = beside(path);
-    let result = File::create(&beside).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        write(&mut file)?;
-        file.flush()?;
-        file.get_ref().sync_all()
-    });
+    let mut file = BufWriter::new(File::create(&beside).map_err(cannot)?);
+    let result =
+        write(&mut file).and_then(|()| file.flush()).and_then(|()| file.get_ref().sync_all());
     let result = result.and_then(|()| std::fs::rename(&beside, path));
     result.map_err(|error| {
         // The partial file is of no use; that it cannot be removed either changes nothing.
         let _ = std::fs::remove_file(&beside);
-        cannot(error)
+        failed(error)
     })
 }
 

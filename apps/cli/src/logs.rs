@@ -21,6 +21,11 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
     let status = args.status.as_deref().map_or(Ok(Filter::default()), status_filter)?;
     let options =
         ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
+    read_with(path, &options)
+}
+
+/// Reads a log with options that are read already.
+pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Fault> {
     let reader = files::open(path)?;
     let Some(format) = Format::of_file(&path.to_string_lossy()) else {
         return Err(Fault::usage(format!(
@@ -29,7 +34,7 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
             path.display()
         )));
     };
-    let trace = format.read(reader, &options);
+    let trace = format.read(reader, options);
     trace.map_err(|error| fault(path, error))
 }
 

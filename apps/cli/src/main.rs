@@ -10,7 +10,9 @@ mod located;
 mod logs;
 mod net;
 mod output;
+mod pool;
 mod progress;
+mod store;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,10 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Network(args) => commands::network::run(&args),
+        Command::Experiment(args) => commands::experiment::run(&args),
+        Command::Merge(args) => commands::experiment::merge(&args),
+        Command::Plot(args) => commands::plot::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),

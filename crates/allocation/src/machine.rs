@@ -311,7 +311,7 @@ impl Machine {
             return Ok(placement.canonical(&self.grid));
         }
         self.could_ever_fit(request)?;
-        if needed > u64::from(self.free.count()) {
+        if request.nodes > self.free.count() {
             Err(Refusal::TooFewFreeNodes)
         } else {
             Err(Refusal::NoFreeSubmesh)

@@ -100,8 +100,12 @@ impl FromStr for Selection {
     fn from_str(text: &str) -> Result<Selection, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
-            // What stands behind an alias goes behind its target; faults are shown there.
-            return format!("{target}{}", &text[name.len()..]).parse();
+            // What stands behind an alias goes behind its target; a fault is shown where it was typed.
+            let whole = format!("{target}{}", &text[name.len()..]);
+            return whole.parse().map_err(|bad: BadName| {
+                let at = |at: usize| (at + name.len()).saturating_sub(target.len());
+                BadName { span: at(bad.span.start)..at(bad.span.end), ..bad }
+            });
         }
         let Some(spec) = ALL.iter().find(|spec| spec.name == name) else {
             let mut known: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();

@@ -74,6 +74,8 @@ pub struct Row {
     pub replications: u64,
     /// Whether a target of precision was set and not met.
     pub target_missed: bool,
+    /// Jobs that were waiting at the end, over all replications.
+    pub waiting: u64,
     /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
     pub overloaded: bool,
     /// In the order of [`Comparison::metrics`].
@@ -234,12 +236,6 @@ impl Comparison<'_> {
         let waiting: u64 = runs.iter().map(|run| run.outcome.waiting).sum();
         let samples = self.targets(&runs);
         let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
-        let unlimited = match self.policy {
-            Policy::Precision { relative, confidence, .. } => {
-                Policy::Precision { relative, confidence, most: u64::MAX }
-            }
-            fixed @ Policy::Fixed(_) => fixed,
-        };
         let replications = runs.len() as u64;
         let (mut rejected, mut record, mut channels) = (Vec::new(), None, None);
         for run in runs {
@@ -250,7 +246,8 @@ impl Comparison<'_> {
         Row {
             combination,
             replications,
-            target_missed: unlimited.more(replications, &samples) > 0,
+            target_missed: self.policy.missed(&samples),
+            waiting,
             overloaded: waiting * 10 > arrived,
             metrics,
             allocation_ns,

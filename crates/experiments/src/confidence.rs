@@ -7,20 +7,22 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Policy {
     /// This many.
     Fixed(u64),
-    /// In batches of [`Policy::BATCH`], until the relative half-width of the confidence interval of
-    /// turnaround and utilisation is at most `relative`, or `most` replications are run.
+    /// `least`, then more in batches of [`Policy::BATCH`], until the relative half-width of the
+    /// confidence interval of the target metrics is at most `relative`, or `most` are run.
     Precision {
         /// The relative half-width, such as 0.05.
         relative: f64,
         /// The confidence level, such as 0.95.
         confidence: f64,
+        /// The least replications.
+        least: u64,
         /// The most replications.
         most: u64,
     },
 }
 
 impl Policy {
-    /// Replications added at a time, and the least number, under [`Policy::Precision`].
+    /// Replications added at a time, and the usual least, under [`Policy::Precision`].
     pub const BATCH: u64 = 5;
 
     /// The number of replications to add after `done` of them, given the samples of the metrics
@@ -28,19 +30,27 @@ impl Policy {
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
             Policy::Fixed(count) => count.saturating_sub(done),
-            Policy::Precision { relative, confidence, most } => {
-                let precise = |sample: &&[f64]| {
-                    let mean = mean(sample).unwrap_or(0.0);
-                    half_width(sample, confidence)
-                        .is_some_and(|width| width <= relative * mean.abs())
-                };
-                if done >= Self::BATCH && samples.iter().all(precise) {
-                    0
-                } else {
-                    Self::BATCH.min(most.saturating_sub(done))
-                }
+            Policy::Precision { least, most, .. } if done < least => {
+                least.min(most).saturating_sub(done)
             }
+            Policy::Precision { most, .. } if self.missed(samples) => {
+                Self::BATCH.min(most.saturating_sub(done))
+            }
+            Policy::Precision { .. } => 0,
         }
+    }
+
+    /// Whether a target of precision is set that these samples do not meet. A metric that never
+    /// applies (an empty sample) has no target.
+    pub fn missed(&self, samples: &[&[f64]]) -> bool {
+        let Policy::Precision { relative, confidence, .. } = *self else { return false };
+        let precise = |sample: &&[f64]| {
+            let mean = mean(sample).unwrap_or(0.0);
+            sample.is_empty()
+                || half_width(sample, confidence)
+                    .is_some_and(|width| width <= relative * mean.abs())
+        };
+        !samples.iter().all(precise)
     }
 }
 
@@ -66,6 +76,38 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
     Some(student_t(confidence, sample.len() - 1) * (variance / n).sqrt())
 }
 
+/// The median, and the greater distance to the ends of its 95 % confidence interval by order
+/// statistics. Fewer than six samples have no such interval: theirs is Student's t.
+///
+/// For measured times: one interruption by another process moves a mean by any amount, a median
+/// hardly.
+///
+/// ```
+/// let (median, width) = pavior_experiments::median(&[3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0]).unwrap();
+/// assert_eq!((median, width), (3.0, Some(897.0)));
+/// ```
+pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let middle = *sorted.get(n / 2)?;
+    let median = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
+    // The most extreme ranks between which the median lies with probability 0.95 or more: ranks
+    // 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+    let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
+    let mut rank = None;
+    for k in 0..n / 2 {
+        below += term;
+        if 2.0 * below > 0.05 {
+            break;
+        }
+        rank = Some(k);
+        term *= (n - k) as f64 / (k + 1) as f64;
+    }
+    let width = rank.map(|k| (median - sorted[k]).max(sorted[n - 1 - k] - median));
+    Some((median, width.or_else(|| half_width(sample, 0.95))))
+}
+
 /// The two-sided quantile of Student's t.
 pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64);
@@ -84,8 +126,23 @@ mod tests {
     }
 
     #[test]
+    fn medians_have_the_printed_ranks() {
+        // Ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9;
+        // n = 20: 6 and 15; n = 5: none.
+        for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
+            let sample: Vec<f64> = (1..=n).map(f64::from).collect();
+            let (median, width) = median(&sample).unwrap();
+            assert!((median - width.unwrap() - f64::from(rank)).abs() < 1e-9, "{n}");
+        }
+        let few = [1.0, 2.0, 6.0];
+        assert_eq!(median(&few), Some((2.0, half_width(&few, 0.95))));
+        assert_eq!(median(&[4.0]), Some((4.0, None)));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
     fn a_policy_stops_at_precision_or_at_the_most() {
-        let policy = Policy::Precision { relative: 0.05, confidence: 0.95, most: 12 };
+        let policy = Policy::Precision { relative: 0.05, confidence: 0.95, least: 5, most: 12 };
         assert_eq!(policy.more(0, &[&[]]), 5);
         let precise = [10.0, 10.1, 9.9, 10.0, 10.0];
         assert_eq!(policy.more(5, &[&precise, &precise]), 0);
@@ -93,6 +150,8 @@ mod tests {
         assert_eq!(policy.more(5, &[&precise, &wide]), 5);
         assert_eq!(policy.more(10, &[&wide]), 2);
         assert_eq!(policy.more(12, &[&wide]), 0);
+        assert_eq!(policy.more(5, &[&[]]), 0);
+        assert!(policy.missed(&[&wide]) && !policy.missed(&[&precise]));
         assert_eq!(Policy::Fixed(3).more(0, &[]), 3);
         assert_eq!(Policy::Fixed(3).more(3, &[]), 0);
     }

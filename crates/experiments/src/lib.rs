@@ -7,8 +7,32 @@
 
 mod comparison;
 mod confidence;
+mod differences;
+mod journal;
+mod paired;
+pub mod papers;
+pub mod parameters;
+mod point;
+mod publish;
+mod replications;
+pub mod report;
+mod results;
+mod sample;
+mod scenario;
 mod source;
+mod specification;
+mod sweep;
 
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};
-pub use confidence::{Policy, half_width, student_t};
+pub use confidence::{Policy, half_width, median, student_t};
+pub use differences::{Difference, differences, write_differences};
+pub use journal::{Entry, NoStore, Store};
+pub use paired::Paired;
+pub use point::Point;
+pub use publish::{Provenance, Publication};
+pub use results::{Line, Table};
+pub use sample::Sample;
+pub use scenario::{LogRequest, Logs, Scenario};
 pub use source::{FailureSource, MakeJobs, NodeEvents, Source, SyntheticSource, TraceSource};
+pub use specification::{Axis, Figure, Specification, SpecificationError, schema};
+pub use sweep::{NoProgress, Samples, Shard, SweepError};

@@ -219,8 +219,9 @@ pub fn bare_name(text: &str) -> &str {
 /// assert_eq!(error.reason, "unknown strategy `tlb`; did you mean `tbl`?");
 /// ```
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
+    let lower = name.to_lowercase();
     let mut scored: Vec<(usize, &str)> =
-        known.iter().map(|&other| (strsim::damerau_levenshtein(name, other), other)).collect();
+        known.iter().map(|&other| (strsim::damerau_levenshtein(&lower, other), other)).collect();
     scored.sort();
     let nearest = scored.first().map_or(usize::MAX, |(distance, _)| *distance);
     let close: Vec<String> = scored

@@ -133,6 +133,10 @@ pub fn run(
     };
     simulation.audience.tell(&Fact::CountingStarts);
     simulation.go(setup)?;
+    if simulation.completed < setup.warmup {
+        // The warm-up never ended: nothing counts.
+        simulation.audience.tell(&Fact::CountingStarts);
+    }
     simulation.audience.tell(&Fact::Ended);
     Ok(simulation.outcome())
 }

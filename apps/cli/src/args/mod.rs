@@ -1,6 +1,8 @@
 //! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
 //! that faults can be underlined in what was typed.
 
+mod experiments;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -10,6 +12,7 @@ use crate::output::Format;
 mod messages;
 mod traces;
 
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 pub(crate) use messages::{
     Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
 };
@@ -45,6 +48,14 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Sends a list of messages, JSON lines on standard input, through the network
     Network(NetworkCommandArgs),
+    /// Runs every combination that a file describes, and draws its figures
+    Experiment(ExperimentArgs),
+    /// Joins the parts of an experiment that was run in shards
+    Merge(MergeArgs),
+    /// Draws results, distributions, schedules and machines
+    Plot(Box<PlotArgs>),
+    /// Runs the experiments of the papers, and judges what they state
+    Reproduce(ReproduceArgs),
     /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
     /// Prints completions for a shell

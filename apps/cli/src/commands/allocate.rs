@@ -50,8 +50,11 @@ struct Desk {
 impl Desk {
     /// The answer to a line; an error leaves the state unchanged.
     fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
-        let message: Value =
-            serde_json::from_slice(line).map_err(|error| format!("not a JSON object: {error}"))?;
+        let message: Value = serde_json::from_slice(line).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            format!("not a JSON object: {reason} (column {})", error.column())
+        })?;
         let Value::Object(message) = message else {
             return Err("not a JSON object".to_string());
         };
@@ -204,8 +207,10 @@ fn job(message: &Map<String, Value>) -> Result<Value, String> {
     }
 }
 
+/// A positive integer; those beyond 64 bits count as the greatest.
 fn positive(value: &Value) -> Option<u64> {
-    value.as_u64().filter(|&number| number > 0)
+    let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
+    value.as_u64().or_else(beyond).filter(|&number| number > 0)
 }
 
 fn granted(grid: &Grid, name: &Value, requested: u32, placement: &Placement) -> Value {

@@ -1,11 +1,14 @@
 //! The commands, one file each.
 
 pub(crate) mod allocate;
+pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod manual;
 pub(crate) mod network;
+pub(crate) mod plot;
 pub(crate) mod records;
 pub(crate) mod registries;
+pub(crate) mod reproduce;
 pub(crate) mod results;
 pub(crate) mod simulate;
 pub(crate) mod trace;

@@ -16,7 +16,11 @@ pub(crate) fn strategies(args: &ListArgs) -> Result<(), Fault> {
     for (name, stands_for) in registry::aliases() {
         let selection: Selection = stands_for.parse().expect("aliases are written right");
         let mut entry = strategy(&selection);
+        let is_open = |option: &&OptionSpec| selection.options.get(option.key) == option.default;
         entry["name"] = json!(name);
+        let open: Vec<OptionSpec> =
+            selection.spec.options.iter().filter(is_open).copied().collect();
+        entry["options"] = json!(options(&open));
         entry["title"] = json!(format!("{} ({stands_for})", selection.spec.title));
         entries.push(entry);
     }
@@ -54,7 +58,8 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let axes = (1..=3).filter(|&axes| works(axes, false) || works(axes, true)).collect();
     let topologies = [("mesh", false), ("torus", true)]
         .into_iter()
-        .filter(|&(_, wrap)| (1..=3).any(|axes| works(axes, wrap)))
+        // A ring alone does not make a torus.
+        .filter(|&(_, wrap)| (2..=3).any(|axes| works(axes, wrap)))
         .map(|(name, _)| name)
         .collect();
     (axes, topologies)

@@ -47,7 +47,11 @@ fn to_json(comparison: &Comparison<'_>, rows: &[Row]) -> Value {
     let result = |row: &Row| {
         let metrics: Map<String, Value> = metrics(comparison, row)
             .map(|(name, unit, summary)| {
-                let value = json!({ "mean": summary.mean, "ci95": summary.ci95, "unit": unit });
+                // What does not apply is null.
+                let value = summary.mean.map_or(
+                    Value::Null,
+                    |mean| json!({ "mean": mean, "ci95": summary.ci95, "unit": unit }),
+                );
                 (name.to_string(), value)
             })
             .collect();

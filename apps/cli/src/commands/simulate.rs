@@ -1,7 +1,7 @@
 //! `pavior simulate`: strategies and schedulers compared.
 
 use pavior_experiments::{
-    Comparison, FailureSource, NodeEvents, Policy, Row, Source, SyntheticSource,
+    Combination, Comparison, FailureSource, NodeEvents, Policy, Row, Source, SyntheticSource,
 };
 use pavior_mesh::Grid;
 use pavior_network::Energy;
@@ -12,14 +12,12 @@ use pavior_workload::{
     Synthetic,
 };
 
-use crate::args::{
-    FailureArgs, LogArgs, MessageArgs, RunArgs, SimulateArgs, StreamArgs, SyntheticArgs,
-};
+use crate::args::{FailureArgs, LogArgs, MessageArgs, SimulateArgs, StreamArgs, SyntheticArgs};
 use crate::commands::{records, results};
 use crate::fault::Fault;
 use crate::output::Format;
 use crate::progress::Bar;
-use crate::{input, logs, net};
+use crate::{input, logs, net, pool};
 
 /// Below saturation for every strategy on the default machine.
 const DEFAULT_LOAD: &str = "1.5";
@@ -52,16 +50,29 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Fault> {
         energy: energy(&args.messages)?,
         slowdown_bound: bound.unwrap_or(if args.log.trace.is_some() { 10.0 } else { 1.0 }),
         seed: args.runs.seed,
-        policy: policy(&args.runs, args.log.trace.is_some())?,
+        policy: policy(args)?,
         warmup: warmup(args)?,
         timing: measured && !args.results.no_timing,
         record: records::are_wanted(&args.results, &args.messages),
     };
     let files = records::Files::plan(&args.results, &args.messages, &comparison)?;
-    let rows = in_pool(args.runs.threads, || compare(&comparison))??;
+    let rows = pool::install(args.runs.threads, || compare(&comparison))??;
     files.write(&comparison, &rows)?;
+    warn_of_stuck_jobs(args, &rows);
     let format = Format::or_default(args.results.format);
     results::print(format, args.results.metrics.is_some(), &comparison, &rows)
+}
+
+/// A log runs to its last departure; what still waits then waits for nodes that never come back, or
+/// for a placement that its strategy never finds.
+fn warn_of_stuck_jobs(args: &SimulateArgs, rows: &[Row]) {
+    for row in rows.iter().filter(|row| args.log.trace.is_some() && row.waiting > 0) {
+        let Combination { strategy, scheduler, .. } = &row.combination;
+        eprintln!(
+            "warning: {strategy}, {scheduler}: {} jobs never started and are in no result",
+            row.waiting
+        );
+    }
 }
 
 fn compare(comparison: &Comparison<'_>) -> Result<Vec<Row>, Fault> {
@@ -69,15 +80,6 @@ fn compare(comparison: &Comparison<'_>) -> Result<Vec<Row>, Fault> {
     let rows = comparison.run(&bar).map_err(|error| Fault::usage(error.to_string()));
     bar.finish();
     rows
-}
-
-/// Runs on a pool of so many threads.
-fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, Fault> {
-    if threads == Some(0) {
-        return Err(Fault::usage("--threads 0: there must be at least one thread"));
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    Ok(pool.map_err(|error| Fault::Other(format!("cannot start threads: {error}")))?.install(work))
 }
 
 /// The workload, and its loads.
@@ -204,7 +206,8 @@ fn energy(args: &MessageArgs) -> Result<Energy, Fault> {
     }
 }
 
-fn policy(args: &RunArgs, is_log: bool) -> Result<Policy, Fault> {
+fn policy(args: &SimulateArgs) -> Result<Policy, Fault> {
+    let (runs, is_log) = (&args.runs, args.log.trace.is_some());
     let share = |option: &str, value: f64| {
         if value > 0.0 && value < 1.0 {
             Ok(value)
@@ -212,18 +215,33 @@ fn policy(args: &RunArgs, is_log: bool) -> Result<Policy, Fault> {
             Err(Fault::usage(format!("{option} {value}: it lies between 0 and 1")))
         }
     };
-    let confidence = share("--confidence", args.confidence)?;
-    if args.max_replications == 0 || args.replications == Some(0) {
+    let confidence = share("--confidence", runs.confidence)?;
+    if runs.max_replications == 0 || runs.replications == Some(0) {
         return Err(Fault::usage("there must be at least one replication"));
     }
-    match args.precision {
-        Some(relative) => Ok(Policy::Precision {
-            relative: share("--precision", relative)?,
-            confidence,
-            most: args.max_replications,
-        }),
-        None => Ok(Policy::Fixed(args.replications.unwrap_or(if is_log { 1 } else { 10 }))),
+    let relative = runs.precision.map(|precision| share("--precision", precision)).transpose()?;
+    if is_log && !draws(args)? {
+        if relative.is_some() || runs.replications.is_some_and(|count| count > 1) {
+            eprintln!("note: this log draws no numbers, so it is run once");
+        }
+        return Ok(Policy::Fixed(1));
     }
+    Ok(match relative {
+        Some(relative) => Policy::Precision {
+            relative,
+            confidence,
+            least: Policy::BATCH,
+            most: runs.max_replications,
+        },
+        None => Policy::Fixed(runs.replications.unwrap_or(10)),
+    })
+}
+
+/// Whether the replications of a log differ.
+fn draws(args: &SimulateArgs) -> Result<bool, Fault> {
+    let rule = args.log.shape_rule.as_deref().unwrap_or("compact");
+    let rule: Selection<pavior_workload::ShapeRule> = input::name("--shape-rule", rule)?;
+    Ok(rule.spec.does.draws || args.failures.mttf.is_some())
 }
 
 fn warmup(args: &SimulateArgs) -> Result<u64, Fault> {

@@ -81,6 +81,18 @@ fn several_combinations_need_names_that_tell_them_apart() {
 }
 
 #[test]
+fn names_of_files_that_cannot_be_meant_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
+    let message = refused(&[&run[..], &["--jobs-csv", &at("{foo}.csv")]].concat());
+    assert!(message.contains("braces"), "{message}");
+    let both = at("same.csv");
+    let message = refused(&[&run[..], &["--jobs-csv", &both, "--placements", &both]].concat());
+    assert!(message.contains("--placements"), "{message}");
+}
+
+#[test]
 fn what_cannot_be_written_is_said_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff", "--jobs-csv"];
@@ -99,8 +111,9 @@ fn a_full_disk_leaves_no_file_that_looks_whole() {
         return;
     }
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
-    let message = refused(&[&run[..], &["--jobs-csv", "/dev/full"]].concat());
-    assert!(message.contains("/dev/full"), "{message}");
+    let output = crate::pavior(&[&run[..], &["--jobs-csv", "/dev/full"]].concat(), "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(crate::stderr(&output).contains("/dev/full"), "{}", crate::stderr(&output));
     let output = Command::new(env!("CARGO_BIN_EXE_pavior"))
         .args(run)
         .stdout(std::fs::OpenOptions::new().write(true).open(full).unwrap())
@@ -124,4 +137,29 @@ fn a_closed_pipe_ends_quietly() {
         child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
         assert_eq!((status.code(), message.as_str()), (Some(0), ""), "{arguments:?}");
     }
+}
+
+#[test]
+fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    std::fs::write(at("log.swf"), LOG).unwrap();
+    std::fs::write(at("f.jsonl"), "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n").unwrap();
+    let run = ["simulate", "--trace", &at("log.swf"), "--machine", "mesh:4x4", "--strategy", "tff"];
+    let stuck = crate::pavior(&[&run[..], &["--failures", &at("f.jsonl")]].concat(), "");
+    assert!(stuck.status.success());
+    // Job 12 needs all 16 nodes, and job 13 waits behind it.
+    assert!(crate::stderr(&stuck).contains("2 jobs never started"), "{}", crate::stderr(&stuck));
+    let once = crate::pavior(&[&run[..], &["--replications", "5"]].concat(), "");
+    assert!(crate::stderr(&once).contains("run once"), "{}", crate::stderr(&once));
+    let results: serde_json::Value = serde_json::from_str(&crate::stdout(&once)).unwrap();
+    assert_eq!(results["results"][0]["replications"], 1);
+    let drawn = good(&[&run[..], &["--replications", "3", "--shape-rule", "random"]].concat());
+    let results: serde_json::Value = serde_json::from_str(&drawn).unwrap();
+    assert_eq!(results["results"][0]["replications"], 3);
+    // A warm-up that never ends leaves nothing.
+    let warm = good(&[&run[..], &["--warmup", "9"]].concat());
+    let results: serde_json::Value = serde_json::from_str(&warm).unwrap();
+    assert_eq!(results["results"][0]["metrics"]["completed"]["mean"], 0.0);
+    assert_eq!(results["results"][0]["metrics"]["turnaround"], serde_json::Value::Null);
 }

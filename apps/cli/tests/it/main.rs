@@ -3,11 +3,14 @@
 mod allocate;
 mod docs;
 mod evalys;
+mod experiment;
 mod explain;
 mod failures;
 mod files;
 mod mistakes;
+mod plot;
 mod real_logs;
+mod reproduce;
 mod schedules;
 mod simulate;
 

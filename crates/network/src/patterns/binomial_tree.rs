@@ -1,6 +1,6 @@
 //! Binomial tree (divide and conquer): in round r rank i < 2^r sends to i + 2^r if there is such a
-//! rank; then the same in reverse. A rank sends when it has received its messages of the rounds
-//! before. 2 (k - 1) messages an iteration.
+//! rank; then the same in reverse. 2 (k - 1) messages an iteration. `--rounds barrier` lets a round wait
+//! for the one before; without it only the sending discipline holds a rank back.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3
@@ -12,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, Shape, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "binomial-tree",
@@ -64,21 +64,10 @@ impl Pattern for BinomialTree {
         self.ranks
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Received
-    }
-
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         match self.level(round) {
             (level, true) => self.child(rank, level),
             (level, false) => Self::parent(rank, level),
-        }
-    }
-
-    fn source(&self, rank: u32, round: u32) -> Option<u32> {
-        match self.level(round) {
-            (level, true) => Self::parent(rank, level),
-            (level, false) => self.child(rank, level),
         }
     }
 }

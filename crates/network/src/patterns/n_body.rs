@@ -1,6 +1,6 @@
 //! N-body: floor((k - 1) / 2) shifts round a ring, then every rank i sends to i + floor(k/2) mod k:
-//! half-way round every pair of bodies has met, and the forces go home. A rank passes on what it
-//! has received, so each shift waits for the one before.
+//! half-way round every pair of bodies has met, and the forces go home. `--rounds barrier` lets each shift
+//! wait for the one before; without it only the sending discipline holds a rank back.
 //!
 //! ```text
 //!   i > i+1 > i+2 > ...   floor((k-1)/2) times,   then   i --> i + floor(k/2)
@@ -10,7 +10,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, Shape, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "n-body",
@@ -52,16 +52,8 @@ impl Pattern for NBody {
         self.ranks
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Received
-    }
-
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         self.distance(round).map(|distance| (rank + distance) % self.ranks)
-    }
-
-    fn source(&self, rank: u32, round: u32) -> Option<u32> {
-        self.distance(round).map(|distance| (rank + self.ranks - distance) % self.ranks)
     }
 
     fn senders(&self, _round: u32) -> u32 {

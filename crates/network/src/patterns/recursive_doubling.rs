@@ -1,6 +1,7 @@
 //! Recursive doubling: log2 p rounds, in round r rank s exchanges with s xor 2^r; p is k rounded
-//! down to a power of two, the other ranks are silent. A rank enters a round when it has received
-//! its messages of the rounds before: the butterfly of a fast Fourier transform.
+//! down to a power of two, the other ranks are silent: the butterfly of a fast Fourier transform.
+//! `--rounds barrier` lets a round wait for the one before; without it only the sending discipline
+//! holds a rank back.
 //!
 //! ```text
 //!   0 x 1   2 x 3     round 0
@@ -11,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, Shape, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "recursive-doubling",
@@ -44,15 +45,7 @@ impl Pattern for RecursiveDoubling {
         self.ranks
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Received
-    }
-
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         (rank < 1 << self.rounds && round < self.rounds).then(|| rank ^ 1 << round)
-    }
-
-    fn source(&self, rank: u32, round: u32) -> Option<u32> {
-        self.destination(rank, round)
     }
 }

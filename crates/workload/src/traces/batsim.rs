@@ -73,14 +73,15 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         place.fault(at, reason)
     })?;
     let mut jobs = Collector::new(options);
-    for raw in &workload.jobs {
+    let numbers = numbers(&workload.jobs);
+    for (raw, number) in workload.jobs.iter().zip(numbers) {
         if !jobs.wants_more() {
             break;
         }
         // The raw value is a part of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         match job(&place, raw, &workload.profiles) {
-            Ok(draft) => jobs.offer(&draft),
+            Ok(draft) => jobs.offer(&Draft { number: number as f64, ..draft }),
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
         }
     }
@@ -162,8 +163,8 @@ fn job(
         return Err(fault(reason));
     }
     Ok(Draft {
-        // `w0!17` is job 17 of workload w0.
-        number: word(&entry.id).rsplit('!').next().and_then(|id| id.parse().ok()).unwrap_or(-1.0),
+        // Told apart from the others' once all are known.
+        number: -1.0,
         line: place.line,
         submit: entry.subtime,
         run,
@@ -172,6 +173,37 @@ fn job(
         shape,
         tags: Tags::UNKNOWN,
     })
+}
+
+/// The number that an id is, or ends with: `w0!17` is job 17 of workload w0.
+fn number(id: &Value) -> Option<u64> {
+    word(id).rsplit('!').next().and_then(|id| id.parse().ok())
+}
+
+/// A number for every job, all different: that of its id; its place where the id has none, or the
+/// next number that no id has where another job has that. By place throughout if two ids have the
+/// same number.
+fn numbers(jobs: &[&RawValue]) -> Vec<u64> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Value,
+    }
+    let named = |job: &&RawValue| serde_json::from_str::<Named>(job.get()).ok();
+    let own: Vec<Option<u64>> =
+        jobs.iter().map(|job| named(job).and_then(|named| number(&named.id))).collect();
+    let mut taken = BTreeSet::new();
+    if !own.iter().flatten().all(|&number| taken.insert(number)) {
+        return (0..jobs.len() as u64).collect();
+    }
+    let mut next = taken.last().map_or(0, |most| most.saturating_add(1)).max(jobs.len() as u64);
+    let mut free = |place: u64| {
+        if taken.insert(place) {
+            return place;
+        }
+        next += 1;
+        next - 1
+    };
+    (0..).zip(own).map(|(place, own)| own.unwrap_or_else(|| free(place))).collect()
 }
 
 /// A name that may be written as text or as a number.

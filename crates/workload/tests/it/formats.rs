@@ -229,3 +229,20 @@ fn names_say_the_format() {
         assert_eq!(Format::of_file(name), format, "{name}");
     }
 }
+
+#[test]
+fn batsim_jobs_are_told_apart_by_number() {
+    let read = |ids: [&str; 3]| {
+        let job = |id: &str| format!(r#"{{"id":{id},"subtime":0,"res":1,"profile":"p"}}"#);
+        let text = format!(
+            r#"{{"nb_res":4,"jobs":[{}],"profiles":{{"p":{{"type":"delay","delay":5}}}}}}"#,
+            ids.map(job).join(",")
+        );
+        let trace = batsim::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        trace.records.iter().map(|record| record.number).collect::<Vec<u64>>()
+    };
+    assert_eq!(read(["7", "\"w0!9\"", "\"x\""]), [7, 9, 2]);
+    // The first job's place is another's number.
+    assert_eq!(read(["\"a\"", "0", "\"w0!x\""]), [3, 0, 2]);
+    assert_eq!(read(["5", "5", "6"]), [0, 1, 2]);
+}

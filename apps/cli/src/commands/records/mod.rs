@@ -65,8 +65,16 @@ impl Files {
             ("--channels", &files.channels),
             ("--heatmap", &files.heatmap),
         ];
-        for (option, path) in options {
+        for (index, (option, path)) in options.iter().enumerate() {
             let Some(path) = path else { continue };
+            if let Some((other, _)) =
+                options[..index].iter().find(|(_, other)| other.as_ref() == Some(path))
+            {
+                return Err(Fault::usage(format!(
+                    "{other} and {option} name the same file, {}",
+                    path.display()
+                )));
+            }
             let name = path.to_string_lossy();
             for (mark, count) in lists {
                 if count > 1 && !name.contains(mark) {
@@ -74,6 +82,13 @@ impl Files {
                         "{option} {name}: with {count} of them, the name must contain {mark}"
                     )));
                 }
+            }
+            let plain =
+                lists.iter().fold(name.to_string(), |name, (mark, _)| name.replace(mark, ""));
+            if plain.contains(['{', '}']) {
+                return Err(Fault::usage(format!(
+                    "{option} {name}: braces mark {{strategy}}, {{scheduler}} or {{load}}"
+                )));
             }
             for combination in comparison.combinations() {
                 files::check_writable(&named(path, &combination))?;

@@ -1,7 +1,7 @@
 //! How the work of each strategy grows: counts and measured time per attempt, by machine, size of
 //! jobs and occupancy, as a Markdown table; then the pieces that TBL's planes fall into.
 //!
-//! `cargo run --release -p pavior-allocation --example cost [-- NAME,NAME]` (strategies; default
+//! `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]` (strategies; default
 //! all). All strategies answer the same questions in the same states, which Turning First Fit has
 //! filled until it refuses twenty jobs in a row and from which random jobs have then been released.
 //! Counts do not depend on the processor; nanoseconds do.
@@ -108,7 +108,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     for round in 0..ROUNDS {
         let (before, begin) = (machine.work(), Instant::now());
         let answers = requests[..asked].iter().map(|request| machine.probe(request));
-        granted = answers.filter(Result::is_ok).count();
+        granted = answers.flatten().count();
         fastest = fastest.min(begin.elapsed());
         work = machine.work() - before;
         if begin.elapsed() * ROUNDS > LIMIT && round > 0 {
@@ -216,7 +216,7 @@ fn random_boxes(grid: Grid, count: u16, dice: &mut Stream) -> Vec<Cuboid> {
 }
 
 fn main() {
-    let named = std::env::args().nth(1);
+    let named = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let all = || registry::all().iter().map(|spec| Selection::defaults(spec)).collect();
     let selections: Vec<Selection> = named.map_or_else(all, |names| {
         let read = |name: &str| name.parse().unwrap_or_else(|error| panic!("{name}: {error:?}"));

@@ -1,0 +1,131 @@
+//! The command line of experiments: `experiment`, `merge`, `plot`, `reproduce`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::output::Format;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArgs {
+    /// The experiment, a TOML file; see docs/experiments.md
+    #[arg(required_unless_present = "schema")]
+    pub(crate) file: Option<PathBuf>,
+    /// The directory of the results [default: the file's name with -results]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs a part of the points: 1/4 is the first of four parts
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// Goes on where an earlier run in the same directory stopped
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// Prints the JSON schema of experiment files
+    #[arg(long, conflicts_with_all = ["file", "out", "shard", "resume"])]
+    pub(crate) schema: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The directories of the shards
+    #[arg(required = true)]
+    pub(crate) shards: Vec<PathBuf>,
+    /// The directory of the whole
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// The paper, or all of them
+    #[arg(value_parser = papers())]
+    pub(crate) paper: String,
+    /// The directory of the results [default: reproduction-PAPER]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Few loads and few runs a point
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Goes on where an earlier run in the same directory stopped
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Threads; results do not depend on it, measured times do [default: one per core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// How to print the statements [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+fn papers() -> PossibleValuesParser {
+    let names = pavior_experiments::papers::ALL.iter().map(|paper| paper.name);
+    PossibleValuesParser::new(names.chain(["all"]))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// A directory of an experiment; or results (CSV), jobs (jobs.csv), placements (JSON lines)
+    #[arg(required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where to draw: a file (.svg, or .json for Vega-Lite), or a directory for an experiment's
+    /// figures [default: standard output; an experiment's own directory]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// The heading
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) chart: ChartArgs,
+    #[command(flatten)]
+    pub(crate) placements: PlacementArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results and jobs")]
+pub(crate) struct ChartArgs {
+    /// What stands along x: a parameter such as load or strategy [default: load]
+    #[arg(long)]
+    pub(crate) x: Option<String>,
+    /// What is drawn: a metric [default: turnaround]
+    #[arg(long)]
+    pub(crate) y: Option<String>,
+    /// Logarithmic axes: x, y or x,y
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) log: Vec<String>,
+    /// The column of jobs.csv whose distribution is drawn [default: turnaround_time]
+    #[arg(long)]
+    pub(crate) cdf: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Placements")]
+pub(crate) struct PlacementArgs {
+    /// The machine on which they are; needed
+    #[arg(long, short)]
+    pub(crate) machine: Option<String>,
+    /// Draws the machine as it was at this instant, instead of the schedule
+    #[arg(long, conflicts_with = "animate", allow_hyphen_values = true)]
+    pub(crate) at: Option<f64>,
+    /// Draws the machine as a film
+    #[arg(long)]
+    pub(crate) animate: bool,
+    /// The length of the film in seconds
+    #[arg(long, default_value_t = 30.0, requires = "animate")]
+    pub(crate) seconds: f64,
+    /// Draws the schedule from this instant
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) from: Option<f64>,
+    /// Draws the schedule to this instant
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) to: Option<f64>,
+    /// The unit of time, for the axis: s, `time_unit`, cycle
+    #[arg(long, default_value = "")]
+    pub(crate) unit: String,
+}

@@ -1,0 +1,239 @@
+//! `pavior experiment`: runs what a file describes, and `pavior merge`: joins its parts.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use pavior_experiments::report::Section;
+use pavior_experiments::{
+    Entry, LogRequest, Logs, Provenance, Samples, Shard, Specification, SweepError, schema,
+};
+use pavior_workload::traces::Trace;
+
+use crate::args::{ExperimentArgs, MergeArgs};
+use crate::fault::{Fault, Place};
+use crate::output::{self, Format};
+use crate::progress::Bar;
+use crate::store::{self, Directory, Run};
+use crate::{logs, pool};
+
+pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Fault> {
+    let Some(file) = args.file.as_deref().filter(|_| !args.schema) else {
+        return output::json(&schema());
+    };
+    let shard = args.shard.as_deref().map_or(Ok(Shard::WHOLE), read_shard)?;
+    let text = read_text(file)?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let specification = read(file, &text, &stem)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
+    let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    let logs = Folder { folder, open: Mutex::new(HashMap::new()) };
+    let run = Run {
+        name: specification.name.clone(),
+        fingerprint: specification
+            .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
+            .map_err(Fault::usage)?,
+        paper: None,
+        shard: format!("{}/{}", shard.index, shard.of),
+    };
+    let directory = Directory::open(&out)?;
+    let known = directory.begin(&run, &text, &specification, args.resume)?;
+    let samples = sweep(&specification, known, shard, &logs, &directory, args.threads, &out)?;
+    let files =
+        specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
+    directory.finish(&run, &files)?;
+    eprintln!("written to {}", out.display());
+    show(args.format, &specification, &samples, &files)
+}
+
+/// The command that makes the same numbers again, whatever was typed to make them here.
+fn provenance() -> Provenance {
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        command: format!("pavior experiment {}", store::EXPERIMENT),
+    }
+}
+
+/// Runs what is not known yet.
+pub(crate) fn sweep(
+    specification: &Specification,
+    known: Vec<Entry>,
+    shard: Shard,
+    logs: &dyn Logs,
+    directory: &Directory,
+    threads: Option<usize>,
+    out: &Path,
+) -> Result<Samples, Fault> {
+    let mut journal = directory.journal()?;
+    let bar = Bar::new();
+    let samples =
+        pool::install(threads, || specification.run(known, shard, logs, &mut journal, &bar))?;
+    bar.finish();
+    samples.map_err(|error| match error {
+        SweepError::Log(reason) => Fault::usage(reason),
+        SweepError::Store(error) => Fault::Other(format!(
+            "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
+             from there",
+            out.display()
+        )),
+    })
+}
+
+/// Prints the results as the files have them.
+pub(crate) fn show(
+    format: Option<Format>,
+    specification: &Specification,
+    samples: &Samples,
+    files: &[pavior_experiments::Publication],
+) -> Result<(), Fault> {
+    let name = match Format::or_default(format) {
+        Format::Json => "results.json",
+        Format::Csv => "results.csv",
+        Format::Table => {
+            let table = specification.overview(samples);
+            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+            let mut printed = output::Table::new(&header, table.words);
+            table.rows.into_iter().for_each(|row| printed.row(row));
+            return printed.print(output::width()).map(drop);
+        }
+    };
+    let bytes = files.iter().find(|file| file.name == name).map(|file| file.bytes.as_slice());
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes.unwrap_or_default())?;
+    Ok(out.flush()?)
+}
+
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Fault> {
+    let mut shards = args.shards.iter().map(|path| Part::read(path));
+    let first = shards.next().expect("clap asks for one at least")?;
+    let mut all: HashMap<(usize, u64), Entry> = HashMap::new();
+    for part in std::iter::once(Ok(first.clone())).chain(shards) {
+        let part = part?;
+        if part.run.fingerprint != first.run.fingerprint || part.text != first.text {
+            return Err(Fault::usage(format!(
+                "{} and {} are not parts of the same experiment",
+                first.path.display(),
+                part.path.display()
+            )));
+        }
+        for entry in part.entries {
+            let key = (entry.point, entry.replication);
+            match all.get(&key) {
+                Some(other) if !other.sample.same(&entry.sample) => {
+                    return Err(Fault::usage(format!(
+                        "replication {} of point {} is not the same in {} as in an earlier directory",
+                        entry.replication,
+                        entry.point,
+                        part.path.display()
+                    )));
+                }
+                Some(_) => {}
+                None => drop(all.insert(key, entry)),
+            }
+        }
+    }
+    let specification = first.specification;
+    let samples = specification.complete(all.into_values().collect()).map_err(|open| {
+        Fault::usage(format!(
+            "{} of {} points are not finished in any of these directories, the first of them: {}",
+            open.len(),
+            specification.points.len(),
+            specification.points[open[0]].key()
+        ))
+    })?;
+    let run = Run { shard: "1/1".to_string(), ..first.run };
+    let directory = Directory::open(&args.out)?;
+    directory.begin(&run, &first.text, &specification, false)?;
+    let files =
+        specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
+    directory.finish(&run, &files)?;
+    eprintln!("written to {}", args.out.display());
+    Ok(())
+}
+
+/// A directory that is merged.
+#[derive(Clone)]
+struct Part {
+    path: PathBuf,
+    run: Run,
+    text: String,
+    specification: Specification,
+    entries: Vec<Entry>,
+}
+
+impl Part {
+    fn read(path: &Path) -> Result<Part, Fault> {
+        let Some(run) = store::read_run(path)? else {
+            return Err(Fault::usage(format!("{} holds no experiment", path.display())));
+        };
+        let (text, specification) = described(path, &run.name)?;
+        let entries = store::known(path, &specification)?;
+        Ok(Part { path: path.to_path_buf(), run, text, specification, entries })
+    }
+}
+
+/// The experiment of a directory.
+pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Fault> {
+    let file = directory.join(store::EXPERIMENT);
+    let text = read_text(&file)?;
+    let specification = read(&file, &text, name)?;
+    Ok((text, specification))
+}
+
+fn read_text(file: &Path) -> Result<String, Fault> {
+    let cannot = |reason: String| Fault::usage(format!("cannot read {}: {reason}", file.display()));
+    if file.is_dir() {
+        return Err(cannot("it is a directory".into()));
+    }
+    let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| cannot("it is no text".into()))
+}
+
+/// Reads an experiment; a fault is underlined in its line.
+fn read(file: &Path, text: &str, name: &str) -> Result<Specification, Fault> {
+    Specification::parse(text, name).map_err(|error| {
+        let start = error.span.start.min(text.len());
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let number = text[..start].matches('\n').count() + 1;
+        let column = text[line_start..start].chars().count() + 1;
+        let span = start - line_start..error.span.end.clamp(start, line_end) - line_start;
+        let from = format!("{}:{number}:{column}:", file.display());
+        let line = text[line_start..line_end].to_string();
+        Fault::Usage { message: error.reason, place: Some(Place { from, line, span }) }
+    })
+}
+
+/// `2/5`.
+fn read_shard(typed: &str) -> Result<Shard, Fault> {
+    let shard = typed
+        .split_once('/')
+        .and_then(|(index, of)| Some(Shard { index: index.parse().ok()?, of: of.parse().ok()? }));
+    match shard {
+        Some(shard) if shard.index >= 1 && shard.index <= shard.of => Ok(shard),
+        _ => Err(Fault::usage(format!(
+            "--shard {typed}: write 1/4 for the first of four parts, 4/4 for the last"
+        ))),
+    }
+}
+
+/// Logs beside the experiment's file, each read once.
+pub(crate) struct Folder {
+    pub(crate) folder: PathBuf,
+    pub(crate) open: Mutex<HashMap<String, Arc<Trace>>>,
+}
+
+impl Logs for Folder {
+    fn open(&self, request: &LogRequest) -> Result<Arc<Trace>, String> {
+        let mut open = self.open.lock().map_err(|_| "a reader of logs failed".to_string())?;
+        if let Some(trace) = open.get(&request.key) {
+            return Ok(trace.clone());
+        }
+        let path = self.folder.join(&request.path);
+        let trace = logs::read_with(&path, &request.options).map_err(|fault| fault.in_words())?;
+        let trace = Arc::new(trace);
+        open.insert(request.key.clone(), trace.clone());
+        Ok(trace)
+    }
+}

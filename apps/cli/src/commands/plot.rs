@@ -1,0 +1,203 @@
+//! `pavior plot`: drawings of results, jobs and placements, without simulation.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use pavior_experiments::parameters::{self, Parameter};
+use pavior_experiments::report::{self, Chart, Placed};
+use pavior_experiments::{Axis, Figure, Table};
+use pavior_mesh::Grid;
+
+use crate::args::PlotArgs;
+use crate::commands::experiment;
+use crate::fault::Fault;
+use crate::{files, input, store};
+
+pub(crate) fn run(args: &PlotArgs) -> Result<(), Fault> {
+    let first = &args.inputs[0];
+    if first.is_dir() {
+        return args.inputs.iter().try_for_each(|directory| of_directory(directory, args));
+    }
+    let mut head = String::new();
+    files::open(first)?.read_line(&mut head).map_err(|_| unknown(first))?;
+    let head = head.trim_start_matches('\u{feff}').trim();
+    if head.starts_with('{') {
+        return of_placements(first, args);
+    }
+    let columns: Vec<&str> = head.split(',').collect();
+    if columns.contains(&"metric") && columns.contains(&"mean") {
+        of_results(first, args)
+    } else if columns.contains(&"job_id") {
+        of_jobs(args)
+    } else {
+        Err(unknown(first))
+    }
+}
+
+fn unknown(path: &Path) -> Fault {
+    Fault::usage(format!(
+        "{} is none of what can be drawn: a directory of `experiment`, CSV results, a jobs.csv, or \
+         placements in JSON lines",
+        path.display()
+    ))
+}
+
+fn wrong(path: &Path, reason: impl std::fmt::Display) -> Fault {
+    Fault::usage(format!("{}: {reason}", path.display()))
+}
+
+/// Every figure that an experiment declares, from its tables.
+fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Fault> {
+    let Some(run) = store::read_run(directory)? else {
+        return Err(Fault::usage(format!("{} holds no experiment", directory.display())));
+    };
+    let (_, specification) = experiment::described(directory, &run.name)?;
+    let path = directory.join("results.csv");
+    let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
+    let timings = store::read_if_there(&directory.join("timings.csv"))?;
+    let measured =
+        Table::from_timings(timings.as_bytes()).map_err(|error| wrong(directory, error))?;
+    let out = args.out.as_deref().unwrap_or(directory);
+    std::fs::create_dir_all(out).map_err(|error| wrong(out, error))?;
+    let figures = specification.figures(&results, &measured);
+    if figures.is_empty() {
+        return Err(Fault::usage(format!(
+            "{} declares no figure; draw one with --x and --y from its results.csv",
+            directory.join(store::EXPERIMENT).display()
+        )));
+    }
+    for figure in &figures {
+        files::write_whole(&out.join(&figure.name), |file| file.write_all(&figure.bytes))?;
+    }
+    Ok(())
+}
+
+/// A chart of a table of results.
+fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
+    one_input(args)?;
+    let table = Table::from_csv(files::open(path)?).map_err(|error| wrong(path, error))?;
+    let varies = |parameter: &&Parameter| {
+        let value = |row| table.value(row, &parameter.column());
+        table.rows.windows(2).any(|pair| value(&pair[0]) != value(&pair[1]))
+    };
+    let varying: Vec<&Parameter> = parameters::ALL.iter().filter(varies).collect();
+    let usual = if varying.iter().any(|one| one.name == "load") { "load" } else { "strategy" };
+    let x = args.chart.x.as_deref().unwrap_or(usual);
+    let Some(x) = parameters::ALL.iter().find(|parameter| parameter.is_called(x)) else {
+        let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
+        let bad = pavior_kernel::unknown_name("parameter", x, &known);
+        return Err(Fault::option("--x", x, 0, &bad));
+    };
+    let y = args.chart.y.as_deref().unwrap_or("turnaround");
+    if !table.rows.iter().any(|row| row.metric == y) {
+        let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let bad = pavior_kernel::unknown_name("metric", y, &known);
+        return Err(Fault::option("--y", y, 0, &bad));
+    }
+    let (x_log, y_log) = logarithmic(args)?;
+    let series = varying.iter().rev().filter(|one| one.name != x.name);
+    let figure = Figure {
+        name: "figure".into(),
+        title: args.title.clone().unwrap_or_default(),
+        x: parameters::index(x.name),
+        y: y.to_string(),
+        series: series.map(|parameter| parameters::index(parameter.name)).collect(),
+        fixed: Vec::new(),
+        x_axis: Axis { label: None, logarithmic: x_log },
+        y_axis: Axis { label: None, logarithmic: y_log },
+        labels: Vec::new(),
+    };
+    write_chart(args, &report::draw(&figure, &table))
+}
+
+/// The distribution of a column of one or more `jobs.csv`.
+fn of_jobs(args: &PlotArgs) -> Result<(), Fault> {
+    let column = args.chart.cdf.as_deref().unwrap_or("turnaround_time");
+    let mut samples = Vec::new();
+    for path in &args.inputs {
+        let mut reader = csv::Reader::from_reader(files::open(path)?);
+        let header = reader.headers().map_err(|error| wrong(path, error))?.clone();
+        let find = |name: &str| header.iter().position(|one| one == name);
+        let Some(index) = find(column) else {
+            let known: Vec<&str> = header.iter().collect();
+            let bad = pavior_kernel::unknown_name("column", column, &known);
+            return Err(Fault::option("--cdf", column, 0, &bad));
+        };
+        let success = find("success");
+        let mut sample = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| wrong(path, error))?;
+            if success.is_none_or(|success| &record[success] != "0") {
+                let value = record[index].trim().parse::<f64>().map_err(|_| {
+                    let line = record.position().map_or(0, csv::Position::line);
+                    wrong(path, format!("line {line}: `{}` is not a number", &record[index]))
+                })?;
+                sample.push(value);
+            }
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        samples.push((name, sample));
+    }
+    let (x_log, _) = logarithmic(args)?;
+    let label = column.replace('_', " ");
+    let title = args.title.clone().unwrap_or_else(|| format!("Distribution of {label}"));
+    write_chart(args, &report::cdf(&title, &label, x_log, &samples))
+}
+
+/// A schedule, a machine or a film.
+fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
+    one_input(args)?;
+    let options = &args.placements;
+    let Some(machine) = &options.machine else {
+        return Err(Fault::usage("placements do not say their machine: add --machine"));
+    };
+    let grid: Grid = input::machine(machine)?;
+    let placed: Vec<Placed> = report::read_placements(BufReader::new(files::open(path)?), &grid)
+        .map_err(|error| wrong(path, error))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let title = args.title.as_ref().unwrap_or(&name);
+    if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
+        return Err(Fault::usage("--seconds: above 0, at most 3600"));
+    }
+    let svg = if let Some(at) = options.at {
+        report::instant(title, &grid, &placed, at)
+    } else if options.animate {
+        report::animation(title, &grid, &placed, options.seconds)
+    } else {
+        report::schedule(title, &grid, &placed, (options.from, options.to), &options.unit)
+    };
+    write_text(args, &svg.map_err(|error| wrong(path, error))?)
+}
+
+fn one_input(args: &PlotArgs) -> Result<(), Fault> {
+    match args.inputs.len() {
+        1 => Ok(()),
+        _ => Err(Fault::usage("only directories and jobs.csv files can be drawn several at once")),
+    }
+}
+
+fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Fault> {
+    if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
+        return Err(Fault::usage(format!("--log {other}: x, y or x,y")));
+    }
+    let has = |axis: &str| args.chart.log.iter().any(|one| one == axis);
+    Ok((has("x"), has("y")))
+}
+
+/// SVG, or Vega-Lite where the file's name asks for JSON.
+fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Fault> {
+    let json = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|e| e == "json"));
+    let text = if json { format!("{:#}\n", report::vega(chart)) } else { report::svg(chart) };
+    write_text(args, &text)
+}
+
+fn write_text(args: &PlotArgs, text: &str) -> Result<(), Fault> {
+    if let Some(out) = &args.out {
+        return files::write_whole(out, |file| file.write_all(text.as_bytes()));
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,259 @@
+//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, full; the same bytes come out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::{good, pavior, refused, stderr};
+
+/// About a second of work on one thread, in some hundred replications.
+const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
+    jobs = 2000\nprecision = 0.01\nmax-replications = 50\n[[figure]]\nname = 'turnaround'\n\
+    y = 'turnaround'\n";
+
+/// Little work.
+const SMALL: &str = "machine = 'mesh:8x8'\nstrategy = ['ff', 'tff']\nload = [1, 2, 3]\njobs = 60\n\
+    replications = 4\n[[figure]]\nname = 'f'\ny = 'utilization'\n";
+
+fn experiment(folder: &Path, text: &str) -> PathBuf {
+    let file = folder.join("sweep.toml");
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The files whose bytes must not depend on when, where and how often the experiment ran.
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if !["timings.csv", "run.json", ".lock"].contains(&name.as_str()) {
+            files.insert(name, std::fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+#[test]
+fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SWEEP);
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    good(&["experiment", text(&file), "--out", text(&whole)]);
+    let mut kills = 0;
+    // Not spread evenly, and the same in every run of this test; machines differ anyway.
+    let pauses = (0..20u64).map(|moment| Duration::from_millis(3 + moment * 7919 % 61));
+    for pause in pauses {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
+            .args(["experiment", text(&file), "--resume", "--out", text(&killed)])
+            .args(["--threads", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(pause);
+        // SIGKILL: nothing is tidied up.
+        child.kill().unwrap();
+        kills += i32::from(!child.wait().unwrap().success());
+    }
+    eprintln!("killed {kills} times");
+    assert!(kills > 0, "it was never killed in time");
+    good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
+    assert!(files(&whole) == files(&killed), "the bytes differ");
+    assert!(!killed.join("journal").exists());
+    // Resuming what is finished changes nothing.
+    good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
+    assert!(files(&whole) == files(&killed));
+}
+
+#[test]
+fn a_torn_journal_loses_only_what_was_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SMALL);
+    let (whole, torn) = (folder.path().join("whole"), folder.path().join("torn"));
+    good(&["experiment", text(&file), "--out", text(&whole)]);
+    good(&["experiment", text(&file), "--out", text(&torn), "--shard", "1/2"]);
+    // As if it had been killed in the middle of a line, after a good one.
+    let replications = std::fs::read_to_string(torn.join("replications.csv")).unwrap();
+    let mut cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
+    cut.push('\n');
+    std::fs::write(torn.join("replications.csv"), cut).unwrap();
+    std::fs::write(torn.join("journal"), b"1 0 60 0 0 cbf29ce4 \xff").unwrap();
+    good(&["experiment", text(&file), "--out", text(&torn), "--resume"]);
+    assert!(files(&whole) == files(&torn));
+}
+
+#[test]
+fn shards_merge_to_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SMALL);
+    let whole = folder.path().join("whole");
+    good(&["experiment", text(&file), "--out", text(&whole), "--threads", "1"]);
+    let shard = |index: usize| folder.path().join(format!("shard-{index}"));
+    let run = |index: usize| {
+        let part = format!("{index}/4");
+        good(&["experiment", text(&file), "--shard", &part, "--out", text(&shard(index))]);
+    };
+    run(4);
+    run(2);
+    let merged = folder.path().join("merged");
+    let shards: Vec<PathBuf> = (1..=4).map(shard).collect();
+    let merge = ["merge", text(&shards[1]), text(&shards[3]), "--out", text(&merged)];
+    let message = refused(&merge);
+    assert!(message.contains("3 of 6 points are not finished"), "{message}");
+    assert!(!merged.exists(), "nothing was written");
+    run(1);
+    run(3);
+    let all: Vec<&str> = shards.iter().map(|shard| text(shard)).collect();
+    good(&[&["merge"][..], &all, &["--out", text(&merged)]].concat());
+    assert!(files(&whole) == files(&merged), "the bytes differ");
+    // Measured times are carried along.
+    let lines = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
+    assert_eq!(lines(&merged.join("timings.csv")), lines(&whole.join("timings.csv")));
+    // Another experiment is no part of this one.
+    let other = folder.path().join("other");
+    let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
+    good(&["experiment", text(&changed), "--out", text(&other)]);
+    let again = folder.path().join("again");
+    let message = refused(&["merge", all[0], text(&other), "--out", text(&again)]);
+    assert!(message.contains("not parts of the same experiment"), "{message}");
+}
+
+#[test]
+fn directories_are_not_mixed_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SMALL);
+    let out = folder.path().join("out");
+    good(&["experiment", text(&file), "--out", text(&out)]);
+    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
+    assert!(message.contains("--resume"), "{message}");
+    let changed = experiment(folder.path(), &SMALL.replace("jobs = 60", "jobs = 61"));
+    let message = refused(&["experiment", text(&changed), "--out", text(&out), "--resume"]);
+    assert!(message.contains("another experiment"), "{message}");
+    let full = folder.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("thesis.tex"), "years of work").unwrap();
+    for resume in [&["--resume"][..], &[]] {
+        let run = [&["experiment", text(&file), "--out", text(&full)], resume].concat();
+        assert!(refused(&run).contains("not empty"));
+    }
+    assert_eq!(std::fs::read_dir(&full).unwrap().count(), 2, "the file and the lock");
+    let message = refused(&["experiment", text(&file), "--out", text(&file)]);
+    assert!(message.contains("cannot write in"), "{message}");
+    for shard in ["0/3", "4/3", "x", "1/0"] {
+        refused(&["experiment", text(&file), "--shard", shard, "--out", "never"]);
+    }
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SMALL);
+    let out = folder.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    let lock = std::fs::File::create(out.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
+    assert!(message.contains("another process is working in"), "{message}");
+    drop(lock);
+    good(&["experiment", text(&file), "--out", text(&out)]);
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), SWEEP);
+    let disk = folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=96k", "tmpfs", text(&disk)])
+        .output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no small file system can be mounted here");
+        return;
+    }
+    let out = disk.join("out");
+    let output = pavior(&["experiment", text(&file), "--out", text(&out)], "");
+    let message = stderr(&output);
+    let kept = std::fs::read_to_string(out.join("journal")).map_or(0, |text| text.lines().count());
+    let larger = Command::new("mount").args(["-o", "remount,size=8m", text(&disk)]).output();
+    let resumed = pavior(&["experiment", text(&file), "--out", text(&out), "--resume"], "");
+    let whole = folder.path().join("whole");
+    good(&["experiment", text(&file), "--out", text(&whole)]);
+    let same = files(&whole) == files(&out);
+    let _ = Command::new("umount").arg(&disk).output();
+    assert!(!output.status.success() && message.contains("No space left"), "{message}");
+    assert!(kept > 20, "{kept}");
+    assert!(larger.is_ok_and(|output| output.status.success()));
+    assert!(resumed.status.success(), "{}", stderr(&resumed));
+    assert!(same, "the bytes differ");
+}
+
+#[test]
+fn faults_are_underlined_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(folder.path(), "machine = 'mesh:8x8'\nstrategy = ['ff', 'tlb']\n");
+    let message = refused(&["experiment", text(&file), "--out", "never"]);
+    assert!(message.contains("did you mean `tbl`?"), "{message}");
+    let place = format!("{}:2:20:", text(&file));
+    assert!(message.contains(&place), "{message}");
+    let mut lines = message.lines().skip_while(|line| !line.contains(&place));
+    let (line, mark) = (lines.next().unwrap(), lines.next().unwrap());
+    assert_eq!(line.find("tlb"), mark.find("^^^"), "{message}");
+    let file = experiment(folder.path(), "trace = 'none.swf'\nstrategy = 'ff'\n");
+    let out = folder.path().join("out");
+    let message = refused(&["experiment", text(&file), "--out", text(&out)]);
+    assert!(message.contains("none.swf"), "{message}");
+    refused(&["experiment", "no-such-file.toml"]);
+    refused(&["experiment"]);
+    assert!(good(&["experiment", "--schema"]).contains("\"arrival-scale\""));
+}
+
+#[test]
+fn the_examples_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let read = std::fs::read_to_string(&path).unwrap();
+            let experiment = pavior_experiments::Specification::parse(&read, "example");
+            assert!(experiment.is_ok_and(|experiment| !experiment.figures.is_empty()), "{path:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
+fn logs_are_found_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        |n: u32| format!("{n} {} -1 60 {} -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1", n * 20, 1 + n % 9);
+    let log = (0..40).map(line).collect::<Vec<_>>().join("\n") + "\n";
+    std::fs::write(folder.path().join("log.swf"), &log).unwrap();
+    let file = experiment(
+        folder.path(),
+        "trace = 'log.swf'\nmachine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\n\
+         arrival_scale = [0.5, 1]\nshape-rule = ['compact', 'exact']\n",
+    );
+    let out = folder.path().join("out");
+    let results = good(&["experiment", text(&file), "--out", text(&out), "--format", "json"]);
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let rows = results["results"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    assert_eq!(rows[0]["load"], serde_json::Value::Null);
+    assert_eq!((&rows[0]["arrival_scale"], &rows[0]["replications"]), (&0.5.into(), &1.into()));
+    assert_eq!(rows[0]["metrics"]["turnaround"]["unit"], "s");
+    good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    // With another log it is another experiment.
+    let log = log.replace(" 60 ", " 61 ");
+    std::fs::write(folder.path().join("log.swf"), log).unwrap();
+    let message = refused(&["experiment", text(&file), "--out", text(&out), "--resume"]);
+    assert!(message.contains("another experiment"), "{message}");
+}

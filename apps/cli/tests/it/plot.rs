@@ -1,0 +1,92 @@
+//! `pavior plot`: figures again from tables, and drawings of jobs and placements.
+
+use std::path::Path;
+
+use crate::{good, refused};
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn figures_come_again_from_the_tables_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("e.toml");
+    std::fs::write(
+        &file,
+        "machine = 'mesh:8x8'\nstrategy = ['ff', 'tff']\nload = [1, 2, 3]\njobs = 60\n\
+         sides = ['uniform', 'exponential']\nprecision = 0.2\nmax-replications = 9\n\
+         [[figure]]\nname = 'lines'\ny = 'turnaround'\nseries = 'strategy'\n\
+         where = { sides = 'uniform' }\nlog = 'y'\nlabels = { ff = 'First Fit & <more>' }\n\
+         [[figure]]\nname = 'bars'\nx = 'strategy'\ny = 'utilization'\nwhere = { load = 3 }\n\
+         [[figure]]\nname = 'time'\ny = 'allocation_ns'\n",
+    )
+    .unwrap();
+    let out = folder.path().join("out");
+    good(&["experiment", text(&file), "--out", text(&out)]);
+    let names =
+        ["lines", "bars", "time"].map(|name| [format!("{name}.svg"), format!("{name}.vl.json")]);
+    let names = names.concat();
+    let read = |name: &String| std::fs::read(out.join(name)).unwrap();
+    let drawn: Vec<Vec<u8>> = names.iter().map(read).collect();
+    for name in &names {
+        std::fs::remove_file(out.join(name)).unwrap();
+    }
+    std::fs::remove_file(out.join("replications.csv")).unwrap();
+    good(&["plot", text(&out)]);
+    assert!(names.iter().map(read).collect::<Vec<_>>() == drawn, "the figures differ");
+    let svg = String::from_utf8(drawn[0].clone()).unwrap();
+    assert!(svg.contains("First Fit &amp; &lt;more&gt;") && svg.contains("prefers-color-scheme"));
+    let vega: serde_json::Value = serde_json::from_slice(&drawn[1]).unwrap();
+    assert_eq!(vega["data"]["values"].as_array().unwrap().len(), 6);
+    // A chart of one's own from the same table.
+    let results = out.join("results.csv");
+    let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
+    assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
+    let message = refused(&["plot", text(&results), "--y", "wating"]);
+    assert!(message.contains("did you mean `waiting`?"), "{message}");
+    assert!(refused(&["plot", text(&results), "--x", "lod"]).contains("`load`"));
+    refused(&["plot", text(&file)]);
+    refused(&["plot", text(folder.path())]);
+    refused(&["plot", "nowhere.csv"]);
+}
+
+#[test]
+fn schedules_machines_and_distributions() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (placements, jobs) = (at("p.jsonl"), at("jobs.csv"));
+    good(&[
+        "simulate",
+        "--machine",
+        "grid:4wx4",
+        "--strategy",
+        "tff",
+        "--load",
+        "2",
+        "--jobs",
+        "30",
+        "--replications",
+        "1",
+        "--placements",
+        text(&placements),
+        "--jobs-csv",
+        text(&jobs),
+    ]);
+    let plot = |more: &[&str]| {
+        good(&[&["plot", text(&placements), "--machine", "grid:4wx4"], more].concat())
+    };
+    let count = |svg: &str, part: &str| svg.matches(part).count();
+    let lines = std::fs::read_to_string(&placements).unwrap().lines().count();
+    assert_eq!(count(&plot(&[]), "<title>job "), lines);
+    assert!(count(&plot(&["--from", "1", "--to", "2"]), "<title>job ") < lines);
+    assert!(plot(&["--at", "3"]).contains("of 16 nodes busy"));
+    assert_eq!(count(&plot(&["--animate"]), "<set attributeName"), lines);
+    let cdf = good(&["plot", text(&jobs), "--cdf", "waiting_time"]);
+    assert!(cdf.contains("share of jobs") && cdf.contains("30 jobs"));
+    assert!(refused(&["plot", text(&placements)]).contains("--machine"));
+    let message = refused(&["plot", text(&placements), "--machine", "mesh:2x2"]);
+    assert!(message.contains("not a placement on mesh:2x2"), "{message}");
+    refused(&["plot", text(&placements), "--machine", "grid:4wx4", "--from", "9", "--to", "3"]);
+    assert!(refused(&["plot", text(&jobs), "--cdf", "wait"]).contains("waiting_time"));
+}

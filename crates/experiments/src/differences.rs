@@ -1,0 +1,109 @@
+//! Every strategy against the baseline, over the same jobs.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use crate::results::{number, shown, target_missed, values};
+use crate::{Paired, Samples, Specification, parameters, scenario};
+
+/// A strategy compared with the baseline at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The values of the parameters that tables show.
+    pub values: Vec<String>,
+    /// The strategy compared with.
+    pub baseline: String,
+    /// The metric.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Whether both rejected the same jobs; if not, means are over different jobs.
+    pub same_jobs: bool,
+    /// Whether either point missed its target of precision.
+    pub target_missed: bool,
+    /// How much.
+    pub paired: Paired,
+}
+
+/// All comparisons with the baseline, in the order of the points and metrics.
+pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Difference> {
+    let Some(baseline) = &specification.baseline else { return Vec::new() };
+    let strategy = parameters::index("strategy");
+    let key = |index: usize| -> Vec<Option<&str>> {
+        let point = &specification.points[index];
+        (0..parameters::ALL.len()).filter(|&i| i != strategy).map(|i| point.at(i)).collect()
+    };
+    let bases: HashMap<Vec<Option<&str>>, usize> = (0..specification.points.len())
+        .filter(|&index| specification.points[index].at(strategy) == Some(baseline))
+        .map(|index| (key(index), index))
+        .collect();
+    let shown = shown(specification);
+    let mut all = Vec::new();
+    for (index, point) in specification.points.iter().enumerate() {
+        let Some(&base) = bases.get(&key(index)).filter(|&&base| base != index) else { continue };
+        let pairs = || samples[index].iter().zip(&samples[base]);
+        let missed = |index: usize| target_missed(specification, &samples[index]);
+        let target_missed = missed(index) || missed(base);
+        let same_jobs = pairs().all(|(a, b)| a.rejected_set == b.rejected_set);
+        for (metric, spec) in specification.metrics.iter().enumerate() {
+            let both = pairs().filter_map(|(a, b)| Some((a.values[metric]?, b.values[metric]?)));
+            let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
+            let Some(paired) = Paired::of(&a, &b) else { continue };
+            all.push(Difference {
+                values: values(point, &shown),
+                baseline: baseline.clone(),
+                metric: spec.name,
+                unit: spec.unit.word(scenario::unit(point)),
+                same_jobs,
+                target_missed,
+                paired,
+            });
+        }
+    }
+    all
+}
+
+/// Writes comparisons as CSV.
+///
+/// # Errors
+/// If the writer fails.
+pub fn write_differences(
+    specification: &Specification,
+    all: &[Difference],
+    out: &mut dyn Write,
+) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(out);
+    let mut header: Vec<String> =
+        shown(specification).iter().map(|&index| parameters::ALL[index].column()).collect();
+    let rest = [
+        "baseline",
+        "metric",
+        "pairs",
+        "difference",
+        "difference_ci95",
+        "ratio",
+        "ratio_ci95",
+        "unit",
+        "same_jobs",
+        "target_missed",
+    ];
+    header.extend(rest.map(String::from));
+    writer.write_record(&header)?;
+    for one in all {
+        let Paired { pairs, difference, difference_ci95, ratio, ratio_ci95 } = one.paired;
+        let rest = [
+            one.baseline.clone(),
+            one.metric.to_string(),
+            pairs.to_string(),
+            difference.to_string(),
+            number(difference_ci95),
+            number(ratio),
+            number(ratio_ci95),
+            one.unit.to_string(),
+            one.same_jobs.to_string(),
+            one.target_missed.to_string(),
+        ];
+        writer.write_record(one.values.iter().chain(&rest))?;
+    }
+    Ok(writer.flush()?)
+}

@@ -1,0 +1,136 @@
+//! Finished replications as lines, for a journal that survives being cut anywhere.
+//!
+//! A line is the point's index, the replication and its numbers, separated by spaces, then a digest
+//! of all that. A line without a right digest was cut short: it is no entry. Numbers are written in
+//! the shortest form that reads back as the same number.
+
+use std::fmt::Write;
+use std::io;
+
+use crate::Sample;
+use crate::sample::Digest;
+
+/// A finished replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The index of the point in the experiment.
+    pub point: usize,
+    /// The replication.
+    pub replication: u64,
+    /// What it came to.
+    pub sample: Sample,
+}
+
+/// Where finished replications are kept as they come.
+pub trait Store: Send {
+    /// Keeps an entry. When this returns, the entry outlives the process.
+    ///
+    /// # Errors
+    /// If it cannot be kept; the sweep then stops.
+    fn keep(&mut self, entry: &Entry) -> io::Result<()>;
+}
+
+/// A store that keeps nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoStore;
+
+impl Store for NoStore {
+    fn keep(&mut self, _: &Entry) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// The line of this entry, without its end.
+    ///
+    /// ```
+    /// use pavior_experiments::{Entry, Sample};
+    /// let sample = Sample {
+    ///     values: vec![Some(0.1), None], arrived: 12, waiting: 2, rejected: 0, rejected_set: 7,
+    ///     allocation_ns: Some(812.5),
+    /// };
+    /// let entry = Entry { point: 3, replication: 0, sample };
+    /// let line = entry.line();
+    /// assert_eq!(Entry::parse(&line), Some(entry));
+    /// assert_eq!(Entry::parse(&line[..line.len() - 1]), None);
+    /// ```
+    pub fn line(&self) -> String {
+        let Sample { values, arrived, waiting, rejected, rejected_set, allocation_ns } =
+            &self.sample;
+        let mut line = format!(
+            "{} {} {arrived} {waiting} {rejected} {rejected_set:x} {}",
+            self.point,
+            self.replication,
+            number(*allocation_ns)
+        );
+        for value in values {
+            line.push(' ');
+            line += &number(*value);
+        }
+        let digest = digest(&line);
+        // Writing to a string cannot fail.
+        let _ = write!(line, " {digest:016x}");
+        line
+    }
+
+    /// The entry of a line; none if the line is not whole.
+    pub fn parse(line: &str) -> Option<Entry> {
+        let (text, check) = line.rsplit_once(' ')?;
+        if check.len() != 16 || u64::from_str_radix(check, 16).ok()? != digest(text) {
+            return None;
+        }
+        let mut words = text.split(' ');
+        let (point, replication) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let (arrived, waiting) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let rejected = words.next()?.parse().ok()?;
+        let rejected_set = u64::from_str_radix(words.next()?, 16).ok()?;
+        let allocation_ns = optional(words.next()?)?;
+        let values = words.map(optional).collect::<Option<Vec<_>>>()?;
+        let sample = Sample { values, arrived, waiting, rejected, rejected_set, allocation_ns };
+        Some(Entry { point, replication, sample })
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_string(), |value| value.to_string())
+}
+
+/// The outer option says whether the word can be read, the inner whether there is a number.
+#[expect(clippy::option_option, reason = "the two absences mean different things")]
+fn optional(word: &str) -> Option<Option<f64>> {
+    if word == "-" { Some(None) } else { word.parse().ok().map(Some) }
+}
+
+fn digest(text: &str) -> u64 {
+    let mut digest = Digest::default();
+    digest.add(text.as_bytes());
+    digest.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_survive_a_round_trip_and_no_cut(
+            point in any::<usize>(),
+            values in prop::collection::vec(prop::option::of(any::<f64>()), 0..5),
+            arrived in any::<u64>(),
+        ) {
+            let values: Vec<Option<f64>> =
+                values.into_iter().map(|value| value.filter(|v| !v.is_nan())).collect();
+            let sample = Sample {
+                values, arrived, waiting: 1, rejected: 2, rejected_set: u64::MAX, allocation_ns: None,
+            };
+            let entry = Entry { point, replication: 4, sample };
+            let line = entry.line();
+            prop_assert_eq!(Entry::parse(&line), Some(entry));
+            for cut in 0..line.len() {
+                prop_assert_eq!(Entry::parse(&line[..cut]), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The files of an experiment, from its samples: the same samples, the same bytes.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use crate::report::{Drawing, Page, Section, SectionTable, draw, html, svg, vega};
+use crate::results::{shown, target_missed, values};
+use crate::{
+    Policy, Samples, Specification, Summary, Table, differences, parameters, write_differences,
+};
+use pavior_simulation::metrics::ALLOCATION_NS;
+
+/// A file to be written.
+pub struct Publication {
+    /// Its name, without a folder.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// Where numbers come from, for footers.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// The program's version.
+    pub version: String,
+    /// The command that makes the same numbers again.
+    pub command: String,
+}
+
+impl Specification {
+    /// Every file of an experiment but those that say when and where it ran. `lead` and `first` are
+    /// paragraphs and sections of the report that go before its own.
+    ///
+    /// # Errors
+    /// Never, unless memory is no writer.
+    pub fn publish(
+        &self,
+        samples: &Samples,
+        from: &Provenance,
+        lead: Vec<String>,
+        first: Vec<Section>,
+    ) -> io::Result<Vec<Publication>> {
+        let (results, measured) = (Table::of(self, samples), Table::measured(self, samples));
+        let differences = differences(self, samples);
+        let mut files = Vec::new();
+        let mut add = |name: &str, bytes: Vec<u8>| {
+            files.push(Publication { name: name.to_string(), bytes });
+        };
+        add("results.csv", csv(|out| results.to_csv(out))?);
+        add("replications.csv", csv(|out| self.write_replications(samples, out))?);
+        if self.timing {
+            add("timings.csv", csv(|out| self.write_timings(samples, out))?);
+        }
+        if self.baseline.is_some() {
+            add("differences.csv", csv(|out| write_differences(self, &differences, out))?);
+        }
+        add("results.json", pretty(&self.json(samples, &results, from)));
+        let drawings = self.drawings(&results, &measured, &mut add);
+        let mut page = Page {
+            title: self.title.clone(),
+            lead,
+            sections: first,
+            footer: self.footer(samples, from),
+        };
+        if !drawings.is_empty() {
+            page.sections.push(Section { title: "Figures".into(), drawings, ..Section::default() });
+        }
+        let table = self.overview(samples);
+        page.sections.push(Section {
+            title: "Results".into(),
+            text: vec![
+                "Means with the half-widths of their 95 % confidence intervals. Precision says \
+                 whether the target of the replications was met."
+                    .into(),
+            ],
+            folded: table.rows.len() > 24,
+            table: Some(table),
+            ..Section::default()
+        });
+        page.sections.extend(self.compared(&differences));
+        add("report.html", html(&page).into_bytes());
+        Ok(files)
+    }
+
+    /// The figures' files, from tables alone.
+    pub fn figures(&self, results: &Table, measured: &Table) -> Vec<Publication> {
+        let mut files = Vec::new();
+        let mut add = |name: &str, bytes: Vec<u8>| {
+            files.push(Publication { name: name.to_string(), bytes });
+        };
+        self.drawings(results, measured, &mut add);
+        files
+    }
+
+    fn drawings(
+        &self,
+        results: &Table,
+        measured: &Table,
+        add: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> Vec<Drawing> {
+        let mut drawings = Vec::new();
+        for figure in &self.figures {
+            let is_measured = figure.y == ALLOCATION_NS;
+            let chart = draw(figure, if is_measured { measured } else { results });
+            let svg = svg(&chart);
+            add(&format!("{}.svg", figure.name), svg.clone().into_bytes());
+            add(&format!("{}.vl.json", figure.name), pretty(&vega(&chart)));
+            let source = if is_measured { "timings.csv" } else { "results.csv" };
+            drawings.push(Drawing { svg, caption: format!("{}.svg, from {source}", figure.name) });
+        }
+        drawings
+    }
+
+    fn json(&self, samples: &Samples, table: &Table, from: &Provenance) -> Value {
+        let mut results: Vec<Value> = Vec::new();
+        let mut lines = table.rows.iter();
+        let shown = shown(self);
+        for (point, samples) in self.points.iter().zip(samples) {
+            if samples.is_empty() {
+                continue;
+            }
+            let mut result = Map::new();
+            for (&index, value) in shown.iter().zip(values(point, &shown)) {
+                result.insert(parameters::ALL[index].column(), typed(index, &value));
+            }
+            let own: Vec<_> = lines.by_ref().take(self.metrics.len()).collect();
+            let metrics: Map<String, Value> = own
+                .iter()
+                .map(|line| {
+                    let Summary { mean, ci95 } = line.summary;
+                    let value = json!({ "mean": mean, "ci95": ci95, "unit": line.unit });
+                    (line.metric.clone(), value)
+                })
+                .collect();
+            result.insert("replications".into(), json!(samples.len()));
+            let flag = |of: fn(&crate::Line) -> bool| json!(own.first().is_some_and(|l| of(l)));
+            result.insert("target_missed".into(), flag(|line| line.target_missed));
+            result.insert("overloaded".into(), flag(|line| line.overloaded));
+            result.insert("metrics".into(), Value::Object(metrics));
+            results.push(Value::Object(result));
+        }
+        let seeds = self.seeds();
+        json!({
+            "schema": 1,
+            "version": from.version,
+            "experiment": self.name,
+            "command": from.command,
+            "seed": if let [seed] = seeds[..] { json!(seed) } else { Value::Null },
+            "results": results,
+        })
+    }
+
+    /// The seeds of the points, each once.
+    fn seeds(&self) -> Vec<u64> {
+        let mut seeds: Vec<u64> = Vec::new();
+        for seed in self.points.iter().filter_map(|point| point.get("seed")?.parse().ok()) {
+            if !seeds.contains(&seed) {
+                seeds.push(seed);
+            }
+        }
+        seeds
+    }
+
+    /// Where the numbers come from.
+    fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
+        let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
+        let total: usize = run.iter().map(|samples| samples.len()).sum();
+        let missed = run.iter().filter(|samples| target_missed(self, samples)).count();
+        let policy = match self.policy {
+            Policy::Fixed(count) => format!("{count} replications a point"),
+            Policy::Precision { relative, confidence, least, most } => {
+                let names: Vec<&str> =
+                    self.targets.iter().map(|&target| self.metrics[target].name).collect();
+                let met = match missed {
+                    0 => "met everywhere".to_string(),
+                    missed => format!("missed at {missed} of {} points", run.len()),
+                };
+                format!(
+                    "{least} to {most} replications a point, until the {} % confidence interval \
+                     (Student t) of {} is within {} % of the mean: {met}",
+                    confidence * 100.0,
+                    names.join(" and "),
+                    relative * 100.0,
+                )
+            }
+        };
+        let seeds: Vec<String> = self.seeds().iter().map(ToString::to_string).collect();
+        let mut lines = vec![
+            format!("Command: {}", from.command),
+            format!("Pavior {}, seed {}", from.version, seeds.join(", ")),
+            format!("{} points, {total} replications in all; {policy}.", run.len()),
+            "Every number is in results.csv, each replication in replications.csv; measured times \
+             are in timings.csv, date and machine in run.json."
+                .to_string(),
+        ];
+        if run.len() < self.points.len() {
+            lines.push(format!(
+                "A part of the experiment: {} of {} points.",
+                run.len(),
+                self.points.len()
+            ));
+        }
+        lines
+    }
+
+    /// A line a point, with the metrics that a reader looks for first.
+    pub fn overview(&self, samples: &Samples) -> SectionTable {
+        const FIRST: [&str; 5] =
+            ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
+        let table = Table::of(self, samples);
+        let chosen: Vec<usize> = (0..self.metrics.len())
+            .filter(|&index| FIRST.contains(&self.metrics[index].name) || self.metrics.len() <= 6)
+            .collect();
+        let columns = shown(self);
+        let header = columns.iter().map(|&index| parameters::ALL[index].name.to_string());
+        let mut header: Vec<String> = header.collect();
+        let words = header.len();
+        header.extend(["replications", "precision"].map(String::from));
+        header.extend(chosen.iter().map(|&index| self.metrics[index].name.replace('_', " ")));
+        let mut rows = Vec::new();
+        let mut lines = table.rows.iter();
+        for samples in samples.iter().filter(|samples| !samples.is_empty()) {
+            let own: Vec<_> = lines.by_ref().take(self.metrics.len()).collect();
+            let Some(line) = own.first() else { continue };
+            let mut row = line.values.clone();
+            row.push(samples.len().to_string());
+            row.push(self.met(line.target_missed).to_string());
+            row.extend(chosen.iter().map(|&index| cell(own[index].summary)));
+            rows.push(row);
+        }
+        SectionTable { header, rows, words }
+    }
+
+    /// Whether the target of precision was met, in a word or two.
+    fn met(&self, missed: bool) -> &'static str {
+        match (self.policy, missed) {
+            (Policy::Fixed(_), _) => "no target",
+            (_, true) => "missed",
+            (_, false) => "met",
+        }
+    }
+
+    /// How much better than the baseline.
+    fn compared(&self, differences: &[crate::Difference]) -> Option<Section> {
+        let baseline = self.baseline.as_ref()?;
+        let columns = shown(self);
+        let header = columns.iter().map(|&index| parameters::ALL[index].name.to_string());
+        let mut header: Vec<String> = header.collect();
+        let words = header.len() + 1;
+        let rest = ["metric", "pairs", "precision", "difference", "ratio"];
+        header.extend(rest.map(String::from));
+        let of = |one: &&crate::Difference| ["turnaround", "utilization"].contains(&one.metric);
+        let row = |one: &crate::Difference| {
+            let mut row = one.values.clone();
+            let paired = one.paired;
+            row.push(one.metric.to_string());
+            row.push(paired.pairs.to_string());
+            row.push(self.met(one.target_missed).to_string());
+            let difference = Some(paired.difference);
+            row.push(cell(Summary { mean: difference, ci95: paired.difference_ci95 }));
+            row.push(cell(Summary { mean: paired.ratio, ci95: paired.ratio_ci95 }));
+            row
+        };
+        let rows: Vec<Vec<String>> = differences.iter().filter(of).map(row).collect();
+        let mut text = vec![format!(
+            "Paired differences and ratios to {baseline}, replication by replication over the same \
+             jobs, with the half-widths of their own 95 % confidence intervals. An interval of the \
+             difference that excludes 0 shows an order."
+        )];
+        if differences.iter().any(|one| !one.same_jobs) {
+            text.push(
+                "Some strategies rejected other jobs than the baseline (same_jobs in \
+                 differences.csv): their means are over different jobs."
+                    .into(),
+            );
+        }
+        let table = Some(SectionTable { header, rows, words });
+        let title = format!("Compared with {baseline}");
+        Some(Section { title, text, table, folded: true, ..Section::default() })
+    }
+}
+
+/// A mean with its half-width, to four significant digits of the mean.
+pub(crate) fn cell(summary: Summary) -> String {
+    let Some(mean) = summary.mean else { return "-".to_string() };
+    let digits = if mean == 0.0 { 0.0 } else { libm::floor(libm::log10(mean.abs())) };
+    let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
+    match summary.ci95 {
+        Some(ci95) => format!("{mean:.decimals$} ± {ci95:.decimals$}"),
+        None => format!("{mean:.decimals$}"),
+    }
+}
+
+/// A value as JSON has it.
+fn typed(parameter: usize, value: &str) -> Value {
+    use parameters::Kind;
+    match parameters::ALL[parameter].kind {
+        _ if value.is_empty() => Value::Null,
+        Kind::Text => json!(value),
+        Kind::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+        Kind::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
+        Kind::Switch => json!(value == "true"),
+    }
+}
+
+fn csv(write: impl FnOnce(&mut dyn io::Write) -> Result<(), ::csv::Error>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+fn pretty(value: &Value) -> Vec<u8> {
+    format!("{value:#}\n").into_bytes()
+}

@@ -1,0 +1,147 @@
+//! Every replication, as two tables: what is the same on every machine, and what was measured.
+//!
+//! They are what a finished experiment is merged and extended from; each number reads back the same.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+use crate::results::{number, shown, values};
+use crate::{Entry, Sample, Samples, Specification, parameters};
+
+// Unlike any parameter and any metric.
+const FACTS: [&str; 5] =
+    ["replication", "arrived", "still_waiting", "rejected_jobs", "rejected_set"];
+
+impl Specification {
+    /// Writes every replication that was run, without measured times.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_replications(
+        &self,
+        samples: &Samples,
+        out: &mut dyn Write,
+    ) -> Result<(), csv::Error> {
+        let mut writer = csv::Writer::from_writer(out);
+        let mut header = self.header();
+        header.extend(FACTS.map(String::from));
+        header.extend(self.metrics.iter().map(|spec| spec.name.to_string()));
+        writer.write_record(&header)?;
+        self.each(samples, |mut line, sample| {
+            line.extend([sample.arrived, sample.waiting, sample.rejected].map(|n| n.to_string()));
+            line.push(format!("{:x}", sample.rejected_set));
+            line.extend(sample.values.iter().map(|value| number(*value)));
+            writer.write_record(&line)
+        })?;
+        Ok(writer.flush()?)
+    }
+
+    /// Writes the measured times of every replication that was run.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_timings(&self, samples: &Samples, out: &mut dyn Write) -> Result<(), csv::Error> {
+        let mut writer = csv::Writer::from_writer(out);
+        let mut header = self.header();
+        header.extend(["replication", pavior_simulation::metrics::ALLOCATION_NS].map(String::from));
+        writer.write_record(&header)?;
+        self.each(samples, |mut line, sample| {
+            line.push(number(sample.allocation_ns));
+            writer.write_record(&line)
+        })?;
+        Ok(writer.flush()?)
+    }
+
+    /// The columns that say which point it is.
+    fn header(&self) -> Vec<String> {
+        let shown = shown(self).into_iter().map(|index| parameters::ALL[index].column());
+        std::iter::once("point".to_string()).chain(shown).collect()
+    }
+
+    fn each(
+        &self,
+        samples: &Samples,
+        mut write: impl FnMut(Vec<String>, &Sample) -> Result<(), csv::Error>,
+    ) -> Result<(), csv::Error> {
+        let shown = shown(self);
+        for (index, (point, samples)) in self.points.iter().zip(samples).enumerate() {
+            for (replication, sample) in samples.iter().enumerate() {
+                let mut line = vec![index.to_string()];
+                line.extend(values(point, &shown));
+                line.push(replication.to_string());
+                write(line, sample)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Self::write_replications`] and [`Self::write_timings`] wrote.
+    ///
+    /// # Errors
+    /// If the tables are not of this experiment, in words.
+    pub fn read_replications(
+        &self,
+        replications: impl Read,
+        timings: Option<impl Read>,
+    ) -> Result<Vec<Entry>, String> {
+        let measured = timings.map_or(Ok(HashMap::new()), read_timings)?;
+        let mut reader = csv::Reader::from_reader(replications);
+        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        let find = |name: &str| {
+            let position = header.iter().position(|column| column == name);
+            position.ok_or_else(|| format!("there is no column `{name}`"))
+        };
+        let at_point = find("point")?;
+        let facts = FACTS.map(find);
+        let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
+        let metrics: Vec<usize> =
+            self.metrics.iter().map(|spec| find(spec.name)).collect::<Result<_, _>>()?;
+        let mut entries = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| error.to_string())?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let bad = |index: usize| format!("line {line}: `{}` cannot be read", &record[index]);
+            let whole = |index: usize| record[index].parse::<u64>().map_err(|_| bad(index));
+            let float = |&index: &usize| match &record[index] {
+                "" => Ok(None),
+                text => text.parse::<f64>().map(Some).map_err(|_| bad(index)),
+            };
+            let (point, replication) = (whole(at_point)?, whole(facts[0])?);
+            entries.push(Entry {
+                point: point as usize,
+                replication,
+                sample: Sample {
+                    values: metrics.iter().map(float).collect::<Result<_, _>>()?,
+                    arrived: whole(facts[1])?,
+                    waiting: whole(facts[2])?,
+                    rejected: whole(facts[3])?,
+                    rejected_set: u64::from_str_radix(&record[facts[4]], 16)
+                        .map_err(|_| bad(facts[4]))?,
+                    allocation_ns: measured.get(&(point, replication)).copied(),
+                },
+            });
+        }
+        Ok(entries)
+    }
+}
+
+/// The measured time of each (point, replication).
+fn read_timings(input: impl Read) -> Result<HashMap<(u64, u64), f64>, String> {
+    let mut reader = csv::Reader::from_reader(input);
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let find = |name: &str| {
+        let position = header.iter().position(|column| column == name);
+        position.ok_or_else(|| format!("there is no column `{name}`"))
+    };
+    let (point, replication) = (find("point")?, find("replication")?);
+    let measured = find(pavior_simulation::metrics::ALLOCATION_NS)?;
+    let mut times = HashMap::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let key = (record[point].parse::<u64>(), record[replication].parse::<u64>());
+        if let ((Ok(point), Ok(replication)), Ok(time)) = (key, record[measured].parse()) {
+            times.insert((point, replication), time);
+        }
+    }
+    Ok(times)
+}

@@ -1,0 +1,55 @@
+//! Cumulative distributions: which share of the jobs waited at most so long?
+
+use super::chart::{Chart, ChartAxis, Mark, Marks, Series};
+
+/// More steps than a figure has pixels are left out.
+const MOST_STEPS: usize = 2000;
+
+/// The cumulative distributions of named samples.
+///
+/// A sample of very many values is drawn at evenly spread ranks, its extremes included.
+pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Vec<f64>)]) -> Chart {
+    let series = |(name, sample): &(String, Vec<f64>)| {
+        let mut sorted: Vec<f64> = sample.iter().copied().filter(|v| v.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let mut points = Vec::new();
+        if let (Some(&first), false) = (sorted.first(), logarithmic && sorted[0] <= 0.0) {
+            points.push(Mark { x: first, y: 0.0, half_width: None });
+        }
+        let steps = n.min(MOST_STEPS);
+        for step in 1..=steps {
+            let rank = step * n / steps;
+            let x = sorted[rank - 1];
+            points.push(Mark { x, y: rank as f64 / n as f64, half_width: None });
+        }
+        Series { name: name.clone(), points }
+    };
+    let count: usize = samples.iter().map(|(_, sample)| sample.len()).sum();
+    Chart {
+        title: title.to_string(),
+        x: ChartAxis { label: x_label.to_string(), logarithmic },
+        y: ChartAxis { label: "share of jobs".to_string(), logarithmic: false },
+        categories: Vec::new(),
+        marks: Marks::Steps,
+        series: samples.iter().map(series).collect(),
+        note: format!("{count} jobs"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_rise_to_one() {
+        let chart = cdf("", "s", false, &[("a".into(), vec![3.0, 1.0, 2.0, 2.0])]);
+        let points: Vec<(f64, f64)> =
+            chart.series[0].points.iter().map(|mark| (mark.x, mark.y)).collect();
+        assert_eq!(points, [(1.0, 0.0), (1.0, 0.25), (2.0, 0.5), (2.0, 0.75), (3.0, 1.0)]);
+        let long = (0..10_000).map(f64::from).collect();
+        let chart = cdf("", "s", false, &[("a".into(), long)]);
+        let last = chart.series[0].points.last().unwrap();
+        assert_eq!((chart.series[0].points.len(), last.x, last.y), (2001, 9999.0, 1.0));
+    }
+}

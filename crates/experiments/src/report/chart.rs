@@ -1,0 +1,80 @@
+//! A chart as data, before it is drawn.
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// Its heading.
+    pub title: String,
+    /// Along the bottom.
+    pub x: ChartAxis,
+    /// Along the left.
+    pub y: ChartAxis,
+    /// The names along x, where it has names instead of numbers: x = 0 is the first.
+    pub categories: Vec<String>,
+    /// How series are drawn.
+    pub marks: Marks,
+    /// The series, in the order of the legend.
+    pub series: Vec<Series>,
+    /// What a reader must know, in a line below.
+    pub note: String,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChartAxis {
+    /// What stands along it, with its unit.
+    pub label: String,
+    /// Whether it is logarithmic.
+    pub logarithmic: bool,
+}
+
+/// How series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Points joined by lines, with intervals.
+    Lines,
+    /// Bars side by side, with intervals.
+    Bars,
+    /// Steps that hold their height until the next.
+    Steps,
+}
+
+/// A series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in ascending order of x.
+    pub points: Vec<Mark>,
+}
+
+/// A point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Along x; the index of a category where x has names.
+    pub x: f64,
+    /// Along y.
+    pub y: f64,
+    /// The half-width of the confidence interval of y.
+    pub half_width: Option<f64>,
+}
+
+impl Chart {
+    /// The least and the greatest of the values that can be shown; none if there are none.
+    pub(super) fn range(
+        values: impl Iterator<Item = f64>,
+        logarithmic: bool,
+    ) -> Option<(f64, f64)> {
+        values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0)).fold(
+            None,
+            |range, value| match range {
+                None => Some((value, value)),
+                Some((low, high)) => Some((value.min(low), value.max(high))),
+            },
+        )
+    }
+
+    pub(super) fn points(&self) -> impl Iterator<Item = &Mark> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+}

@@ -1,0 +1,170 @@
+//! From a declared figure and a table to a chart.
+
+use super::chart::{Chart, ChartAxis, Mark, Marks, Series};
+use crate::parameters::{self, Kind};
+use crate::results::Line;
+use crate::{Figure, Table};
+
+/// The chart of a figure, from a table that holds its metric.
+pub fn draw(figure: &Figure, table: &Table) -> Chart {
+    let column = |index: usize| parameters::ALL[index].column();
+    let value = |row: &Line, index: usize| -> Option<String> {
+        table.value(row, &column(index)).map(str::to_string)
+    };
+    // A parameter without a column has one value throughout, which was checked when it was read.
+    let drawn = |row: &&Line| {
+        row.metric == figure.y
+            && figure.fixed.iter().all(|(index, wanted)| {
+                value(row, *index).is_none_or(|value| wanted.contains(&value))
+            })
+    };
+    let rows: Vec<&Line> = table.rows.iter().filter(drawn).collect();
+    let numeric = matches!(parameters::ALL[figure.x].kind, Kind::Number | Kind::Count);
+    let mut categories: Vec<String> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
+    for row in &rows {
+        let (Some(y), Some(at)) = (row.summary.mean, value(row, figure.x)) else { continue };
+        let x = if numeric {
+            let Ok(x) = at.parse() else { continue };
+            x
+        } else {
+            let name = figure.label(&at).to_string();
+            position(&mut categories, |one| *one == name, || name.clone()) as f64
+        };
+        let name = name(figure, |index| value(row, index));
+        let make = || Series { name: name.clone(), points: Vec::new() };
+        let index = position(&mut series, |one| one.name == name, make);
+        series[index].points.push(Mark { x, y, half_width: row.summary.ci95 });
+    }
+    for one in &mut series {
+        one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    let unit = rows.first().map(|row| row.unit.clone()).unwrap_or_default();
+    Chart {
+        title: figure.title.clone(),
+        x: ChartAxis {
+            label: figure.x_axis.label.clone().unwrap_or_else(|| along(figure.x)),
+            logarithmic: figure.x_axis.logarithmic,
+        },
+        y: ChartAxis {
+            label: figure.y_axis.label.clone().unwrap_or_else(|| with_unit(&figure.y, &unit)),
+            logarithmic: figure.y_axis.logarithmic,
+        },
+        marks: if numeric { Marks::Lines } else { Marks::Bars },
+        categories,
+        series,
+        note: note(&rows),
+    }
+}
+
+/// The place of a member that fits, added at the end if there is none.
+fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
+    all.iter().position(fits).unwrap_or_else(|| {
+        all.push(make());
+        all.len() - 1
+    })
+}
+
+/// The name of a series: its values, numbers with what they are.
+fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
+    let part = |&index: &usize| {
+        let value = value(index)?;
+        let parameter = &parameters::ALL[index];
+        let label = figure.label(&value).to_string();
+        let plain = label != value || parameter.kind == Kind::Text;
+        Some(if plain { label } else { format!("{} {value}", parameter.name) })
+    };
+    figure.series.iter().filter_map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn along(parameter: usize) -> String {
+    match parameters::ALL[parameter].name {
+        "load" => "load (arrivals per unit of time)".to_string(),
+        name => name.replace('-', " "),
+    }
+}
+
+/// A metric with its unit, as an axis has it.
+pub(super) fn with_unit(metric: &str, unit: &str) -> String {
+    let name = metric.replace('_', " ");
+    match unit {
+        "" | "count" | "ratio" => name,
+        "fraction" => format!("{name} (fraction)"),
+        "ns" => format!("{} time (ns, median of runs)", name.trim_end_matches(" ns")),
+        "time_unit" => format!("{name} (time units)"),
+        "cycle" => format!("{name} (cycles)"),
+        other => format!("{name} ({other})"),
+    }
+}
+
+/// What a reader must know of the points drawn.
+fn note(rows: &[&Line]) -> String {
+    let least = rows.iter().map(|row| row.replications).min().unwrap_or(0);
+    let most = rows.iter().map(|row| row.replications).max().unwrap_or(0);
+    let mut note = match (least, most) {
+        (_, 0) => return String::new(),
+        (1, 1) => return "1 replication a point: no confidence intervals".to_string(),
+        _ if least == most => format!("95 % confidence intervals, {most} replications a point"),
+        _ => format!("95 % confidence intervals, {least} to {most} replications a point"),
+    };
+    let missed = rows.iter().filter(|row| row.target_missed).count();
+    if missed > 0 {
+        note += &format!("; precision target missed at {missed} of {} points", rows.len());
+    }
+    note
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Specification, Summary};
+
+    /// Two strategies at two loads, written by hand.
+    fn table() -> Table {
+        let line = |strategy: &str, load: &str, mean: f64| Line {
+            values: ["mesh:4x4", strategy, "fcfs", load].map(String::from).to_vec(),
+            replications: 7,
+            target_missed: mean > 3.0,
+            overloaded: false,
+            metric: "turnaround".into(),
+            summary: Summary { mean: Some(mean), ci95: Some(0.5) },
+            unit: "time_unit".into(),
+        };
+        let columns = ["machine", "strategy", "scheduler", "load"].map(String::from).to_vec();
+        let rows = vec![
+            line("ff", "10", 2.0),
+            line("tff", "10", 1.5),
+            line("ff", "2", 4.0),
+            line("tff", "2", 3.0),
+        ];
+        Table { columns, rows }
+    }
+
+    fn chart(figure: &str) -> Chart {
+        let text = format!(
+            "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\n\
+             name = 'f'\ny = 'turnaround'\n{figure}"
+        );
+        draw(&Specification::parse(&text, "test").unwrap().figures[0], &table())
+    }
+
+    #[test]
+    fn lines_are_in_order_and_labelled() {
+        let chart = chart("labels = { ff = 'First Fit' }");
+        let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names, ["First Fit", "tff"]);
+        let xs: Vec<f64> = chart.series[0].points.iter().map(|mark| mark.x).collect();
+        assert_eq!(xs, [2.0, 10.0]);
+        assert_eq!(chart.y.label, "turnaround (time units)");
+        assert!(chart.note.contains("7 replications") && chart.note.contains("missed at 1 of 4"));
+    }
+
+    #[test]
+    fn names_along_x_make_bars() {
+        let chart = chart("x = 'strategy'\nwhere = { load = 2 }");
+        assert_eq!((chart.marks, chart.categories.join(" ")), (Marks::Bars, "ff tff".to_string()));
+        assert_eq!(chart.series.len(), 1);
+        let ys: Vec<f64> = chart.series[0].points.iter().map(|mark| mark.y).collect();
+        assert_eq!(ys, [4.0, 3.0]);
+    }
+}

@@ -1,0 +1,154 @@
+//! A report as one file of HTML that needs nothing else: readable on a phone, light and dark.
+
+use super::canvas::escape;
+
+/// A report.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Its heading.
+    pub title: String,
+    /// What it is, below the heading, a paragraph each.
+    pub lead: Vec<String>,
+    /// Its parts.
+    pub sections: Vec<Section>,
+    /// Where its numbers come from, a line each.
+    pub footer: Vec<String>,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// Text, a paragraph each.
+    pub text: Vec<String>,
+    /// Drawings.
+    pub drawings: Vec<Drawing>,
+    /// A table.
+    pub table: Option<SectionTable>,
+    /// Whether it is folded up at first.
+    pub folded: bool,
+}
+
+/// A drawing.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// The SVG file's text.
+    pub svg: String,
+    /// What stands below.
+    pub caption: String,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct SectionTable {
+    /// The heads of the columns.
+    pub header: Vec<String>,
+    /// The cells.
+    pub rows: Vec<Vec<String>>,
+    /// How many of the first columns hold words.
+    pub words: usize,
+}
+
+/// The page as HTML.
+pub fn html(page: &Page) -> String {
+    let mut body = format!("<h1>{}</h1>\n", escape(&page.title));
+    for paragraph in &page.lead {
+        body += &format!("<p>{}</p>\n", escape(paragraph));
+    }
+    for part in &page.sections {
+        body += &section(part);
+    }
+    let lines: Vec<String> = page.footer.iter().map(|line| escape(line)).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n<footer>{}</footer>\n\
+         </body>\n</html>\n",
+        escape(&page.title),
+        lines.join("<br>\n")
+    )
+}
+
+fn section(section: &Section) -> String {
+    let mut body = String::new();
+    for paragraph in &section.text {
+        body += &format!("<p>{}</p>\n", escape(paragraph));
+    }
+    if !section.drawings.is_empty() {
+        body += "<div class=\"figures\">\n";
+        for drawing in &section.drawings {
+            body += "<figure>\n";
+            body += &drawing.svg;
+            if !drawing.caption.is_empty() {
+                body += &format!("<figcaption>{}</figcaption>\n", escape(&drawing.caption));
+            }
+            body += "</figure>\n";
+        }
+        body += "</div>\n";
+    }
+    if let Some(one) = &section.table {
+        body += &table(one);
+    }
+    let title = escape(&section.title);
+    if section.folded {
+        format!("<details>\n<summary><h2>{title}</h2></summary>\n{body}</details>\n")
+    } else {
+        format!("<section>\n<h2>{title}</h2>\n{body}</section>\n")
+    }
+}
+
+fn table(table: &SectionTable) -> String {
+    let numbers = |column: usize| table.rows.iter().all(|row| is_number(&row[column]));
+    let numbers: Vec<bool> = (0..table.header.len()).map(numbers).collect();
+    let class = |column: usize| if numbers[column] { " class=\"n\"" } else { "" };
+    let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
+    for (column, name) in table.header.iter().enumerate() {
+        text += &format!("<th{}>{}</th>", class(column), escape(name));
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for row in &table.rows {
+        text += "<tr>";
+        for (column, cell) in row.iter().enumerate() {
+            let verdict = match cell.as_str() {
+                "holds" => " class=\"holds\"",
+                "differs" => " class=\"differs\"",
+                _ => class(column),
+            };
+            text += &format!("<td{verdict}>{}</td>", escape(cell));
+        }
+        text += "</tr>\n";
+    }
+    text + "</tbody>\n</table></div>\n"
+}
+
+/// Whether a cell is a number, with its interval or without, or is empty.
+fn is_number(cell: &str) -> bool {
+    let first = cell.strip_prefix('-').unwrap_or(cell).split(' ').next().unwrap_or_default();
+    first.is_empty() || first.parse::<f64>().is_ok()
+}
+
+const STYLE: &str = "
+:root{--paper:#fff;--text:#1d2126;--faint:#5b636d;--line:#dfe3e8;--band:#f5f6f8;--good:#00694f;--bad:#b03a00}
+@media (prefers-color-scheme:dark){:root{--paper:#14171b;--text:#e9ecef;--faint:#a9b1ba;--line:#333a42;--band:#1b1f24;--good:#3fd0a4;--bad:#ff9a57}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--text);font:16px/1.5 system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif}
+main,footer{max-width:1240px;margin:0 auto;padding:0 16px}
+h1{font-size:1.6rem;line-height:1.25;margin:1.2em 0 .4em}
+h2{font-size:1.2rem;margin:1.6em 0 .5em}
+p{max-width:46em;margin:.5em 0}
+summary{cursor:pointer}summary h2{display:inline-block;margin:.8em 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:20px}
+figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:6px}
+figcaption{color:var(--faint);font-size:.85rem;padding:4px 2px}
+.wide{overflow-x:auto;-webkit-overflow-scrolling:touch;border:1px solid var(--line);border-radius:6px}
+table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;min-width:100%}
+th,td{text-align:left;padding:5px 10px;vertical-align:top}
+th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
+tbody tr:nth-child(even){background:var(--band)}
+td:last-child:not(.n){min-width:18em}
+.n{text-align:right;white-space:nowrap}
+.holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
+footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
+";

@@ -1,0 +1,251 @@
+//! Charts with axes, as SVG: lines with intervals, bars, steps.
+
+use super::axis::{Scale, label};
+use super::canvas::{Anchor, Canvas, Ink, n, width_of};
+use super::chart::{Chart, Marks};
+
+const WIDTH: f64 = 500.0;
+const PLOT_HEIGHT: f64 = 260.0;
+const RIGHT: f64 = 18.0;
+/// Text sizes: still legible where the figure is 350 pixels wide.
+const TITLE: f64 = 15.0;
+const SMALL: f64 = 13.0;
+
+/// Draws a chart.
+pub fn svg(chart: &Chart) -> String {
+    let legend = legend(chart);
+    // The plot begins about 60 from the left; bold letters are wider.
+    let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
+    let note = wrapped(&chart.note, SMALL - 2.0, WIDTH - 60.0 - RIGHT);
+    let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
+    let y = y_scale(chart, top);
+    let left = 34.0 + y.ticks.iter().map(|t| width_of(&label(*t), SMALL)).fold(12.0, f64::max);
+    let x = x_scale(chart, left);
+    let tilted = tilted(chart, left);
+    let names = if tilted {
+        let widest = chart.categories.iter().map(|name| width_of(name, SMALL)).fold(0.0, f64::max);
+        10.0 + widest * 0.5
+    } else {
+        18.0
+    };
+    let bottom = top + PLOT_HEIGHT;
+    let notes_at = bottom + names + 26.0;
+    let height = notes_at + 14.0 * note.len() as f64 + 6.0;
+    let mut canvas = Canvas::new(WIDTH, height);
+    for (row, line) in title.iter().enumerate() {
+        let place = (left, 24.0 + 20.0 * row as f64);
+        canvas.text(place, Anchor::Start, TITLE, Ink::Text, line, r#" font-weight="600""#);
+    }
+    draw_legend(&mut canvas, chart, &legend, left, 28.0 + 20.0 * title.len() as f64);
+    axes(&mut canvas, chart, &x, &y, (left, top, bottom), tilted);
+    let middle = left.midpoint(WIDTH - RIGHT);
+    let below = (middle, bottom + names + 18.0);
+    canvas.text(below, Anchor::Middle, SMALL, Ink::Text, &chart.x.label, "");
+    let (across, centre) = (18.0, top.midpoint(bottom));
+    let turned = format!(r#" transform="rotate(-90 {} {})""#, n(across), n(centre));
+    let beside = (across, centre);
+    canvas.text(beside, Anchor::Middle, SMALL, Ink::Text, &chart.y.label, &turned);
+    match chart.marks {
+        Marks::Bars => bars(&mut canvas, chart, &x, &y, bottom),
+        Marks::Lines | Marks::Steps => lines(&mut canvas, chart, &x, &y),
+    }
+    for (row, line) in note.iter().enumerate() {
+        let place = (left, notes_at + 14.0 * (row as f64 + 0.6));
+        canvas.text(place, Anchor::Start, SMALL - 2.0, Ink::Faint, line, "");
+    }
+    canvas.finish(&chart.title)
+}
+
+fn y_scale(chart: &Chart, top: f64) -> Scale {
+    let ends = chart.points().flat_map(|mark| {
+        let half = mark.half_width.unwrap_or(0.0);
+        [mark.y - half, mark.y, mark.y + half]
+    });
+    let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
+    // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals are
+    // cut there, and one that is much wider than the points are high does not flatten the rest.
+    let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
+    let range = if chart.y.logarithmic {
+        range
+    } else if points.0 >= 0.0 {
+        (0.0, range.1.min(points.1 * 1.5))
+    } else {
+        (range.0, range.1.max(0.0))
+    };
+    let range = if range == (0.0, 0.0) { (0.0, 1.0) } else { range };
+    let range = if chart.y.logarithmic && range.0 <= 0.0 { (1.0, 10.0) } else { range };
+    Scale::new(range, chart.y.logarithmic, (top + PLOT_HEIGHT, top), 6)
+}
+
+fn x_scale(chart: &Chart, left: f64) -> Scale {
+    if !chart.categories.is_empty() {
+        // Half a place before the first and after the last.
+        let count = chart.categories.len() as f64;
+        return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
+    }
+    let usual = if chart.x.logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
+    let range = Chart::range(chart.points().map(|mark| mark.x), chart.x.logarithmic);
+    let place = (left, WIDTH - RIGHT);
+    Scale::new(range.unwrap_or(usual), chart.x.logarithmic, place, 6)
+}
+
+/// Whether the names along x are too wide to stand side by side.
+fn tilted(chart: &Chart, left: f64) -> bool {
+    let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
+    chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
+}
+
+/// The series of the legend, broken into rows that fit.
+fn legend(chart: &Chart) -> Vec<Vec<usize>> {
+    if chart.series.len() == 1 && chart.series[0].name.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    let mut used = f64::MAX;
+    for (index, series) in chart.series.iter().enumerate() {
+        let width = entry_width(&series.name);
+        if used + width > WIDTH - 60.0 - RIGHT {
+            rows.push(Vec::new());
+            used = 0.0;
+        }
+        used += width;
+        if let Some(row) = rows.last_mut() {
+            row.push(index);
+        }
+    }
+    rows
+}
+
+fn entry_width(name: &str) -> f64 {
+    30.0 + width_of(name, SMALL) + 16.0
+}
+
+fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f64, top: f64) {
+    for (row, indices) in rows.iter().enumerate() {
+        let (mut x, y) = (left, top + 20.0 * row as f64);
+        for &index in indices {
+            let name = &chart.series[index].name;
+            if chart.marks == Marks::Bars {
+                canvas.rect(x + 8.0, y - 10.0, 12.0, 12.0, Ink::Series(index));
+            } else {
+                let more = stroke(index);
+                canvas.line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index), &more);
+                if chart.marks == Marks::Lines {
+                    canvas.mark((x + 12.0, y - 4.0), index);
+                }
+            }
+            canvas.text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text, name, "");
+            x += entry_width(name);
+        }
+    }
+}
+
+/// Width and dashes of a series' line: dashes differ from one to the next, so that coinciding lines
+/// show.
+fn stroke(series: usize) -> String {
+    let dashes = match series % 4 {
+        0 => "",
+        1 => r#" stroke-dasharray="7 4""#,
+        2 => r#" stroke-dasharray="2 3""#,
+        _ => r#" stroke-dasharray="9 3 2 3""#,
+    };
+    format!(r#" stroke-width="1.9"{dashes}"#)
+}
+
+fn axes(
+    canvas: &mut Canvas,
+    chart: &Chart,
+    x: &Scale,
+    y: &Scale,
+    (left, top, bottom): (f64, f64, f64),
+    tilted: bool,
+) {
+    for &tick in &y.ticks {
+        let at = y.at(tick);
+        canvas.line((left, at), (WIDTH - RIGHT, at), Ink::Grid, "");
+        let place = (left - 7.0, at + 4.5);
+        canvas.text(place, Anchor::End, SMALL, Ink::Faint, &label(tick), "");
+    }
+    if chart.categories.is_empty() {
+        for &tick in &x.ticks {
+            let at = x.at(tick);
+            canvas.line((at, top), (at, bottom), Ink::Grid, "");
+            let place = (at, bottom + 18.0);
+            canvas.text(place, Anchor::Middle, SMALL, Ink::Faint, &label(tick), "");
+        }
+    }
+    for (index, name) in chart.categories.iter().enumerate() {
+        let at = x.at(index as f64);
+        if tilted {
+            let more = format!(r#" transform="rotate(-30 {} {})""#, n(at), n(bottom + 16.0));
+            canvas.text((at, bottom + 16.0), Anchor::End, SMALL, Ink::Faint, name, &more);
+        } else {
+            canvas.text((at, bottom + 18.0), Anchor::Middle, SMALL, Ink::Faint, name, "");
+        }
+    }
+    canvas.line((left, bottom), (WIDTH - RIGHT, bottom), Ink::Axis, "");
+    canvas.line((left, top), (left, bottom), Ink::Axis, "");
+}
+
+fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale) {
+    for (index, series) in chart.series.iter().enumerate() {
+        let shown = |mark: &&super::Mark| x.shows(mark.x) && y.shows(mark.y);
+        let marks: Vec<_> = series.points.iter().filter(shown).collect();
+        let mut path: Vec<(f64, f64)> = Vec::new();
+        for mark in &marks {
+            let place = (x.at(mark.x), y.at(mark.y));
+            if let (Marks::Steps, Some(last)) = (chart.marks, path.last()) {
+                path.push((place.0, last.1));
+            }
+            path.push(place);
+        }
+        canvas.path(&path, Ink::Series(index), &stroke(index));
+        if chart.marks == Marks::Steps {
+            continue;
+        }
+        for mark in &marks {
+            let place = (x.at(mark.x), y.at(mark.y));
+            interval(canvas, y, place.0, mark, Ink::Series(index));
+            canvas.mark(place, index);
+        }
+    }
+}
+
+fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
+    let group = (x.at(1.0) - x.at(0.0)) * 0.8;
+    let width = group / chart.series.len().max(1) as f64;
+    for (index, series) in chart.series.iter().enumerate() {
+        for mark in series.points.iter().filter(|mark| y.shows(mark.y)) {
+            let from = x.at(mark.x) - group / 2.0 + width * index as f64;
+            let height = y.at(mark.y);
+            canvas.rect(from, height, (width * 0.92).max(1.0), bottom - height, Ink::Series(index));
+            interval(canvas, y, from + width * 0.46, mark, Ink::Text);
+        }
+    }
+}
+
+/// The confidence interval of a point.
+fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &super::Mark, ink: Ink) {
+    let Some(half) = mark.half_width.filter(|half| *half > 0.0) else { return };
+    let low = if y.shows(mark.y - half) { mark.y - half } else { f64::MIN_POSITIVE };
+    let (low, high) = (y.clamped(low), y.clamped(mark.y + half));
+    let more = r#" stroke-width="1.2""#;
+    canvas.line((at, low), (at, high), ink, more);
+    canvas.line((at - 4.0, low), (at + 4.0, low), ink, more);
+    canvas.line((at - 4.0, high), (at + 4.0, high), ink, more);
+}
+
+/// Text broken between words where it would be too wide; no line of no text.
+fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_of(line, size) + width_of(word, size) + size < width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}

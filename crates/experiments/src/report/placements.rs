@@ -1,0 +1,79 @@
+//! What a schedule placed where, from the JSON lines of `simulate --placements`.
+
+use std::io::BufRead;
+
+use pavior_mesh::{Cuboid, Grid};
+use serde_json::Value;
+
+/// A job that was placed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// Its name.
+    pub job: String,
+    /// When it started.
+    pub start: f64,
+    /// When it departed; none if it was still running.
+    pub end: Option<f64>,
+    /// Its boxes.
+    pub parts: Vec<Cuboid>,
+}
+
+/// Reads placements.
+///
+/// # Errors
+/// If a line is no placement on this machine, in words that name the line.
+pub fn read_placements(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, String> {
+    let mut all = Vec::new();
+    for (number, line) in input.lines().enumerate() {
+        let line = line.map_err(|error| error.to_string())?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let value: Value =
+            serde_json::from_str(&line).map_err(|error| format!("line {}: {error}", number + 1))?;
+        let placed = placed(&value, grid).ok_or_else(|| {
+            format!(
+                "line {}: not a placement on {grid}: {{\"job\", \"start\", \"end\", \"parts\"}}",
+                number + 1
+            )
+        })?;
+        all.push(placed);
+    }
+    Ok(all)
+}
+
+fn placed(value: &Value, grid: &Grid) -> Option<Placed> {
+    let job = match value.get("job")? {
+        Value::String(name) => name.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let start = value.get("start")?.as_f64()?;
+    let end = value.get("end").and_then(Value::as_f64);
+    let parts: Option<Vec<Cuboid>> =
+        value.get("parts")?.as_array()?.iter().map(|part| cuboid(part, grid)).collect();
+    Some(Placed { job, start, end, parts: parts? })
+}
+
+fn cuboid(part: &Value, grid: &Grid) -> Option<Cuboid> {
+    let (mut base, mut sides) = ([0; 3], [1; 3]);
+    for (key, target) in [("base", &mut base), ("sides", &mut sides)] {
+        let numbers = part.get(key)?.as_array()?;
+        if numbers.len() != grid.axes() {
+            return None;
+        }
+        for (axis, number) in numbers.iter().enumerate() {
+            target[axis] = u16::try_from(number.as_u64()?).ok()?;
+        }
+    }
+    let cuboid = Cuboid { base, sides };
+    cuboid.lies_on(grid).then_some(cuboid)
+}
+
+/// The first and the last instant; running jobs count to the last known instant.
+pub(super) fn span(placed: &[Placed]) -> Option<(f64, f64)> {
+    let first = placed.iter().map(|one| one.start).min_by(f64::total_cmp)?;
+    let ends = placed.iter().map(|one| one.end.unwrap_or(one.start));
+    let last = ends.max_by(f64::total_cmp)?;
+    Some((first, if last > first { last } else { first + 1.0 }))
+}

@@ -1,0 +1,66 @@
+//! A chart as a Vega-Lite specification with its data inside, for those who want to restyle it.
+
+use serde_json::{Value, json};
+
+use super::chart::{Chart, ChartAxis, Marks};
+
+/// The Vega-Lite (version 5) specification of a chart.
+pub fn vega(chart: &Chart) -> Value {
+    let mut values = Vec::new();
+    for series in &chart.series {
+        for mark in &series.points {
+            let x = match chart.categories.get(mark.x as usize) {
+                Some(name) if !chart.categories.is_empty() => json!(name),
+                _ => json!(mark.x),
+            };
+            let low = mark.half_width.map(|half| mark.y - half);
+            let high = mark.half_width.map(|half| mark.y + half);
+            values.push(
+                json!({ "x": x, "y": mark.y, "low": low, "high": high, "series": series.name }),
+            );
+        }
+    }
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    let x = if chart.categories.is_empty() {
+        quantitative("x", &chart.x, false)
+    } else {
+        json!({ "field": "x", "type": "nominal", "title": chart.x.label,
+                "sort": chart.categories, "axis": { "labelAngle": 0 } })
+    };
+    let y = quantitative("y", &chart.y, true);
+    let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
+    let mark = match chart.marks {
+        Marks::Lines => json!({ "type": "line", "point": true }),
+        Marks::Bars => json!({ "type": "bar" }),
+        Marks::Steps => json!({ "type": "line", "interpolate": "step-after" }),
+    };
+    let mut encoding = json!({ "x": x, "color": colour });
+    let mut interval = json!({ "y": { "field": "low", "type": "quantitative",
+                                      "title": chart.y.label }, "y2": { "field": "high" } });
+    if chart.marks == Marks::Bars {
+        encoding["xOffset"] = json!({ "field": "series", "sort": names });
+        interval["color"] = json!({ "value": "black" });
+    }
+    json!({
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": { "text": chart.title, "subtitle": chart.note },
+        "width": 520,
+        "height": 300,
+        "data": { "values": values },
+        "encoding": encoding,
+        "layer": [
+            { "mark": mark, "encoding": { "y": y } },
+            { "transform": [{ "filter": "isValid(datum.low)" }],
+              "mark": { "type": "rule" }, "encoding": interval },
+        ],
+    })
+}
+
+fn quantitative(field: &str, axis: &ChartAxis, zero: bool) -> Value {
+    let scale = if axis.logarithmic {
+        json!({ "type": "log" })
+    } else {
+        json!({ "type": "linear", "zero": zero })
+    };
+    json!({ "field": field, "type": "quantitative", "title": axis.label, "scale": scale })
+}

@@ -1,0 +1,254 @@
+//! What an experiment came to, as a table: a line a point and metric.
+//!
+//! The table, written as CSV and read back, is the same table: figures are drawn from it alone.
+
+use std::io::{Read, Write};
+
+use pavior_simulation::metrics::{ALLOCATION_NS, Unit};
+
+use crate::confidence::{half_width, mean, median};
+use crate::{Point, Sample, Samples, Specification, Summary, parameters, scenario};
+
+/// The results of an experiment, or of a part of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The names of the parameters that have a column, in the order of the columns.
+    pub columns: Vec<String>,
+    /// The lines.
+    pub rows: Vec<Line>,
+}
+
+/// A metric at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The values of the parameters that have a column; empty where one does not apply.
+    pub values: Vec<String>,
+    /// The number of replications.
+    pub replications: u64,
+    /// Whether a target of precision was set and not met.
+    pub target_missed: bool,
+    /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
+    pub overloaded: bool,
+    /// The metric.
+    pub metric: String,
+    /// Its mean and confidence interval.
+    pub summary: Summary,
+    /// Its unit.
+    pub unit: String,
+}
+
+/// Columns that are no parameters.
+const OTHERS: [&str; 7] =
+    ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
+
+impl Table {
+    /// The table of the points that were run.
+    pub fn of(specification: &Specification, samples: &Samples) -> Table {
+        Table::build(specification, samples, |unit, samples| {
+            let lines = specification.metrics.iter().enumerate().map(|(index, spec)| {
+                let sample: Vec<f64> = samples.iter().filter_map(|run| run.values[index]).collect();
+                (spec.name, spec.unit.word(unit), sample)
+            });
+            lines.collect()
+        })
+    }
+
+    /// The measured times of the points that were run, which are no results: medians of the
+    /// replications' means, which interruptions hardly move.
+    pub fn measured(specification: &Specification, samples: &Samples) -> Table {
+        Table::build(specification, samples, |unit, samples| {
+            let sample: Vec<f64> = samples.iter().filter_map(|run| run.allocation_ns).collect();
+            let line = (ALLOCATION_NS, Unit::Nanoseconds.word(unit), sample);
+            if line.2.is_empty() { Vec::new() } else { vec![line] }
+        })
+    }
+
+    fn build<'a>(
+        specification: &Specification,
+        samples: &'a Samples,
+        lines: impl Fn(
+            pavior_workload::Unit,
+            &'a [Sample],
+        ) -> Vec<(&'static str, &'static str, Vec<f64>)>,
+    ) -> Table {
+        let shown = shown(specification);
+        let mut rows = Vec::new();
+        for (point, samples) in specification.points.iter().zip(samples) {
+            if samples.is_empty() {
+                continue;
+            }
+            let arrived: u64 = samples.iter().map(|run| run.arrived).sum();
+            let waiting: u64 = samples.iter().map(|run| run.waiting).sum();
+            let missed = target_missed(specification, samples);
+            for (metric, unit, sample) in lines(scenario::unit(point), samples) {
+                rows.push(Line {
+                    values: values(point, &shown),
+                    replications: samples.len() as u64,
+                    // A measured time is no target.
+                    target_missed: missed && metric != ALLOCATION_NS,
+                    overloaded: waiting * 10 > arrived,
+                    metric: metric.to_string(),
+                    summary: summary(metric, &sample),
+                    unit: unit.to_string(),
+                });
+            }
+        }
+        let columns = shown.iter().map(|&index| parameters::ALL[index].column()).collect();
+        Table { columns, rows }
+    }
+
+    /// Writes the table as CSV.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn to_csv(&self, out: &mut dyn Write) -> Result<(), csv::Error> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(self.columns.iter().map(String::as_str).chain(OTHERS))?;
+        for row in &self.rows {
+            let rest = [
+                row.replications.to_string(),
+                row.target_missed.to_string(),
+                row.overloaded.to_string(),
+                row.metric.clone(),
+                number(row.summary.mean),
+                number(row.summary.ci95),
+                row.unit.clone(),
+            ];
+            writer.write_record(row.values.iter().chain(&rest))?;
+        }
+        Ok(writer.flush()?)
+    }
+
+    /// Reads a table. Columns that it does not know are parameters, so that tables of `simulate` can
+    /// be read, too.
+    ///
+    /// # Errors
+    /// If it is no such table, in words that name the line.
+    pub fn from_csv(input: impl Read) -> Result<Table, String> {
+        let mut reader = csv::Reader::from_reader(input);
+        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        let find = |name: &str| header.iter().position(|column| column == name);
+        let need = |name: &str| find(name).ok_or_else(|| format!("there is no column `{name}`"));
+        let (metric, at_mean, ci95) = (need("metric")?, need("mean")?, need("ci95")?);
+        let (replications, unit) = (find("replications"), find("unit"));
+        let (missed, overloaded) = (find("target_missed"), find("overloaded"));
+        let shown: Vec<usize> =
+            (0..header.len()).filter(|&index| !OTHERS.contains(&&header[index])).collect();
+        let columns = shown.iter().map(|&index| header[index].to_string()).collect();
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| error.to_string())?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let float = |index: usize| match record[index].trim() {
+                "" => Ok(None),
+                text => text
+                    .parse::<f64>()
+                    .map(Some)
+                    .map_err(|_| format!("line {line}: `{text}` is not a number")),
+            };
+            let yes = |index: Option<usize>| index.is_some_and(|index| &record[index] == "true");
+            rows.push(Line {
+                values: shown.iter().map(|&index| record[index].to_string()).collect(),
+                replications: replications.map_or(Ok(0), |index| {
+                    record[index].parse().map_err(|_| {
+                        format!("line {line}: `{}` is not a whole number", &record[index])
+                    })
+                })?,
+                target_missed: yes(missed),
+                overloaded: yes(overloaded),
+                metric: record[metric].to_string(),
+                summary: Summary { mean: float(at_mean)?, ci95: float(ci95)? },
+                unit: unit.map(|index| record[index].to_string()).unwrap_or_default(),
+            });
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Reads measured times, replication by replication, as the table of their medians; an empty text
+    /// is an empty table.
+    ///
+    /// # Errors
+    /// If they are no such times, in words.
+    pub fn from_timings(input: impl Read) -> Result<Table, String> {
+        let mut reader = csv::Reader::from_reader(input);
+        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        let others = ["point", "replication", ALLOCATION_NS];
+        let shown: Vec<usize> =
+            (0..header.len()).filter(|&index| !others.contains(&&header[index])).collect();
+        let columns = shown.iter().map(|&index| header[index].to_string()).collect();
+        let Some(measured) = header.iter().position(|column| column == ALLOCATION_NS) else {
+            return Ok(Table::default());
+        };
+        let mut points: Vec<(Vec<String>, Vec<f64>)> = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| error.to_string())?;
+            let Ok(time) = record[measured].parse() else { continue };
+            let values: Vec<String> =
+                shown.iter().map(|&index| record[index].to_string()).collect();
+            match points.last_mut() {
+                Some((last, times)) if *last == values => times.push(time),
+                _ => points.push((values, vec![time])),
+            }
+        }
+        let line = |(values, times): (Vec<String>, Vec<f64>)| Line {
+            values,
+            replications: times.len() as u64,
+            target_missed: false,
+            overloaded: false,
+            metric: ALLOCATION_NS.to_string(),
+            summary: summary(ALLOCATION_NS, &times),
+            unit: "ns".to_string(),
+        };
+        Ok(Table { columns, rows: points.into_iter().map(line).collect() })
+    }
+
+    /// The value of a parameter in a line; none if the table has no such column.
+    pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
+        let index = self.columns.iter().position(|name| name == column)?;
+        Some(&row.values[index])
+    }
+}
+
+/// The mean and its interval; of measured times, the median and its.
+fn summary(metric: &str, sample: &[f64]) -> Summary {
+    if metric == ALLOCATION_NS {
+        let median = median(sample);
+        return Summary { mean: median.map(|one| one.0), ci95: median.and_then(|one| one.1) };
+    }
+    Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
+}
+
+/// Whether a target of precision is set that these samples miss.
+pub(crate) fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
+    let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
+    let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
+    let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
+    specification.policy.missed(&targets)
+}
+
+/// The parameters that tables show: four that always stand there, those that vary, and those that a
+/// figure names.
+pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
+    let mut shown: Vec<usize> =
+        ["machine", "strategy", "scheduler", "load"].map(parameters::index).to_vec();
+    let named = specification
+        .figures
+        .iter()
+        .flat_map(|figure| figure.series.iter().copied().chain([figure.x]));
+    for index in crate::point::varying(&specification.points).into_iter().chain(named) {
+        if !shown.contains(&index) {
+            shown.push(index);
+        }
+    }
+    shown
+}
+
+/// A point's values of some parameters; empty where one does not apply.
+pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
+    shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
+}
+
+/// A number in full, so that it reads back the same; empty where there is none.
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

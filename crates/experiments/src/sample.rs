@@ -1,0 +1,63 @@
+//! What one replication of one point came to.
+
+use pavior_simulation::Outcome;
+
+/// The numbers of one replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The metrics, in the order of the experiment's; none where one does not apply.
+    pub values: Vec<Option<f64>>,
+    /// Jobs that arrived.
+    pub arrived: u64,
+    /// Jobs that were waiting at the end.
+    pub waiting: u64,
+    /// Jobs that were rejected.
+    pub rejected: u64,
+    /// A digest of which jobs were rejected: equal for equal sets.
+    pub rejected_set: u64,
+    /// Measured nanoseconds an attempt.
+    pub allocation_ns: Option<f64>,
+}
+
+impl Sample {
+    /// Whether it is the same but for the measured time.
+    pub fn same(&self, other: &Sample) -> bool {
+        let untimed = |sample: &Sample| Sample { allocation_ns: None, ..sample.clone() };
+        untimed(self) == untimed(other)
+    }
+
+    pub(crate) fn new(values: Vec<Option<f64>>, outcome: &Outcome) -> Sample {
+        let mut set = Digest::default();
+        outcome.rejected.iter().for_each(|job| set.add(&job.0.to_le_bytes()));
+        Sample {
+            values,
+            arrived: outcome.arrived,
+            waiting: outcome.waiting,
+            rejected: outcome.rejected.len() as u64,
+            rejected_set: set.value(),
+            allocation_ns: outcome.allocation_ns,
+        }
+    }
+}
+
+/// FNV-1a, 64 bits: the same on every processor, and no defence against malice.
+#[derive(Clone, Debug)]
+pub(crate) struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Digest {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,231 @@
+//! Figures declared in an experiment: what is drawn against what, and which points.
+
+use pavior_kernel::unknown_name;
+use pavior_simulation::metrics::ALLOCATION_NS;
+
+use super::read::{Entry, Node};
+use super::values::scalar;
+use super::{Specification, SpecificationError, word};
+use crate::Point;
+use crate::parameters::{self, Kind, Parameter};
+
+/// A figure: a line (or, where x is no number, bars) for each combination of its series' values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Names its files.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// The parameter along x: an index of [`parameters::ALL`].
+    pub x: usize,
+    /// The metric.
+    pub y: String,
+    /// The parameters whose values make the series.
+    pub series: Vec<usize>,
+    /// The points drawn: those that have one of these values, for each of these parameters.
+    pub fixed: Vec<(usize, Vec<String>)>,
+    /// The x axis.
+    pub x_axis: Axis,
+    /// The y axis.
+    pub y_axis: Axis,
+    /// Names in the legend for values.
+    pub labels: Vec<(String, String)>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// What stands along it; the parameter or metric where nothing is said.
+    pub label: Option<String>,
+    /// Whether it is logarithmic.
+    pub logarithmic: bool,
+}
+
+const KEYS: [&str; 10] =
+    ["name", "title", "x", "y", "series", "where", "log", "x-label", "y-label", "labels"];
+
+impl Figure {
+    /// Whether a point is drawn, given the value of each parameter.
+    pub fn draws<'p>(&self, value: impl Fn(usize) -> Option<&'p str>) -> bool {
+        self.fixed.iter().all(|(parameter, wanted)| {
+            value(*parameter).is_some_and(|value| wanted.iter().any(|one| one == value))
+        })
+    }
+
+    /// The legend's name of a value.
+    pub fn label<'s>(&'s self, value: &'s str) -> &'s str {
+        let renamed = self.labels.iter().find(|(from, _)| from == value);
+        renamed.map_or(value, |(_, to)| to)
+    }
+}
+
+/// Reads a `[[figure]]` table.
+pub(super) fn read(
+    node: Node<'_>,
+    specification: &Specification,
+) -> Result<Figure, SpecificationError> {
+    let entries = node.table()?;
+    if let Some(entry) = entries.iter().find(|entry| !KEYS.iter().any(|key| entry.is(key))) {
+        return Err(entry.unknown(&KEYS));
+    }
+    let find = |key: &str| entries.iter().find(|entry| entry.is(key));
+    let text = |key: &str| find(key).map(|entry| entry.node.text()).transpose();
+    let Some(name) = find("name") else {
+        return node.fail("a figure needs a `name`, which names its files");
+    };
+    let name_text = word(name.node)?;
+    if specification.figures.iter().any(|other| other.name == name_text) {
+        return name.node.fail(format!("there is a figure `{name_text}` already"));
+    }
+    let x = match find("x") {
+        Some(entry) => parameter(entry.node)?,
+        None => parameters::index("load"),
+    };
+    let Some(y) = find("y") else { return node.fail("a figure needs `y`, a metric") };
+    let y_name = metric(y.node, specification)?;
+    let (x_log, y_log) = find("log").map_or(Ok((false, false)), logarithmic)?;
+    if let (Some(entry), true, Kind::Text | Kind::Switch) =
+        (find("log"), x_log, parameters::ALL[x].kind)
+    {
+        return entry.node.fail(format!("`{}` is no number", parameters::ALL[x].name));
+    }
+    let mut figure = Figure {
+        title: text("title")?.unwrap_or(&name_text).to_string(),
+        name: name_text,
+        x,
+        y: y_name,
+        series: Vec::new(),
+        fixed: find("where").map_or(Ok(Vec::new()), fixed)?,
+        x_axis: Axis { label: text("x-label")?.map(String::from), logarithmic: x_log },
+        y_axis: Axis { label: text("y-label")?.map(String::from), logarithmic: y_log },
+        labels: find("labels").map_or(Ok(Vec::new()), labels)?,
+    };
+    series(node, find("series"), &mut figure, specification)?;
+    Ok(figure)
+}
+
+/// The figures of an experiment that declares none: turnaround and utilisation against the load, or
+/// against whatever number varies, or strategy by strategy.
+pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
+    let mut varying = crate::point::varying(&specification.points);
+    let numeric = |index: &usize| {
+        matches!(parameters::ALL[*index].kind, Kind::Number | Kind::Count)
+            && specification.points.iter().all(|point| point.at(*index).is_some())
+    };
+    // The load comes last of the numbers, and is the first choice.
+    let number = varying.iter().copied().rfind(numeric);
+    let x = number.unwrap_or(parameters::index("strategy"));
+    varying.retain(|index| *index != x);
+    varying.reverse();
+    let observed = |name: &&str| specification.metrics.iter().any(|spec| spec.name == *name);
+    let figure = |name: &str| Figure {
+        name: name.to_string(),
+        title: format!("{}: {name}", specification.title),
+        x,
+        y: name.to_string(),
+        series: varying.clone(),
+        fixed: Vec::new(),
+        x_axis: Axis::default(),
+        y_axis: Axis::default(),
+        labels: Vec::new(),
+    };
+    ["turnaround", "utilization"].iter().filter(|name| observed(name)).map(|n| figure(n)).collect()
+}
+
+/// The series: those named, or every parameter that varies among the points drawn. With those named
+/// there must be one point at most for a place in the figure.
+fn series(
+    node: Node<'_>,
+    named: Option<&Entry<'_>>,
+    figure: &mut Figure,
+    specification: &Specification,
+) -> Result<(), SpecificationError> {
+    let drawn: Vec<Point> = specification
+        .points
+        .iter()
+        .filter(|point| figure.draws(|index| point.at(index)))
+        .cloned()
+        .collect();
+    if drawn.is_empty() {
+        return node.fail(format!("figure `{}` shows no point of this experiment", figure.name));
+    }
+    let x = &parameters::ALL[figure.x];
+    if drawn.iter().any(|point| point.at(figure.x).is_none()) {
+        return node.fail(format!("`{}` does not apply to all points of this figure", x.name));
+    }
+    let varying = crate::point::varying(&drawn);
+    let varying = varying.into_iter().filter(|&index| index != figure.x);
+    let Some(entry) = named else {
+        // The order in which people name them: strategy first.
+        figure.series = varying.rev().collect();
+        return Ok(());
+    };
+    figure.series =
+        entry.node.list().into_iter().map(parameter).collect::<Result<Vec<usize>, _>>()?;
+    match varying.into_iter().find(|index| !figure.series.contains(index)) {
+        None => Ok(()),
+        Some(index) => entry.node.fail(format!(
+            "`{0}` varies, too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
+            parameters::ALL[index].name
+        )),
+    }
+}
+
+fn parameter(node: Node<'_>) -> Result<usize, SpecificationError> {
+    let name = node.text()?;
+    let found = parameters::ALL.iter().position(|parameter| parameter.is_called(name));
+    let Some(index) = found else {
+        let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+        return node.fail(unknown_name("parameter", name, &known).reason);
+    };
+    Ok(index)
+}
+
+fn metric(node: Node<'_>, specification: &Specification) -> Result<String, SpecificationError> {
+    let name = node.text()?;
+    let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
+    known.extend(specification.timing.then_some(ALLOCATION_NS));
+    if known.contains(&name) {
+        Ok(name.to_string())
+    } else if pavior_simulation::metrics::ALL.iter().any(|spec| spec.name == name) {
+        node.fail(format!("`{name}` is not observed: add it to `metrics`"))
+    } else {
+        node.fail(unknown_name("metric", name, &known).reason)
+    }
+}
+
+/// `log = "x"`, `"y"`, or both.
+fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), SpecificationError> {
+    let mut axes = (false, false);
+    for node in entry.node.list() {
+        match node.text()? {
+            "x" => axes.0 = true,
+            "y" => axes.1 = true,
+            other => return node.fail(format!("`{other}` is no axis: x or y")),
+        }
+    }
+    Ok(axes)
+}
+
+fn fixed(entry: &Entry<'_>) -> Result<Vec<(usize, Vec<String>)>, SpecificationError> {
+    let mut all = Vec::new();
+    for condition in entry.node.table()? {
+        let Some(index) =
+            parameters::ALL.iter().position(|parameter| parameter.is_called(condition.key))
+        else {
+            let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+            return Err(condition.unknown(&known));
+        };
+        let parameter: &Parameter = &parameters::ALL[index];
+        let values = condition.node.list().into_iter();
+        let values: Result<Vec<String>, SpecificationError> =
+            values.map(|node| Ok(scalar(parameter, node)?.text)).collect();
+        all.push((index, values?));
+    }
+    Ok(all)
+}
+
+fn labels(entry: &Entry<'_>) -> Result<Vec<(String, String)>, SpecificationError> {
+    let entries = entry.node.table()?;
+    entries.into_iter().map(|one| Ok((one.key.to_string(), one.node.text()?.to_string()))).collect()
+}

@@ -1,0 +1,266 @@
+//! An experiment as data: what is varied, how often it is run, what is drawn.
+//!
+//! An experiment file is TOML. Every option of `pavior simulate` is a key, and takes a value, a list
+//! or a range; every combination is a point. `[[sweep]]` tables replace some values of the top level
+//! each, and their points are joined. `[[figure]]` tables declare figures.
+
+mod expand;
+mod fault;
+mod figure;
+mod read;
+mod schema;
+mod values;
+
+use pavior_kernel::unknown_name;
+use pavior_simulation::metrics::{self, ALLOCATION_NS, Spec};
+use toml::de::DeTable;
+
+use crate::{Point, Policy};
+use read::{Entry, Node};
+
+pub use fault::SpecificationError;
+pub use figure::{Axis, Figure};
+pub use schema::schema;
+
+/// An experiment.
+#[derive(Clone)]
+pub struct Specification {
+    /// A word for files and footers.
+    pub name: String,
+    /// The heading of its report.
+    pub title: String,
+    /// What is run, without repetition.
+    pub points: Vec<Point>,
+    /// What is observed.
+    pub metrics: Vec<&'static Spec>,
+    /// Whether allocation attempts are timed.
+    pub timing: bool,
+    /// How many replications.
+    pub policy: Policy,
+    /// The metrics that must be precise, as indices of `metrics`.
+    pub targets: Vec<usize>,
+    /// The strategy that others are compared with.
+    pub baseline: Option<String>,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+}
+
+/// Keys besides parameters.
+const KEYS: [&str; 13] = [
+    "name",
+    "title",
+    "metrics",
+    "timing",
+    "replications",
+    "precision",
+    "confidence",
+    "min-replications",
+    "max-replications",
+    "precision-metrics",
+    "baseline",
+    "figure",
+    "sweep",
+];
+
+impl Specification {
+    /// Reads an experiment file. `name` is its name where the file gives none.
+    ///
+    /// # Errors
+    /// If the file is no TOML, or something in it means nothing, with the place.
+    ///
+    /// ```
+    /// use pavior_experiments::Specification;
+    /// let text = "strategy = ['ff', 'tbl']\nload = { from = 1, to = 2, steps = 3 }\n";
+    /// let experiment = Specification::parse(text, "example")?;
+    /// assert_eq!(experiment.points.len(), 6);
+    /// assert_eq!(experiment.points[3].get("load"), Some("1.5"));
+    /// let error = Specification::parse("strategy = 'tlb'", "example").err().unwrap();
+    /// assert_eq!((error.reason.as_str(), error.span), (
+    ///     "unknown strategy `tlb`; did you mean `tbl`?", 12..15));
+    /// # Ok::<(), pavior_experiments::SpecificationError>(())
+    /// ```
+    pub fn parse(text: &str, name: &str) -> Result<Specification, SpecificationError> {
+        let document = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            SpecificationError::new(error.message().replace('\n', ", "), span)
+        })?;
+        let mut specification = Specification {
+            name: name.to_string(),
+            title: String::new(),
+            points: Vec::new(),
+            metrics: metrics::ALL.iter().filter(|spec| spec.standard).copied().collect(),
+            timing: true,
+            policy: Policy::Fixed(10),
+            targets: Vec::new(),
+            baseline: None,
+            figures: Vec::new(),
+        };
+        let entries = read::entries(text, document.get_ref());
+        let (parameters, rest): (Vec<Entry<'_>>, Vec<Entry<'_>>) =
+            entries.into_iter().partition(|entry| expand::parameter(entry).is_some());
+        specification.settle(&rest)?;
+        let blocks: Vec<Node<'_>> =
+            rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
+        specification.points = expand::points(&parameters, &blocks)?;
+        specification.policy(&rest)?;
+        specification.compare(&rest)?;
+        for node in rest.iter().filter(|entry| entry.is("figure")).flat_map(|e| e.node.list()) {
+            let figure = figure::read(node, &specification)?;
+            specification.figures.push(figure);
+        }
+        if specification.figures.is_empty() {
+            specification.figures = figure::usual(&specification);
+        }
+        Ok(specification)
+    }
+
+    /// Whether the points run logs.
+    pub fn runs_logs(&self) -> bool {
+        self.points.iter().any(|point| point.get("trace").is_some())
+    }
+
+    /// The keys that depend on no other.
+    fn settle(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+        for entry in entries {
+            if entry.is("name") {
+                self.name = word(entry.node)?;
+            } else if entry.is("title") {
+                self.title = entry.node.text()?.to_string();
+            } else if entry.is("metrics") {
+                (self.metrics, self.timing) = observed(entry.node)?;
+            } else if !KEYS.iter().any(|key| entry.is(key)) {
+                let parameters = crate::parameters::ALL.iter().map(|parameter| parameter.name);
+                let known: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
+                return Err(entry.unknown(&known));
+            }
+        }
+        if let Some(entry) = entries.iter().find(|entry| entry.is("timing")) {
+            self.timing = entry.node.switch()?;
+        }
+        if self.title.is_empty() {
+            self.title.clone_from(&self.name);
+        }
+        Ok(())
+    }
+
+    /// How many replications, and what must be precise.
+    fn policy(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+        let find = |key: &str| entries.iter().find(|entry| entry.is(key));
+        let count = |key: &str| match find(key).map(|entry| (entry.node, entry.node.count())) {
+            None => Ok(None),
+            Some((node, Ok(0))) => node.fail("there must be at least one replication"),
+            Some((_, count)) => count.map(Some),
+        };
+        let Some(precision) = find("precision") else {
+            let others =
+                ["confidence", "min-replications", "max-replications", "precision-metrics"];
+            if let Some(entry) = others.iter().find_map(|key| find(key)) {
+                let reason = format!("`{}` goes with `precision`", entry.key);
+                return Err(SpecificationError::new(reason, entry.key_span.clone()));
+            }
+            let usual = if self.runs_logs() { 1 } else { 10 };
+            self.policy = Policy::Fixed(count("replications")?.unwrap_or(usual));
+            return Ok(());
+        };
+        if let Some(entry) = find("replications") {
+            let reason = "give `replications` or `precision`, not both";
+            return Err(SpecificationError::new(reason, entry.key_span.clone()));
+        }
+        let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;
+        let least = count("min-replications")?.unwrap_or(Policy::BATCH);
+        let most = count("max-replications")?.unwrap_or(200);
+        if let (Some(entry), true) = (find("min-replications"), least > most) {
+            return entry.node.fail(format!("the least, {least}, is more than the most, {most}"));
+        }
+        let relative = precision.node.share()?;
+        self.policy = Policy::Precision { relative, confidence, least, most };
+        self.targets = match find("precision-metrics") {
+            None => (0..self.metrics.len())
+                .filter(|&index| ["turnaround", "utilization"].contains(&self.metrics[index].name))
+                .collect(),
+            Some(entry) => entry
+                .node
+                .list()
+                .into_iter()
+                .map(|node| self.target(node))
+                .collect::<Result<_, _>>()?,
+        };
+        if self.targets.is_empty() {
+            return precision.node.fail(
+                "no metric to be precise about: observe `turnaround` or `utilization`, or name \
+                 `precision-metrics`",
+            );
+        }
+        Ok(())
+    }
+
+    fn target(&self, node: Node<'_>) -> Result<usize, SpecificationError> {
+        let name = node.text()?;
+        if name == ALLOCATION_NS {
+            return node.fail("a measured time is no target: it differs from run to run");
+        }
+        self.metrics.iter().position(|spec| spec.name == name).map_or_else(
+            || {
+                let known: Vec<&str> = self.metrics.iter().map(|spec| spec.name).collect();
+                node.fail(unknown_name("metric", name, &known).reason)
+            },
+            Ok,
+        )
+    }
+
+    /// The strategy that others are compared with: the first one, unless one is named.
+    fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+        let mut strategies: Vec<&str> = Vec::new();
+        for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
+            if !strategies.contains(&strategy) {
+                strategies.push(strategy);
+            }
+        }
+        let named = match entries.iter().find(|entry| entry.is("baseline")) {
+            None => None,
+            Some(entry) => {
+                let parameter = &crate::parameters::ALL[crate::parameters::index("strategy")];
+                let value = values::scalar(parameter, entry.node)?;
+                if !strategies.contains(&value.text.as_str()) {
+                    return entry.node.fail(format!(
+                        "`{}` is not among the strategies of this experiment",
+                        value.text
+                    ));
+                }
+                Some(value.text)
+            }
+        };
+        let first = strategies.first().map(ToString::to_string);
+        self.baseline = named.or(first).filter(|_| strategies.len() > 1);
+        Ok(())
+    }
+}
+
+/// A word that can name files.
+fn word(node: Node<'_>) -> Result<String, SpecificationError> {
+    let text = node.text()?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if text.is_empty() || text.len() > 80 || !text.bytes().all(plain) {
+        return node.fail("a name is made of letters, digits, `-` and `_`, for it names files");
+    }
+    Ok(text.to_string())
+}
+
+/// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
+fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationError> {
+    let mut known: Vec<&str> = metrics::ALL.iter().map(|spec| spec.name).collect();
+    known.push(ALLOCATION_NS);
+    let (mut named, mut adds) = (Vec::new(), false);
+    for member in node.list() {
+        let text = member.text()?;
+        let name = text.trim_start_matches('+');
+        adds |= name.len() < text.len();
+        if !known.contains(&name) {
+            return member.fail(unknown_name("metric", name, &known).reason);
+        }
+        named.push(name);
+    }
+    let wanted = |spec: &&Spec| (adds && spec.standard) || named.contains(&spec.name);
+    let chosen: Vec<&'static Spec> = metrics::ALL.iter().copied().filter(wanted).collect();
+    Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
+}

@@ -1,0 +1,141 @@
+//! The JSON schema of experiment files, made from the list of parameters.
+
+use pavior_simulation::metrics::{self, ALLOCATION_NS};
+use serde_json::{Map, Value, json};
+
+use crate::parameters::{self, Kind, Parameter};
+
+/// The schema (draft 2020-12), for editors and validators.
+pub fn schema() -> Value {
+    let mut properties = Map::new();
+    for (key, value) in general() {
+        properties.insert(key.to_string(), value);
+    }
+    let swept = parameters();
+    properties.extend(swept.clone());
+    let sweep = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": swept,
+    });
+    properties.insert(
+        "sweep".to_string(),
+        described(
+            json!({ "type": "array", "items": sweep }),
+            "values that replace those of the top level; the points of all sweeps are joined",
+        ),
+    );
+    properties.insert("figure".to_string(), json!({ "type": "array", "items": figure() }));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Pavior experiment",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn described(mut schema: Value, meaning: &str) -> Value {
+    schema["description"] = json!(meaning);
+    schema
+}
+
+fn general() -> Vec<(&'static str, Value)> {
+    let share = || json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
+    let count = || json!({ "type": "integer", "minimum": 1 });
+    let word = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$" });
+    vec![
+        ("name", described(word, "names files; the file's own name where it is left out")),
+        ("title", described(json!({ "type": "string" }), "the heading of the report")),
+        ("metrics", described(one_or_more(&metric()), "what is observed; +NAME adds to the usual")),
+        ("timing", described(json!({ "type": "boolean" }), "whether allocation is timed")),
+        ("replications", described(count(), "independent replications of every point")),
+        ("precision", described(share(), "replicate until half-width / mean is at most this")),
+        ("confidence", described(share(), "the confidence level of `precision`")),
+        ("min-replications", described(count(), "the least with `precision`")),
+        ("max-replications", described(count(), "the most with `precision`")),
+        ("precision-metrics", described(one_or_more(&metric()), "the metrics of `precision`")),
+        ("baseline", described(json!({ "type": "string" }), "the strategy others are compared to")),
+    ]
+}
+
+fn metric() -> Value {
+    let names = metrics::ALL.iter().map(|spec| spec.name).chain([ALLOCATION_NS]);
+    let names: Vec<String> =
+        names.flat_map(|name| [name.to_string(), format!("+{name}")]).collect();
+    json!({ "enum": names })
+}
+
+fn one_or_more(item: &Value) -> Value {
+    json!({ "oneOf": [item, { "type": "array", "items": item, "minItems": 1 }] })
+}
+
+fn parameters() -> Map<String, Value> {
+    let one = |parameter: &Parameter| {
+        let item = match parameter.kind {
+            Kind::Text => json!({ "type": "string" }),
+            Kind::Number => json!({ "type": "number" }),
+            Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+            Kind::Switch => json!({ "type": "boolean" }),
+        };
+        let mut choices =
+            vec![item.clone(), json!({ "type": "array", "items": item, "minItems": 1 })];
+        if matches!(parameter.kind, Kind::Number | Kind::Count) {
+            choices.push(json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["from", "to", "steps"],
+                "properties": {
+                    "from": { "type": "number" },
+                    "to": { "type": "number" },
+                    "steps": { "type": "integer", "minimum": 2, "maximum": 10_000 },
+                    "scale": { "enum": ["linear", "log"] },
+                },
+            }));
+        }
+        let mut schema = described(json!({ "oneOf": choices }), parameter.meaning);
+        match parameter.default {
+            [] => {}
+            [one] => schema["default"] = json!(one),
+            several => schema["default"] = json!(several),
+        }
+        schema
+    };
+    let names = |parameter: &'static Parameter| {
+        [Some(parameter.name), parameter.alias].into_iter().flatten()
+    };
+    parameters::ALL
+        .iter()
+        .flat_map(|parameter| names(parameter).map(move |name| (name.to_string(), one(parameter))))
+        .collect()
+}
+
+fn figure() -> Value {
+    let text = || json!({ "type": "string" });
+    let parameter: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+    let parameter = json!({ "enum": parameter });
+    let value = json!({ "type": ["string", "number", "boolean"] });
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["name", "y"],
+        "properties": {
+            "name": described(text(), "names the figure's files"),
+            "title": text(),
+            "x": described(parameter.clone(), "the parameter along x; load where it is left out"),
+            "y": described(text(), "the metric"),
+            "series": described(one_or_more(&parameter), "the parameters that tell lines apart"),
+            "where": described(
+                json!({ "type": "object", "additionalProperties": one_or_more(&value) }),
+                "the points that are drawn: parameter = value or list of values",
+            ),
+            "log": described(one_or_more(&json!({ "enum": ["x", "y"] })), "logarithmic axes"),
+            "x-label": text(),
+            "y-label": text(),
+            "labels": described(
+                json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+                "names in the legend: value = name",
+            ),
+        },
+    })
+}

@@ -1,0 +1,133 @@
+//! The values of a parameter: one, a list, or a range.
+
+use std::ops::Range;
+
+use super::SpecificationError;
+use super::fault::inside;
+use super::read::Node;
+use crate::parameters::{Kind, Parameter};
+
+/// More values in a range are a mistake.
+const MOST_STEPS: u64 = 10_000;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
+}
+
+/// The values of a parameter, canonical, in the order given.
+pub(super) fn values(
+    parameter: &Parameter,
+    node: Node<'_>,
+) -> Result<Vec<Value>, SpecificationError> {
+    let mut all: Vec<Value> = Vec::new();
+    if node.is_table() {
+        return range(parameter, node);
+    }
+    for member in node.list() {
+        let value = scalar(parameter, member)?;
+        if all.iter().any(|other| other.text == value.text) {
+            return member.fail(format!("`{}` stands twice", value.text));
+        }
+        all.push(value);
+    }
+    if all.is_empty() {
+        return node.fail(format!("an empty list: `{}` needs at least one value", parameter.name));
+    }
+    Ok(all)
+}
+
+/// One value, canonical.
+pub(super) fn scalar(parameter: &Parameter, node: Node<'_>) -> Result<Value, SpecificationError> {
+    let span = node.span();
+    let read = |text: &str| {
+        (parameter.read)(text).map_err(|bad| SpecificationError::new(bad.reason, span.clone()))
+    };
+    let text = match parameter.kind {
+        Kind::Text => {
+            let text = node.text()?;
+            (parameter.read)(text).map_err(|bad| inside(node.source, text, &span, bad))?
+        }
+        Kind::Number => read(&node.number()?.to_string())?,
+        Kind::Count => read(&node.count()?.to_string())?,
+        Kind::Switch => read(&node.switch()?.to_string())?,
+    };
+    Ok(Value { text, span })
+}
+
+/// `{ from, to, steps, scale }`: so many values, both ends included.
+fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, SpecificationError> {
+    if !matches!(parameter.kind, Kind::Number | Kind::Count) {
+        return node.fail(format!("`{}` is no number: give a value or a list", parameter.name));
+    }
+    let (mut from, mut to, mut steps, mut logarithmic) = (None, None, None, false);
+    for entry in node.table()? {
+        if entry.is("from") {
+            from = Some((entry.node, entry.node.number()?));
+        } else if entry.is("to") {
+            to = Some(entry.node.number()?);
+        } else if entry.is("steps") {
+            let count = entry.node.count()?;
+            if !(2..=MOST_STEPS).contains(&count) {
+                return entry.node.fail(format!("a range has 2 to {MOST_STEPS} steps"));
+            }
+            steps = Some(count);
+        } else if entry.is("scale") {
+            logarithmic = match entry.node.text()? {
+                "log" => true,
+                "linear" => false,
+                other => return entry.node.fail(format!("`{other}` is no scale: linear or log")),
+            };
+        } else {
+            return Err(entry.unknown(&["from", "to", "steps", "scale"]));
+        }
+    }
+    let (Some((start, from)), Some(to), Some(steps)) = (from, to, steps) else {
+        return node.fail("a range is written { from = 1, to = 4, steps = 7 }");
+    };
+    if logarithmic && (from <= 0.0 || to <= 0.0) {
+        return start.fail("a logarithmic range lies above 0");
+    }
+    let mut all: Vec<Value> = Vec::new();
+    for step in 0..steps {
+        let value = between(from, to, step, steps - 1, logarithmic);
+        let value = if parameter.kind == Kind::Count { value.round() } else { value };
+        let text = (parameter.read)(&value.to_string())
+            .map_err(|bad| SpecificationError::new(bad.reason, node.span()))?;
+        // Rounding to whole numbers may make neighbours equal.
+        if all.last().is_none_or(|last| last.text != text) {
+            all.push(Value { text, span: node.span() });
+        }
+    }
+    Ok(all)
+}
+
+/// The value after `step` of `last` steps, to twelve digits: 1.6, not 1.6000000000000003.
+fn between(from: f64, to: f64, step: u64, last: u64, logarithmic: bool) -> f64 {
+    let share = step as f64 / last as f64;
+    let value = if step == 0 {
+        from
+    } else if step == last {
+        to
+    } else if logarithmic {
+        libm::exp(libm::log(from) + share * (libm::log(to) - libm::log(from)))
+    } else {
+        from + share * (to - from)
+    };
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_even_and_short() {
+        let linear: Vec<f64> = (0..=6).map(|step| between(1.0, 4.6, step, 6, false)).collect();
+        assert_eq!(linear, [1.0, 1.6, 2.2, 2.8, 3.4, 4.0, 4.6]);
+        let log: Vec<f64> = (0..=3).map(|step| between(0.001, 1.0, step, 3, true)).collect();
+        assert_eq!(log, [0.001, 0.01, 0.1, 1.0]);
+    }
+}

@@ -1,0 +1,4 @@
+//! Experiments from outside: files, sweeps, results.
+
+mod specification;
+mod sweep;

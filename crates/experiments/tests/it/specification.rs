@@ -1,0 +1,197 @@
+//! Experiment files: what they mean, and where their faults are shown.
+
+use pavior_experiments::{Policy, Specification, parameters, schema};
+
+fn read(text: &str) -> Specification {
+    Specification::parse(text, "test").unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn values_lists_and_ranges_are_combined() {
+    let experiment = read(
+        "machine = 'mesh:8x8'\nstrategies = ['ff', 'ff:turn=all']\nscheduler = ['fcfs', 'ssd']\n\
+         load = { from = 0.1, to = 10, steps = 3, scale = 'log' }\njobs = 50\n",
+    );
+    let loads: Vec<&str> =
+        experiment.points.iter().step_by(4).map(|point| point.get("load").unwrap()).collect();
+    assert_eq!(loads, ["0.1", "1", "10"]);
+    assert_eq!(experiment.points.len(), 12);
+    // The last parameter of the list varies fastest; what is left out has its usual value.
+    assert_eq!(experiment.points[1].get("strategy"), Some("ff:turn=all"));
+    assert_eq!(experiment.points[2].get("scheduler"), Some("ssd"));
+    assert_eq!(experiment.points[0].get("sides"), Some("uniform"));
+    assert_eq!(experiment.points[0].get("trace"), None);
+    assert_eq!(experiment.baseline.as_deref(), Some("ff"));
+    assert_eq!(experiment.policy, Policy::Fixed(10));
+}
+
+#[test]
+fn every_parameter_can_be_given() {
+    for parameter in parameters::ALL {
+        let value = match parameter.name {
+            "machine" => "['mesh:8x8', 'torus:8x8']",
+            "trace" => "'log.swf.gz'",
+            "filter" => "'queue=1,queue=2'",
+            "status" => "'1,5'",
+            "shape-rule" => "['compact', 'exact']",
+            "kill" | "lenient" => "[true, false]",
+            "sides" => "['uniform', 'exponential']",
+            "service" => "['exponential:2', 'constant:1']",
+            "arrivals" => "'exponential'",
+            "scheduler" => "['fcfs', 'ssd']",
+            "strategy" => "['ff', 'tbl']",
+            "slowdown-bound" => "[0, 10.5]",
+            "load" | "arrival-scale" => "{ from = 0.5, to = 1, steps = 2 }",
+            "estimates" => "['log', 'exact']",
+            "pattern" => "['ring', 'all-to-all']",
+            "sending" => "['blocking', 'pipelined']",
+            "rounds" => "['barrier', 'free']",
+            "ranks" => "['coordinates', 'parts']",
+            "engine" => "['worm', 'flit']",
+            "release" => "'drained'",
+            "lanes" => "'2'",
+            _ => "[3, 4]",
+        };
+        let log = match parameter.applies {
+            parameters::Applies::Messages => "service = 'messages:5'\n",
+            parameters::Applies::Log if parameter.name != "trace" => "trace = 'x.swf'\n",
+            _ => "",
+        };
+        for key in [parameter.name.to_string(), parameter.column()] {
+            let experiment = read(&format!("{log}{key} = {value}\n"));
+            assert!(experiment.points.iter().all(|point| point.get(parameter.name).is_some()));
+        }
+    }
+}
+
+#[test]
+fn sweeps_are_joined_without_repetition() {
+    let experiment = read(
+        "strategy = ['ff', 'tff']\njobs = 10\n[[sweep]]\nload = [1, 2]\n[[sweep]]\nload = [2, 3]\n\
+         strategy = 'tff'\n",
+    );
+    let points: Vec<(&str, &str)> = experiment
+        .points
+        .iter()
+        .map(|point| (point.get("load").unwrap(), point.get("strategy").unwrap()))
+        .collect();
+    assert_eq!(points, [("1", "ff"), ("1", "tff"), ("2", "ff"), ("2", "tff"), ("3", "tff")]);
+}
+
+#[test]
+fn precision_has_its_own_settings() {
+    let experiment = read(
+        "precision = 0.1\nmin-replications = 3\nmax_replications = 40\n\
+         precision-metrics = ['waiting']\n",
+    );
+    assert_eq!(
+        experiment.policy,
+        Policy::Precision { relative: 0.1, confidence: 0.95, least: 3, most: 40 }
+    );
+    assert_eq!(experiment.metrics[experiment.targets[0]].name, "waiting");
+    let targets = read("precision = 0.1\n");
+    let names: Vec<&str> = targets.targets.iter().map(|&t| targets.metrics[t].name).collect();
+    assert_eq!(names, ["turnaround", "utilization"]);
+}
+
+#[test]
+fn figures_find_their_series() {
+    let text = "strategy = ['ff', 'tff']\nsides = ['uniform', 'exponential']\nload = [1, 2]\n";
+    let figure = &read(&format!("{text}[[figure]]\nname = 'a'\ny = 'turnaround'\n")).figures[0];
+    let series: Vec<&str> =
+        figure.series.iter().map(|&index| parameters::ALL[index].name).collect();
+    assert_eq!(series, ["strategy", "sides"]);
+    let text = format!(
+        "{text}[[figure]]\nname = 'b'\nx = 'load'\ny = 'utilization'\nseries = 'strategy'\n\
+         where = {{ sides = 'uniform' }}\nlog = ['x', 'y']\nlabels = {{ ff = 'First Fit' }}\n"
+    );
+    let figure = &read(&text).figures[0];
+    assert!(figure.x_axis.logarithmic && figure.y_axis.logarithmic);
+    assert_eq!((figure.label("ff"), figure.label("tff")), ("First Fit", "tff"));
+}
+
+#[test]
+fn an_experiment_without_figures_gets_the_usual_ones() {
+    let names = |text: &str| -> Vec<String> {
+        let figures = read(text).figures;
+        figures.iter().map(|f| format!("{} {}", parameters::ALL[f.x].name, f.y)).collect()
+    };
+    assert_eq!(names("load = [1, 2]\nwarmup = [0, 5]\n"), ["load turnaround", "load utilization"]);
+    assert_eq!(names("warmup = [0, 5]\nmetrics = 'utilization'\n"), ["warmup utilization"]);
+    assert_eq!(names("metrics = ['turnaround', 'waiting']\n"), ["strategy turnaround"]);
+    assert!(names("metrics = 'makespan'\n").is_empty());
+}
+
+/// The text of the file that is underlined.
+fn underlined(text: &str) -> (String, String) {
+    let error = Specification::parse(text, "test").err().unwrap_or_else(|| panic!("{text}"));
+    (error.reason, text[error.span].to_string())
+}
+
+#[test]
+fn faults_are_shown_where_they_stand() {
+    for (text, place, reason) in [
+        ("strategy = ['ff', 'tlb']", "tlb", "did you mean `tbl`?"),
+        ("strategy = 'ff:turn=al'", "al", "`al` is no value of `turn`"),
+        ("stratgy = 'ff'", "stratgy", "did you mean `strategy`?"),
+        ("machine = 'mesh:0x4'", "0", "is not a side"),
+        ("load = -1", "-1", "from 1e-6 to 1e6"),
+        ("load = 'high'", "'high'", "must be a number, not text"),
+        ("strategy = 3", "3", "text in quotes"),
+        ("load = [1, 2, 1.0]", "1.0", "stands twice"),
+        ("load = []", "[]", "empty list"),
+        ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "a range is written"),
+        ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
+        ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "above 0"),
+        ("load = { from = 1, to = 2, stesp = 3 }", "stesp", "did you mean `steps`?"),
+        ("sides = { from = 1, to = 2, steps = 3 }", "{ from = 1, to = 2, steps = 3 }", "no number"),
+        ("jobs = 10.5", "10.5", "whole number"),
+        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves nothing"),
+        ("sides = 'uniform-decreasing'\nmachine = 'mesh:4x4'", "'uniform-decreasing'", "sides"),
+        ("trace = 'a.swf'\nload = 1", "load", "synthetic"),
+        ("first = 3", "first", "`trace`"),
+        ("load = 1\nloads = 2", "loads", "given twice"),
+        ("metrics = ['turnaronud']", "'turnaronud'", "did you mean `turnaround`?"),
+        ("replications = 0", "0", "at least one"),
+        ("replications = 3\nprecision = 0.1", "replications", "not both"),
+        ("confidence = 0.9", "confidence", "goes with `precision`"),
+        ("precision = 1", "1", "between 0 and 1"),
+        ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),
+        ("precision = 0.1\nmetrics = 'makespan'", "0.1", "no metric to be precise about"),
+        ("baseline = 'mbs'\nstrategy = ['ff', 'tff']", "mbs", ""),
+        ("name = 'a/b'", "'a/b'", "names files"),
+        ("[[sweep]]\nlod = 1", "lod", "did you mean `load`?"),
+        ("[[figure]]\nname = 'f'\ny = 'turnaroud'", "'turnaroud'", "did you mean"),
+        ("[[figure]]\nname = 'f'\ny = 'largest_free'", "'largest_free'", "add it to `metrics`"),
+        ("[[figure]]\nname = 'f'\ny = 'turnaround'\nx = 'lod'", "'lod'", "did you mean `load`?"),
+        (
+            "[[figure]]\nname = 'f'\ny = 'waiting'\nseries = 'scheduler'",
+            "'scheduler'",
+            "`strategy` varies",
+        ),
+        ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "no number"),
+        ("load = ", "", ""),
+        ("load == 1", "=", ""),
+    ] {
+        let (said, at) = underlined(text);
+        assert!(said.contains(reason), "{text}: {said}");
+        if !(place.is_empty() || text == "load == 1" || text.starts_with("baseline")) {
+            assert_eq!(at, place, "{text}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_knows_every_key() {
+    let schema = schema();
+    let properties = schema["properties"].as_object().unwrap();
+    for parameter in parameters::ALL {
+        assert!(properties.contains_key(parameter.name), "{}", parameter.name);
+    }
+    // Every key of the schema is read (what is asked for is a fault of value, not of key).
+    for key in properties.keys() {
+        if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
+            assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");
+        }
+    }
+}

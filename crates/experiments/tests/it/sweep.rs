@@ -1,0 +1,168 @@
+//! Sweeps: the same samples whatever the threads, the interruptions and the shards.
+
+use std::io;
+
+use pavior_experiments::{
+    Entry, LogRequest, Logs, NoProgress, NoStore, Samples, Shard, Specification, Store, SweepError,
+    Table, differences,
+};
+use pavior_workload::traces::Trace;
+
+struct NoLogs;
+
+impl Logs for NoLogs {
+    fn open(&self, request: &LogRequest) -> Result<std::sync::Arc<Trace>, String> {
+        Err(format!("no log {}", request.path))
+    }
+}
+
+/// Keeps entries, and fails after some.
+struct Memory {
+    kept: Vec<Entry>,
+    room: usize,
+}
+
+impl Memory {
+    fn new(room: usize) -> Memory {
+        Memory { kept: Vec::new(), room }
+    }
+}
+
+impl Store for Memory {
+    fn keep(&mut self, entry: &Entry) -> io::Result<()> {
+        if self.kept.len() == self.room {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "full"));
+        }
+        self.kept.push(entry.clone());
+        Ok(())
+    }
+}
+
+fn experiment() -> Specification {
+    let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.3, 1, 2.5]\n\
+                jobs = 60\ntiming = false\nprecision = 0.35\nmax-replications = 12\n";
+    Specification::parse(text, "test").unwrap()
+}
+
+fn whole(experiment: &Specification) -> Samples {
+    experiment.run(Vec::new(), Shard::WHOLE, &NoLogs, &mut NoStore, &NoProgress).unwrap()
+}
+
+fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let experiment = experiment();
+    let one = in_pool(1, || whole(&experiment));
+    assert!(one == in_pool(2, || whole(&experiment)));
+    assert!(one == in_pool(7, || whole(&experiment)));
+    // Some points need more replications than others.
+    let counts: Vec<usize> = one.iter().map(Vec::len).collect();
+    assert!(counts.iter().min() < counts.iter().max(), "{counts:?}");
+    assert!(counts.iter().all(|count| (5..=12).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn interruptions_lose_and_repeat_nothing() {
+    let experiment = experiment();
+    let uninterrupted = whole(&experiment);
+    let total: usize = uninterrupted.iter().map(Vec::len).sum();
+    let mut known: Vec<Entry> = Vec::new();
+    let mut stops = 0;
+    let samples = loop {
+        let mut store = Memory::new(7);
+        let result = in_pool(3, || {
+            experiment.run(known.clone(), Shard::WHOLE, &NoLogs, &mut store, &NoProgress)
+        });
+        for entry in store.kept {
+            let repeated = known
+                .iter()
+                .any(|old| (old.point, old.replication) == (entry.point, entry.replication));
+            assert!(!repeated, "{entry:?} was run twice");
+            known.push(entry);
+        }
+        match result {
+            Ok(samples) => break samples,
+            Err(SweepError::Store(error)) => {
+                assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+                stops += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert!(samples == uninterrupted);
+    assert_eq!(known.len(), total);
+    assert_eq!(stops, (total - 1) / 7);
+}
+
+#[test]
+fn shards_make_a_whole() {
+    let experiment = experiment();
+    let mut entries = Vec::new();
+    for index in 1..=4 {
+        let mut store = Memory::new(usize::MAX);
+        let shard = Shard { index, of: 4 };
+        let samples = experiment.run(Vec::new(), shard, &NoLogs, &mut store, &NoProgress).unwrap();
+        assert!(samples.iter().enumerate().all(|(i, s)| shard.has(i) != s.is_empty()));
+        entries.extend(store.kept);
+    }
+    let missing: Vec<Entry> = entries.iter().filter(|entry| entry.point != 4).cloned().collect();
+    assert_eq!(experiment.complete(missing), Err(vec![4]));
+    assert!(experiment.complete(entries) == Ok(whole(&experiment)));
+}
+
+#[test]
+fn tables_read_back_the_same() {
+    let experiment = experiment();
+    let samples = whole(&experiment);
+    let table = Table::of(&experiment, &samples);
+    let mut csv = Vec::new();
+    table.to_csv(&mut csv).unwrap();
+    assert_eq!(Table::from_csv(csv.as_slice()).unwrap(), table);
+    let mut replications = Vec::new();
+    experiment.write_replications(&samples, &mut replications).unwrap();
+    let nothing: Option<&[u8]> = None;
+    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap();
+    let back = experiment.complete(entries).unwrap();
+    for (a, b) in back.iter().flatten().zip(samples.iter().flatten()) {
+        assert_eq!(a, b);
+    }
+    assert!(back == samples);
+}
+
+#[test]
+fn missed_targets_are_said() {
+    let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'tff']\nload = 2\njobs = 30\n\
+                timing = false\nprecision = 0.001\nmax-replications = 6\n";
+    let experiment = Specification::parse(text, "test").unwrap();
+    let table = Table::of(&experiment, &whole(&experiment));
+    assert!(table.rows.iter().all(|row| row.target_missed && row.replications == 6));
+}
+
+#[test]
+fn equal_strategies_do_not_differ() {
+    let text = "machine = 'mesh:6x6'\nstrategy = ['tff', 'tff:plain', 'ff']\nload = 2\njobs = 60\n\
+                timing = false\n";
+    let experiment = Specification::parse(text, "test").unwrap();
+    let all = differences(&experiment, &whole(&experiment));
+    let turnaround = |strategy: &str| {
+        let of = |one: &&pavior_experiments::Difference| {
+            one.metric == "turnaround" && one.values[1] == strategy
+        };
+        all.iter().find(of).unwrap().paired
+    };
+    let same = turnaround("tff:plain");
+    assert_eq!((same.difference, same.difference_ci95, same.ratio), (0.0, Some(0.0), Some(1.0)));
+    let worse = turnaround("ff");
+    assert!(worse.difference > worse.difference_ci95.unwrap());
+    assert_eq!(all.iter().filter(|one| one.values[1] == "tff").count(), 0);
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_said() {
+    let experiment = Specification::parse("trace = 'none.swf'\nstrategy = 'ff'", "test").unwrap();
+    let result = experiment.run(Vec::new(), Shard::WHOLE, &NoLogs, &mut NoStore, &NoProgress);
+    assert_eq!(result.unwrap_err().to_string(), "no log none.swf");
+}
