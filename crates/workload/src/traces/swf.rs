@@ -151,7 +151,7 @@ pub struct Outcome {
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule: [`write`], with the waits in field 3 and the granted nodes in field 5. Of a job
+/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. Of a job
 /// that never started both are -1, and so is its run time.
 ///
 /// # Errors
