@@ -12,7 +12,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   check       everything below but exhaustive, with formatting, lints, tests and docs
   tidy        lengths of files and functions, banned calls
   layers      the direction of dependencies between crates
-  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (minutes)";
+  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (a minute)";
 
 fn main() -> ExitCode {
     let root = root();
