@@ -18,7 +18,9 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
         .filter
         .as_deref()
         .map_or(Ok(Filter::default()), |typed| input::name("--filter", typed))?;
-    let status = args.status.as_deref().map_or(Ok(Filter::default()), status_filter)?;
+    let status = args.status.as_deref().map_or(Ok(Filter::default()), |typed| {
+        Filter::of_status(typed).map_err(|bad| Fault::option("--status", typed, 0, &bad))
+    })?;
     let options =
         ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
     read_with(path, &options)
@@ -66,23 +68,6 @@ pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn 
         Arc::new(TraceJobs::new(&trace.records, shaper, replay.clone()).collect())
     };
     Ok(Box::new(TraceSource::new(Box::new(make), begin)))
-}
-
-/// `--status 1,5` is `--filter status=1,status=5`.
-fn status_filter(typed: &str) -> Result<Filter, Fault> {
-    let mut filter = Filter::default();
-    let mut at = 0;
-    for part in typed.split(',') {
-        let condition = format!("status={part}");
-        let parsed: Result<Filter, _> = condition.parse();
-        let more = parsed.map_err(|mut bad| {
-            bad.span = 0..part.len();
-            Fault::option("--status", typed, at, &bad)
-        })?;
-        filter = filter.and(&more);
-        at += part.len() + 1;
-    }
-    Ok(filter)
 }
 
 fn fault(path: &Path, error: ReadError) -> Fault {

@@ -1,10 +1,10 @@
 //! The network as users describe it: settings, patterns, and how jobs send.
 
+use pavior_experiments::check_network;
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 use pavior_network::{
-    EngineKind, Lanes, Network, PatternSelection, Plan, RankOrder, Release, Rounds, Sending,
-    Settings,
+    EngineKind, Lanes, PatternSelection, Plan, RankOrder, Release, Rounds, Sending, Settings,
 };
 use pavior_simulation::NetworkSetup;
 use pavior_workload::{Kind, ServiceDistribution, Synthetic, Unit};
@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::input;
 
 /// The parameters of the network, checked.
-pub(crate) fn settings(args: &NetworkArgs, grid: Grid) -> Result<(Settings, EngineKind), Fault> {
+pub(crate) fn settings(args: &NetworkArgs) -> Result<(Settings, EngineKind), Fault> {
     let settings = Settings {
         routing_delay: args.routing_delay,
         buffer: args.buffer,
@@ -35,7 +35,7 @@ pub(crate) fn settings(args: &NetworkArgs, grid: Grid) -> Result<(Settings, Engi
     if args.flits == 0 {
         return Err(Fault::usage("--flits 0: a message has at least one flit, its header"));
     }
-    Network::new(grid, settings, engine).map_err(|error| Fault::usage(error.to_string()))?;
+    engine.check(&settings).map_err(|error| Fault::usage(error.to_string()))?;
     Ok((settings, engine))
 }
 
@@ -49,12 +49,8 @@ pub(crate) fn setup(
         return refuse(args);
     };
     let pattern = pattern(args)?;
-    pattern.supports(&grid).map_err(|error| Fault::usage(error.to_string()))?;
-    if workload.service.spec.name == "iterations" {
-        pattern.supports_iterations().map_err(|error| Fault::usage(error.to_string()))?;
-    }
-    let (settings, engine) = settings(&args.network, grid)?;
-    Ok(Some(NetworkSetup {
+    let (settings, engine) = settings(&args.network)?;
+    let setup = NetworkSetup {
         engine,
         settings,
         plan: Plan {
@@ -74,7 +70,9 @@ pub(crate) fn setup(
             args::Ranks::Coordinates => RankOrder::Coordinates,
             args::Ranks::Parts => RankOrder::Parts,
         },
-    }))
+    };
+    check_network(&setup, workload, grid).map_err(|(_, reason)| Fault::usage(reason))?;
+    Ok(Some(setup))
 }
 
 /// The pattern; `--order` sets the option of that name.

@@ -32,7 +32,7 @@ pub use point::Point;
 pub use publish::{Provenance, Publication};
 pub use results::{Line, Table};
 pub use sample::Sample;
-pub use scenario::{LogRequest, Logs, Scenario};
+pub use scenario::{LogRequest, Logs, Scenario, check_network};
 pub use source::{FailureSource, MakeJobs, NodeEvents, Source, SyntheticSource, TraceSource};
 pub use specification::{Axis, Figure, Specification, SpecificationError, schema};
 pub use sweep::{NoProgress, Samples, Shard, SweepError};

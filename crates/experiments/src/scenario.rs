@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use pavior_mesh::Grid;
 use pavior_network::{
-    Energy, EngineKind, Lanes, Network, Plan, RankOrder, Release, Rounds, Sending, Settings,
+    Energy, EngineKind, Lanes, Plan, RankOrder, Release, Rounds, Sending, Settings,
 };
 use pavior_simulation::metrics::{Context, Metric, Spec};
 use pavior_simulation::{Inputs, NetworkSetup, Observer, Setup, run};
 use pavior_workload::traces::{Filter, ReadOptions, Replay, Trace, TraceJobs};
 use pavior_workload::{Job, Selection, ShapeRule, Shaper, Synthetic, Unit};
 
-use crate::{Point, Sample, Source, SyntheticSource, TraceSource, parameters};
+use crate::{Point, Sample, Source, SyntheticSource, TraceSource};
 
 /// A log that a point replays, and how to read it.
 #[derive(Clone, Debug)]
@@ -92,21 +92,30 @@ fn network(point: &Point) -> Option<NetworkSetup> {
     })
 }
 
-/// Whether machine, pattern and network go together; else the parameter at fault, and why.
-pub(crate) fn check_network(
+/// Whether a point's machine, pattern and network go together.
+pub(crate) fn check(
     point: &Point,
     workload: &Synthetic,
     grid: Grid,
 ) -> Result<(), (&'static str, String)> {
-    let Some(setup) = network(point) else { return Ok(()) };
+    network(point).map_or(Ok(()), |setup| check_network(&setup, workload, grid))
+}
+
+/// Whether machine, pattern and network go together.
+///
+/// # Errors
+/// If not: the parameter at fault, and why.
+pub fn check_network(
+    setup: &NetworkSetup,
+    workload: &Synthetic,
+    grid: Grid,
+) -> Result<(), (&'static str, String)> {
     let pattern = &setup.plan.pattern;
     pattern.supports(&grid).map_err(|error| ("pattern", error.to_string()))?;
     if workload.service.spec.name == "iterations" {
         pattern.supports_iterations().map_err(|error| ("pattern", error.to_string()))?;
     }
-    Network::new(grid, setup.settings, setup.engine)
-        .map(drop)
-        .map_err(|error| ("engine", error.to_string()))
+    setup.engine.check(&setup.settings).map_err(|error| ("engine", error.to_string()))
 }
 
 impl Scenario {
@@ -191,7 +200,7 @@ impl LogRequest {
 
 fn request(point: &Point, path: &str) -> LogRequest {
     let filter = point.get("filter").map_or(Filter::default(), |_| value(point, "filter"));
-    let status = point.get("status").and_then(|text| parameters::status(text).ok());
+    let status = point.get("status").and_then(|text| Filter::of_status(text).ok());
     let filter = filter.and(&status.unwrap_or_default());
     let first = point.get("first").map(|_| value(point, "first"));
     let lenient = value(point, "lenient");

@@ -71,6 +71,26 @@ impl Settings {
     }
 }
 
+impl EngineKind {
+    /// Checks whether this engine models the settings.
+    ///
+    /// # Errors
+    /// As [`Settings::check`], and if the settings ask for what only the flit engine models: channels
+    /// released when passed, and lanes that share a link.
+    pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
+        settings.check()?;
+        match self {
+            EngineKind::Worm if settings.release == Release::Passed => {
+                Err(BadSettings::FlitOnly("--release passed"))
+            }
+            EngineKind::Worm if settings.lanes == Lanes::Shared => {
+                Err(BadSettings::FlitOnly("--lanes shared"))
+            }
+            EngineKind::Worm | EngineKind::Flit => Ok(()),
+        }
+    }
+}
+
 /// A network that runs along with whoever creates messages.
 ///
 /// An engine always stands in an *open* cycle, [`now`](Engine::now): its deliveries have been

@@ -26,7 +26,7 @@ struct Line {
 
 pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Fault> {
     let grid = input::machine(&args.machine)?;
-    let (settings, engine) = net::settings(&args.network, grid)?;
+    let (settings, engine) = net::settings(&args.network)?;
     let mut messages = read(io::stdin().lock(), &grid, args.network.flits)?;
     // Ids are the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));

@@ -148,7 +148,7 @@ pub const ALL: &[Parameter] = &[
         applies: Applies::Log,
         default: &[],
         read: |text| {
-            status(text)
+            Filter::of_status(text)
                 .map(|_| text.to_string())
                 .map_err(|bad| BadName { span: 0..text.len(), ..bad })
         },
@@ -312,12 +312,6 @@ fn count(text: &str, least: u64) -> Result<String, BadName> {
         Ok(value) if value >= least => Ok(value.to_string()),
         _ => Err(whole(text, &format!("is not a whole number of at least {least}"))),
     }
-}
-
-/// `1,5` is the filter `status=1,status=5`.
-pub(crate) fn status(text: &str) -> Result<Filter, BadName> {
-    let conditions: Vec<String> = text.split(',').map(|part| format!("status={part}")).collect();
-    conditions.join(",").parse()
 }
 
 fn whole(text: &str, reason: &str) -> BadName {

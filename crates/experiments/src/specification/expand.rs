@@ -177,7 +177,7 @@ fn checked(values: &[Option<Value>]) -> Result<Point, SpecificationError> {
     if let Err(error) = workload.check(&grid) {
         return fail("sides", error.to_string());
     }
-    if let Err((name, reason)) = scenario::check_network(&point, &workload, grid) {
+    if let Err((name, reason)) = scenario::check(&point, &workload, grid) {
         return fail(name, reason);
     }
     let (warmup, jobs): (u64, u64) =

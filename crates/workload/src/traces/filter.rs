@@ -56,6 +56,24 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// The filter of a list of status values: `1,5` is `status=1,status=5`.
+    ///
+    /// # Errors
+    /// If a value is no whole number; the span is in bytes of `text`.
+    pub fn of_status(text: &str) -> Result<Filter, BadName> {
+        let mut filter = Filter::default();
+        let mut at = 0;
+        for part in text.split(',') {
+            let condition: Result<Filter, BadName> = format!("status={part}").parse();
+            let span = at..at + part.len();
+            filter = filter.and(&condition.map_err(|bad| BadName { span, ..bad })?);
+            at += part.len() + 1;
+        }
+        Ok(filter)
+    }
+}
+
 impl FromStr for Filter {
     type Err = BadName;
 

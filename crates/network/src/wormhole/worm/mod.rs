@@ -37,9 +37,9 @@ use std::collections::BinaryHeap;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 
-use crate::channel::{Channels, Lanes};
+use crate::channel::Channels;
 use crate::deadlock::Deadlock;
-use crate::engine::{BadSettings, Engine, Release, Settings};
+use crate::engine::{BadSettings, Engine, EngineKind, Settings};
 use crate::message::{Entered, Message, News};
 use crate::path::Path;
 use later::Later;
@@ -80,16 +80,9 @@ impl Worm {
     /// An empty network.
     ///
     /// # Errors
-    /// If buffers have no place, or the settings ask for what only the flit engine models: channels
-    /// released when passed, and lanes that share a link.
+    /// As [`EngineKind::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Worm, BadSettings> {
-        settings.check()?;
-        if settings.release == Release::Passed {
-            return Err(BadSettings::FlitOnly("--release passed"));
-        }
-        if settings.lanes == Lanes::Shared {
-            return Err(BadSettings::FlitOnly("--lanes shared"));
-        }
+        EngineKind::Worm.check(&settings)?;
         let channels = Channels::new(grid, settings.lanes);
         let pace = u64::from(settings.routing_delay) + 1;
         Ok(Worm {
