@@ -111,6 +111,34 @@ impl BaseSet {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
+    /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other` have
+    /// computed one part each, which lie at these offsets from the base of the shape's bounding box.
+    pub fn first_with(
+        &mut self,
+        other: &BaseSet,
+        offsets: [Point; 2],
+        bounding: Sides,
+    ) -> Option<Point> {
+        let starts: Sides = std::array::from_fn(|axis| self.grid.starts(axis, bounding[axis]));
+        let id = |offset: Point, [x, y, z]: Point| {
+            self.grid.id([offset[0] + x, offset[1] + y, offset[2] + z]).index()
+        };
+        for z in 0..starts[2] {
+            for y in 0..starts[1] {
+                for x in (0..starts[0]).step_by(64) {
+                    let count = usize::from((starts[0] - x).min(64));
+                    self.touched += 2;
+                    let own = window(&self.words, id(offsets[0], [x, y, z]), count);
+                    let both = own & window(&other.words, id(offsets[1], [x, y, z]), count);
+                    if both != 0 {
+                        return Some([x + both.trailing_zeros() as u16, y, z]);
+                    }
+                }
+            }
+        }
+        None
+    }
+
     /// The bases of the shape last computed, in scan order.
     pub fn iter(&self, scan: Scan) -> impl Iterator<Item = Point> + '_ {
         scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
@@ -175,6 +203,14 @@ fn and_shifted(words: &mut [u64], shift: usize) {
         words[count - skip - 1] &= words[count - 1] >> bits;
     }
     words[count - skip..].fill(0);
+}
+
+/// The `count` bits (1 to 64) from a bit on, in the low bits of a word.
+fn window(words: &[u64], from: usize, count: usize) -> u64 {
+    let (word, shift) = (from / 64, from % 64);
+    let next = words.get(word + 1).copied().unwrap_or(0);
+    // Two shifts, since one by 64 is none.
+    (words[word] >> shift | next << 1 << (63 - shift)) & (u64::MAX >> (64 - count))
 }
 
 /// Word `index` of `words >> shift`.

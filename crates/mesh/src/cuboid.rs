@@ -117,9 +117,12 @@ impl Cuboid {
     }
 
     /// The box cut at the ends of wrapping axes: one to eight boxes that do not wrap.
+    #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));
-        (0..8usize).filter_map(move |code| {
+        let wraps = runs.iter().any(|[_, beyond]| beyond.1 > 0);
+        let codes = if wraps { 8 } else { 1 };
+        (0..codes).filter_map(move |code: usize| {
             let run = |axis: usize| runs[axis][code >> axis & 1];
             let ([x, y, z], lengths) = ([run(0), run(1), run(2)], [run(0).1, run(1).1, run(2).1]);
             lengths.iter().all(|&length| length > 0).then(|| Cuboid::new([x.0, y.0, z.0], lengths))

@@ -111,11 +111,13 @@ impl Grid {
     }
 
     /// The side of one axis.
+    #[inline]
     pub fn side(&self, axis: usize) -> u16 {
         self.sides[axis]
     }
 
     /// Whether an axis wraps.
+    #[inline]
     pub fn wraps(&self, axis: usize) -> bool {
         self.wraps[axis]
     }
@@ -149,6 +151,7 @@ impl Grid {
     }
 
     /// Whether a box of these sides fits the empty grid, unturned.
+    #[inline]
     pub fn fits(&self, sides: Sides) -> bool {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
@@ -156,6 +159,7 @@ impl Grid {
     /// The number of canonical bases on an axis for a side: `n - s + 1` where the axis does not
     /// wrap; on a ring 1 if the side closes it and `n` otherwise; 0 if the side is longer than the
     /// axis. Canonical bases are `0..starts` and stand for distinct sets of nodes.
+    #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
         match side {

@@ -18,6 +18,7 @@ mod orientation;
 pub mod picture;
 mod request;
 mod scan;
+mod search;
 mod tile;
 
 pub use bases::BaseSet;
@@ -28,4 +29,5 @@ pub use occupancy::Occupancy;
 pub use orientation::orientations;
 pub use request::{JobId, Request};
 pub use scan::{Scan, ScanError};
+pub use search::{Asked, BoxSearch, SearchWork, Ways};
 pub use tile::tile;

@@ -72,30 +72,54 @@ impl Occupancy {
         })
     }
 
-    /// Marks every node of a box as not free.
+    /// Marks every node of a box as not free. O(rows of the box).
     ///
     /// All of them must be free; that is an invariant, and checked.
     pub fn take(&mut self, cuboid: &Cuboid) {
-        for (from, length) in self.rows(cuboid) {
-            for (word, mask) in pieces(from, length) {
-                assert_eq!(self.words[word] & mask, mask, "{cuboid:?} holds a node that is busy");
-                self.words[word] &= !mask;
-            }
-        }
+        let mut all = true;
+        self.change(cuboid, |word, mask| {
+            all &= *word & mask == mask;
+            *word &= !mask;
+        });
+        assert!(all, "{cuboid:?} holds a node that is busy");
         self.count -= cuboid.volume();
     }
 
-    /// Marks every node of a box as free.
+    /// Marks every node of a box as free. O(rows of the box).
     ///
     /// None of them may be free already; that is an invariant, and checked.
     pub fn give(&mut self, cuboid: &Cuboid) {
-        for (from, length) in self.rows(cuboid) {
-            for (word, mask) in pieces(from, length) {
-                assert_eq!(self.words[word] & mask, 0, "{cuboid:?} holds a node that is free");
-                self.words[word] |= mask;
+        let mut none = true;
+        self.change(cuboid, |word, mask| {
+            none &= *word & mask == 0;
+            *word |= mask;
+        });
+        assert!(none, "{cuboid:?} holds a node that is free");
+        self.count += cuboid.volume();
+    }
+
+    /// Hands every word that a box touches to a function, with the box's bits in it.
+    #[inline]
+    fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
+        debug_assert!(cuboid.lies_on(&self.grid), "{cuboid:?} does not lie on {}", self.grid);
+        let [w, d, _] = self.grid.sides().map(usize::from);
+        for piece in cuboid.unwrapped(&self.grid) {
+            let ([x, y, z], [a, b, c]) =
+                (piece.base.map(usize::from), piece.sides.map(usize::from));
+            for plane in z..z + c {
+                let mut from = x + w * (y + d * plane);
+                for _ in 0..b {
+                    let (word, shift) = (from / 64, from % 64);
+                    if shift + a <= 64 {
+                        change(&mut self.words[word], (u64::MAX >> (64 - a)) << shift);
+                    } else {
+                        pieces(from, a)
+                            .for_each(|(word, mask)| change(&mut self.words[word], mask));
+                    }
+                    from += w;
+                }
             }
         }
-        self.count += cuboid.volume();
     }
 
     /// Marks one node as not free, and says whether it was free.

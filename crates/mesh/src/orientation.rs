@@ -13,7 +13,35 @@ use crate::Sides;
 /// let turned: Vec<_> = orientations([2, 2, 5]).collect();
 /// assert_eq!(turned, [[2, 2, 5], [2, 5, 2], [5, 2, 2]]);
 /// ```
+#[inline]
 pub fn orientations([a, b, c]: Sides) -> impl Iterator<Item = Sides> {
-    let all = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
-    (0..6).filter(move |&index| !all[..index].contains(&all[index])).map(move |index| all[index])
+    let [first, second, third] = [[a, b, c], [a, c, b], [b, a, c]];
+    let [fourth, fifth, sixth] = [[b, c, a], [c, a, b], [c, b, a]];
+    let (turned, count) = match (a == b, b == c, a == c) {
+        (true, true, _) => ([first; 6], 1),
+        (true, false, _) => ([first, second, fifth, first, first, first], 3),
+        (_, true, _) => ([first, third, fourth, first, first, first], 3),
+        (_, _, true) => ([first, second, third, first, first, first], 3),
+        _ => ([first, second, third, fourth, fifth, sixth], 6),
+    };
+    turned.into_iter().take(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_distinct_permutation_comes_once_and_in_order() {
+        for [a, b, c] in (0..27u16).map(|code| [code % 3, code / 3 % 3, code / 9]) {
+            let all = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
+            let mut expected = Vec::new();
+            for turned in all {
+                if !expected.contains(&turned) {
+                    expected.push(turned);
+                }
+            }
+            assert_eq!(orientations([a, b, c]).collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -61,15 +61,34 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 }
 
 #[test]
-fn the_engine_goes_over_a_word_a_pass() {
-    // A copy, one pass for 2 along x, one for 2 along y, and the rows of bases up to the first: 64
-    // nodes are one word.
+fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
+    // From (0,0) over the end of the row, so to the row at which the box ends.
     let found = asked(&mut machine("ff", "mesh:8x8", &busy), [2, 2, 1]);
-    assert_eq!(found, Work { boxes: 0, words: 3 + 4, upkeep: 0 });
-    // Five takes three passes: 2, 4, 5.
-    let found = asked(&mut machine("ff", "mesh:8x8", &[]), [5, 1, 1]);
-    assert_eq!(found.words, 4 + 1);
+    assert_eq!(found, Work { boxes: 2, words: 0, upkeep: 0 });
+    // Eight rows and the row of zeros after them.
+    let found = asked(&mut machine("ff:rows", "mesh:8x8", &busy), [2, 2, 1]);
+    assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
+    // The whole set: a copy, one pass for 2 along x, one for 2 along y, and the looks at 3 * 7 bases
+    // and one more; 64 nodes are one word.
+    let found = asked(&mut machine("ff:scan=x-y", "mesh:8x8", &busy), [2, 2, 1]);
+    assert_eq!(found, Work { boxes: 0, words: 3 + 1, upkeep: 0 });
+}
+
+#[test]
+fn the_engine_remembers_a_refusal() {
+    let busy = [Cuboid::new([0, 3, 0], [8, 2, 1]), Cuboid::new([3, 0, 0], [2, 1, 1])];
+    let mut machine = machine("tff", "mesh:8x8", &busy);
+    assert!(asked(&mut machine, [8, 4, 1]).boxes > 0);
+    // A turned one and a larger one are refused for the same reason, without a look.
+    machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
+    assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
+    assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
+    // What is released is not where it would fit.
+    machine.release(JobId(101)).unwrap();
+    assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
+    machine.release(JobId(100)).unwrap();
+    assert!(machine.probe(&Request::shape([8, 4, 1])).is_ok());
 }
 
 #[test]

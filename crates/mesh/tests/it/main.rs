@@ -4,3 +4,4 @@ mod bases;
 mod largest;
 mod naive;
 mod occupancy;
+mod search;

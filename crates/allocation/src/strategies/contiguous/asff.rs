@@ -24,7 +24,7 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
+use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::claim::{Claim, Grants, Over, Recognition, Shape};
 use crate::spec::{ANY_GRID, Spec};
@@ -81,10 +81,15 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let peripheral = options.get("place") == "peripheral";
     Box::new(AllShapes {
         grid: *grid,
-        peripheral: options.get("place") == "peripheral",
-        search: BaseSearch::of(*grid, options),
+        peripheral,
+        search: if peripheral {
+            BaseSearch::of_bases(*grid, options)
+        } else {
+            BaseSearch::of(*grid, options, Scan::default())
+        },
         shapes: Vec::new(),
         tested: 0,
     })
@@ -132,24 +137,37 @@ impl AllShapes {
 
 impl Strategy for AllShapes {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        factor_shapes_into(nodes(request)?, &self.grid, &mut self.shapes);
+        let nodes = nodes(request)?;
+        factor_shapes_into(nodes, &self.grid, &mut self.shapes);
         self.search.load(free);
+        if !self.peripheral {
+            let asked = asked_by_count(nodes);
+            let found = self.search.first(free, asked, &self.shapes, Scan::default());
+            return found.map(Placement::Whole);
+        }
         for index in 0..self.shapes.len() {
             let shape = self.shapes[index];
-            let base = if self.peripheral {
-                self.outermost(free, shape)
-            } else {
-                self.search.first(free, shape, Scan::default())
-            };
-            if let Some(base) = base {
+            if let Some(base) = self.outermost(free, shape) {
                 return Some(Placement::Whole(Cuboid::new(base, shape)));
             }
         }
         None
     }
 
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
+    }
+
     fn work(&self) -> Work {
         Work::of_boxes(self.tested) + self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -13,7 +13,7 @@
 //! direction of the scan, so it is an option.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
+use pavior_mesh::{Grid, Occupancy, Request, Scan};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
@@ -28,7 +28,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     contiguous: true,
     turns: false,
     options: &[SEARCH, TURN_OFF, SCAN],
-    variants: &["", "plain", "turn=all", "scan=yx", "scan=x-y"],
+    variants: &["", "plain", "leaps", "rows", "turn=all", "scan=yx", "scan=x-y"],
     supports: ANY_GRID,
     claim,
     build,
@@ -62,17 +62,16 @@ pub(in crate::strategies) fn claim(options: &Options) -> Claim {
 }
 
 pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let scan = scan_of(options);
     Box::new(FirstFit {
-        grid: *grid,
         turn: Turn::of(options),
-        scan: scan_of(options),
-        search: BaseSearch::of(*grid, options),
+        scan,
+        search: BaseSearch::of(*grid, options, scan),
     })
 }
 
 #[derive(Clone)]
 struct FirstFit {
-    grid: Grid,
     turn: Turn,
     scan: Scan,
     search: BaseSearch,
@@ -81,16 +80,26 @@ struct FirstFit {
 impl Strategy for FirstFit {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         self.search.load(free);
-        let mut shapes = self.turn.shapes(self.grid, request);
-        let found = shapes.find_map(|shape| {
-            let base = self.search.first(free, shape, self.scan)?;
-            Some(Cuboid::new(base, shape))
-        });
+        let shape = request.shape?;
+        let (asked, shapes) = (self.turn.name(shape), self.turn.of_shape(shape));
+        let found = self.search.first(free, asked, &shapes, self.scan);
         found.map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
     }
 
     fn work(&self) -> Work {
         self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -18,11 +18,11 @@
 //! papers that came later. Tori are ours; in 3D no paper says which side would take the doubling.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan, Sides};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::TURN_ON;
+use super::super::shared::turning::{FewShapes, TURN_ON};
 use crate::claim::{Claim, Grants, Recognition, Shape};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
@@ -83,7 +83,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(FlexFold {
         grid: *grid,
         folds: folds(options),
-        search: BaseSearch::of(*grid, options),
+        search: BaseSearch::of(*grid, options, Scan::default()),
     })
 }
 
@@ -97,15 +97,26 @@ struct FlexFold {
 impl Strategy for FlexFold {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         self.search.load(free);
-        let found = shapes(self.folds, self.grid, request).find_map(|shape| {
-            let base = self.search.first(free, shape, Scan::default())?;
-            Some(Cuboid::new(base, shape))
-        });
+        let shapes: FewShapes = shapes(self.folds, self.grid, request).collect();
+        let asked = request.shape.map_or(Asked::Once, Asked::Alone);
+        let found = self.search.first(free, asked, &shapes, Scan::default());
         found.map(Placement::Whole)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
     }
 
     fn work(&self) -> Work {
         self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -22,12 +22,12 @@
 //! places as nodes, for one bounding box, and the paper is about meshes.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
+use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::TURN_ON;
+use super::super::shared::turning::{FewShapes, TURN_ON};
 use crate::claim::{Claim, Grants, Recognition, Shape};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
@@ -73,12 +73,11 @@ fn claim(_: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let search = BaseSearch::of(*grid, options);
     Box::new(LShaped {
         grid: *grid,
         folds: folds(options),
-        ell_search: EllSearch::like(&search, *grid),
-        search,
+        ell_search: EllSearch::of(*grid, options),
+        search: BaseSearch::of(*grid, options, Scan::default()),
         ells: Vec::new(),
     })
 }
@@ -96,10 +95,10 @@ impl Strategy for LShaped {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let shape = request.shape?;
         self.search.load(free);
-        for sides in self.folds.of(shape, self.grid) {
-            if let Some(base) = self.search.first(free, sides, Scan::default()) {
-                return Some(Placement::Whole(Cuboid::new(base, sides)));
-            }
+        let folds: FewShapes = self.folds.of(shape, self.grid).collect();
+        let found = self.search.first(free, Asked::Alone(shape), &folds, Scan::default());
+        if let Some(cuboid) = found {
+            return Some(Placement::Whole(cuboid));
         }
         ells_into(shape, &self.grid, self.folds.turned, &mut self.ells);
         self.ell_search.load(free);
@@ -107,8 +106,20 @@ impl Strategy for LShaped {
         found.map(|parts| Placement::Parts(parts.to_vec()))
     }
 
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
+    }
+
     fn work(&self) -> Work {
         self.search.work() + self.ell_search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -24,8 +24,9 @@
 //! compact box of exactly so many nodes. 3D and wraps are ours.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations, volume};
+use pavior_mesh::{Asked, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
+use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::factor_shapes::most_compact;
 use super::super::shared::turning::{TURN_ON, Turn};
 use crate::claim::{Claim, Grants, Question, Recognition, Shape};
@@ -38,8 +39,8 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Chang & Mohapatra 1998",
     contiguous: false,
     turns: true,
-    options: &[TURN_ON],
-    variants: &["", "turn=none"],
+    options: &[SEARCH, TURN_ON],
+    variants: &["", "plain", "turn=none"],
     supports: ANY_GRID,
     claim,
     build,
@@ -58,7 +59,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(Anca {
         grid: *grid,
         turn: Turn::of(options),
-        bases: BaseSet::new(*grid),
+        search: BaseSearch::of(*grid, options, Scan::default()),
         left: Occupancy::all_free(*grid),
         frames: Vec::new(),
         parts: Vec::new(),
@@ -75,7 +76,7 @@ fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
 struct Anca {
     grid: Grid,
     turn: Turn,
-    bases: BaseSet,
+    search: BaseSearch,
     /// Scratch: the nodes that the pieces placed so far have left free.
     left: Occupancy,
     /// Scratch: the pieces of a level, largest first.
@@ -94,16 +95,20 @@ impl Anca {
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            let most = if self.turn == Turn::All { 6 } else { 1 };
-            let placed = orientations(frame).take(most).find_map(|sides| {
-                let base = self.bases.find(&self.left, sides, Scan::default())?;
-                Some(Cuboid::new(base, sides))
-            });
-            let Some(part) = placed else { return false };
+            // The first frame is asked of the state as it is; the others of one that never was.
+            let asked = if self.parts.is_empty() { self.turn.name(frame) } else { Asked::Once };
+            let shapes = self.turn.of_shape(frame);
+            self.search.load(&self.left);
+            let placed = self.search.first(&self.left, asked, &shapes, Scan::default());
+            let Some(part) = placed else { break };
             self.left.take(&part);
             self.parts.push(part);
+            self.search.granted(&Placement::Whole(part));
         }
-        true
+        for &part in &self.parts {
+            self.search.given_up(part);
+        }
+        self.parts.len() == self.frames.len()
     }
 
     /// Goes to the next level, or says that there is none.
@@ -143,8 +148,20 @@ impl Strategy for Anca {
         Some(Placement::Parts(self.parts.clone()))
     }
 
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
+    }
+
     fn work(&self) -> Work {
-        self.work + Work::of_words(self.bases.words_touched())
+        self.work + self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

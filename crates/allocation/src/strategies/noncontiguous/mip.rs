@@ -12,7 +12,7 @@
 //!
 //! The fallback is the rule of `linear-first:row-major`, and its code.
 //!
-//! Cost: O(d(n)) base sets of O(N/64 log(side)) each for the d(n) shapes, and O(N) for the fallback.
+//! Cost: a First Fit for each of the d(n) shapes, and O(N) for the fallback.
 //!
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80, 2018.
@@ -20,10 +20,11 @@
 //! before them if it has exactly n nodes. 3D and wraps (for the boxes) are ours.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, order, volume};
+use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan, Sides, order, volume};
 
+use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::curve::{Curve, Packing};
-use super::super::shared::factor_shapes::factor_shapes;
+use super::super::shared::factor_shapes::factor_shapes_into;
 use super::by_count;
 use crate::spec::{ANY_GRID, Spec};
 use crate::{Placement, Strategy, Work};
@@ -34,17 +35,19 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Bani-Mohammad & Ababneh 2018",
     contiguous: false,
     turns: true,
-    options: &[],
-    variants: &[""],
+    options: &[SEARCH],
+    variants: &["", "plain"],
     supports: ANY_GRID,
     claim: by_count,
     build,
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(MinimumInterference {
         grid: *grid,
-        bases: BaseSet::new(*grid),
+        search: BaseSearch::of(*grid, options, Scan::default()),
+        shapes: Vec::new(),
+        boxes: Vec::new(),
         curve: Curve::new(*grid, order::row_major(grid)),
     })
 }
@@ -52,7 +55,11 @@ fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
 #[derive(Clone)]
 struct MinimumInterference {
     grid: Grid,
-    bases: BaseSet,
+    search: BaseSearch,
+    /// Scratch: the boxes of n nodes.
+    shapes: Vec<Sides>,
+    /// Scratch: the shape asked for, and these.
+    boxes: Vec<Sides>,
     curve: Curve,
 }
 
@@ -63,18 +70,32 @@ impl Strategy for MinimumInterference {
             return None;
         }
         let asked = request.shape.filter(|&shape| volume(shape) == u64::from(nodes));
-        let mut place = |shape: Sides| {
-            let base = self.bases.find(free, shape, Scan::default())?;
-            Some(Placement::Whole(Cuboid::new(base, shape)))
-        };
-        asked
-            .and_then(&mut place)
-            .or_else(|| factor_shapes(nodes, &self.grid).into_iter().find_map(place))
-            .or_else(|| self.curve.find(free, nodes, Packing::MinSpan))
+        let asked = asked.filter(|&shape| self.grid.fits(shape));
+        factor_shapes_into(nodes, &self.grid, &mut self.shapes);
+        self.boxes.clear();
+        self.boxes.extend(asked.into_iter().chain(self.shapes.iter().copied()));
+        self.search.load(free);
+        let name = asked.map_or(asked_by_count(nodes), Asked::Alone);
+        match self.search.first(free, name, &self.boxes, Scan::default()) {
+            Some(cuboid) => Some(Placement::Whole(cuboid)),
+            None => self.curve.find(free, nodes, Packing::MinSpan),
+        }
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
     }
 
     fn work(&self) -> Work {
-        self.curve.work() + Work::of_words(self.bases.words_touched())
+        self.curve.work() + self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -34,9 +34,9 @@
 //! Ls nor the nuclei are defined: unsupported.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_mesh::{Asked, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::BaseSearch;
+use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::factor_shapes::factor_shapes_into;
 use super::super::shared::growth::{Growth, NeighbourRule, runs_along_x};
@@ -50,8 +50,8 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     source: "Shdefat, Bani-Mohammad & Ababneh 2023",
     contiguous: false,
     turns: true,
-    options: &[SUCCESS, NEIGHBOURS],
-    variants: &["", "guarantee", "neighbours=right-up", "guarantee:neighbours=right-up"],
+    options: &[SUCCESS, NEIGHBOURS, OptionSpec { bare: false, ..SEARCH }],
+    variants: &["", "plain", "guarantee", "neighbours=right-up", "guarantee:neighbours=right-up"],
     supports,
     claim,
     build,
@@ -97,14 +97,15 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         "right-up" => NeighbourRule::RightUp,
         _ => NeighbourRule::FourWay,
     };
-    let search = BaseSearch::Engine(BaseSet::new(*grid));
     Box::new(NeighbourAllocation {
         grid: *grid,
         guarantee: options.get("success") == "guarantee",
-        ell_search: EllSearch::like(&search, *grid),
-        search,
+        ell_search: EllSearch::of(*grid, options),
+        search: BaseSearch::of(*grid, options, Scan::default()),
+        nuclei: BaseSearch::of_bases(*grid, options),
         growth: Growth::new(*grid, rule),
         shapes: Vec::new(),
+        boxes: Vec::new(),
         ells: Vec::new(),
         tested: 0,
     })
@@ -115,10 +116,13 @@ struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
     search: BaseSearch,
+    nuclei: BaseSearch,
     ell_search: EllSearch,
     growth: Growth,
     /// The boxes of n nodes.
     shapes: Vec<Sides>,
+    /// Scratch: the shape asked for, and these.
+    boxes: Vec<Sides>,
     ells: Vec<Ell>,
     /// Bases of nuclei.
     tested: u64,
@@ -156,10 +160,12 @@ impl NeighbourAllocation {
     fn whole(&mut self, free: &Occupancy, asked: Option<Sides>, nodes: u32) -> Option<Placement> {
         let is_exact = |shape: &Sides| volume(*shape) == u64::from(nodes);
         let exact = asked.filter(is_exact);
-        for sides in exact.into_iter().chain(self.shapes.iter().copied()) {
-            if let Some(base) = self.search.first(free, sides, Scan::default()) {
-                return Some(Placement::Whole(Cuboid::new(base, sides)));
-            }
+        self.boxes.clear();
+        self.boxes.extend(exact.into_iter().chain(self.shapes.iter().copied()));
+        let name = exact.map_or(asked_by_count(nodes), Asked::Alone);
+        let found = self.search.first(free, name, &self.boxes, Scan::default());
+        if let Some(cuboid) = found {
+            return Some(Placement::Whole(cuboid));
         }
         let rectangle = exact.or(self.shapes.first().copied().filter(|_| asked.is_none()))?;
         ells_into(rectangle, &self.grid, true, &mut self.ells);
@@ -176,8 +182,8 @@ impl NeighbourAllocation {
         limited: bool,
     ) -> Option<Cuboid> {
         for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
-            self.search.compute(free, sides);
-            let (search, growth) = (&self.search, &mut self.growth);
+            self.nuclei.compute(free, sides);
+            let (search, growth) = (&self.nuclei, &mut self.growth);
             let bases = Scan::default().bases(self.grid, sides).inspect(|_| self.tested += 1);
             let found = bases
                 .filter(|&base| search.is_base(base, sides))
@@ -201,6 +207,9 @@ impl Strategy for NeighbourAllocation {
         }
         factor_shapes_into(nodes, &self.grid, &mut self.shapes);
         let asked = request.shape.filter(|shape| shape[2] == 1);
+        self.search.load(free);
+        self.ell_search.load(free);
+        self.nuclei.load(free);
         let whole = self.whole(free, asked, nodes);
         if whole.is_some() {
             return whole;
@@ -222,11 +231,24 @@ impl Strategy for NeighbourAllocation {
         Some(Placement::Parts(parts))
     }
 
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
+    }
+
     fn work(&self) -> Work {
         Work::of_boxes(self.tested)
             + self.search.work()
+            + self.nuclei.work()
             + self.ell_search.work()
             + self.growth.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

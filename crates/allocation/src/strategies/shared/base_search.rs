@@ -1,34 +1,57 @@
-//! First Fit's two searches: the strategies that find the bases of a shape in a bitmap.
+//! First Fit's searches: how the strategies that take the first free base find it.
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{Asked, BaseSet, BoxSearch, Cuboid, Grid, Occupancy, Point, Scan, Sides, Ways};
 
 use super::prefix_sums::PrefixSums;
-use crate::Work;
+use crate::{Placement, Work};
 
 /// The option `search`.
 pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
-    values: Values::OneOf(&["engine", "plain"]),
+    values: Values::OneOf(&["engine", "plain", "leaps", "rows"]),
     default: "engine",
-    meaning: "the word-parallel search, or the literature's; the answers are the same",
+    meaning: "the exact engine, the literature's search, or one of the engine's two searches \
+              alone; the answers are the same",
     bare: true,
 };
 
-/// A search for the free bases of a shape. `plain` is the literature's, as a table of prefix sums:
-/// O(N) to fill it once for all shapes, then O(1) a base. `engine` is the word-parallel base set of
-/// `pavior_mesh`: O(N/64 log(side)) a shape.
+/// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
+/// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
+/// [`BoxSearch`]; `leaps` and `rows` are its two searches, each alone and without memory. Scan orders
+/// other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
 #[derive(Clone)]
 pub(in crate::strategies) enum BaseSearch {
     Plain(PrefixSums),
-    Engine(BaseSet),
+    Engine(Box<BoxSearch>),
+    Set(BaseSet),
+}
+
+/// The name of a question that a count of nodes alone determines.
+pub(in crate::strategies) fn asked_by_count(nodes: u32) -> Asked {
+    // No box has a side of 0, so that no shape has this name.
+    Asked::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
-    pub(in crate::strategies) fn of(grid: Grid, options: &Options) -> BaseSearch {
+    /// The search that the options name, for strategies that keep to a scan order.
+    pub(in crate::strategies) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
+        let alone = Ways { leaps: false, rows: false, memory: false, ..Ways::default() };
+        let ways = match options.get("search") {
+            "plain" => return BaseSearch::Plain(PrefixSums::new(grid)),
+            _ if !scan.is_row_major() => return BaseSearch::Set(BaseSet::new(grid)),
+            "leaps" => Ways { leaps: true, ..alone },
+            "rows" => Ways { rows: true, ..alone },
+            _ => Ways::default(),
+        };
+        BaseSearch::Engine(Box::new(BoxSearch::with(grid, ways)))
+    }
+
+    /// The search that the options name, for questions about single bases.
+    pub(in crate::strategies) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
-            _ => BaseSearch::Engine(BaseSet::new(grid)),
+            _ => BaseSearch::Set(BaseSet::new(grid)),
         }
     }
 
@@ -39,16 +62,45 @@ impl BaseSearch {
         }
     }
 
-    /// The first base, in scan order, of a shape that fits the grid.
+    /// These nodes are now taken.
+    pub(in crate::strategies) fn granted(&mut self, placement: &Placement) {
+        if let BaseSearch::Engine(search) = self {
+            placement.parts().iter().for_each(|part| search.take(part));
+        }
+    }
+
+    /// These nodes, granted together before, are free again.
+    pub(in crate::strategies) fn released(&mut self, placement: &Placement) {
+        if let BaseSearch::Engine(search) = self {
+            placement.parts().iter().for_each(|part| search.give(part));
+        }
+    }
+
+    /// A box that was granted only to see what would be left is free again.
+    pub(in crate::strategies) fn given_up(&mut self, cuboid: Cuboid) {
+        if let BaseSearch::Engine(search) = self {
+            search.untake(&cuboid);
+        }
+    }
+
+    /// The first base, in scan order, of the first of these shapes that has one.
     pub(in crate::strategies) fn first(
         &mut self,
         free: &Occupancy,
-        shape: Sides,
+        asked: Asked,
+        shapes: &[Sides],
         scan: Scan,
-    ) -> Option<Point> {
+    ) -> Option<Cuboid> {
+        let at = |&shape: &Sides, base: Option<Point>| Some(Cuboid::new(base?, shape));
+        let mut shapes_in_turn = shapes.iter();
         match self {
-            BaseSearch::Plain(sums) => sums.first(shape, scan),
-            BaseSearch::Engine(bases) => bases.find(free, shape, scan),
+            BaseSearch::Engine(search) => search.first(free, asked, shapes),
+            BaseSearch::Plain(sums) => {
+                shapes_in_turn.find_map(|shape| at(shape, sums.first(*shape, scan)))
+            }
+            BaseSearch::Set(set) => {
+                shapes_in_turn.find_map(|shape| at(shape, set.find(free, *shape, scan)))
+            }
         }
     }
 
@@ -56,22 +108,35 @@ impl BaseSearch {
     pub(in crate::strategies) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
-            BaseSearch::Engine(bases) => Work::of_words(bases.words_touched()),
+            BaseSearch::Set(set) => Work::of_words(set.words_touched()),
+            BaseSearch::Engine(search) => {
+                let work = search.work();
+                Work::of_boxes(work.boxes) + Work::of_words(work.words)
+            }
         }
     }
 
     /// Prepares [`BaseSearch::is_base`] for a shape that fits the grid.
     pub(in crate::strategies) fn compute(&mut self, free: &Occupancy, shape: Sides) {
-        if let BaseSearch::Engine(bases) = self {
-            bases.compute(free, shape);
+        if let BaseSearch::Set(set) = self {
+            set.compute(free, shape);
         }
     }
 
-    /// Whether the shape last computed is free at a canonical base.
+    /// Whether the shape last computed is free at a canonical base; for searches that
+    /// [`BaseSearch::of_bases`] made.
     pub(in crate::strategies) fn is_base(&self, base: Point, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
-            BaseSearch::Engine(bases) => bases.contains(base),
+            BaseSearch::Set(set) => set.contains(base),
+            BaseSearch::Engine(_) => unreachable!("it finds first bases only"),
+        }
+    }
+
+    /// Holds the engine's own list against the truth; panics where they disagree.
+    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+        if let BaseSearch::Engine(search) = self {
+            search.validate(free);
         }
     }
 }

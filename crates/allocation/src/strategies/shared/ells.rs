@@ -15,9 +15,10 @@
 //! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
 //! ceiling is the only choice that keeps the area.
 
+use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
-use super::base_search::BaseSearch;
+use super::prefix_sums::PrefixSums;
 use crate::Work;
 use crate::claim::Shape;
 
@@ -134,29 +135,34 @@ pub(in crate::strategies) fn ells_into(
     }
 }
 
-/// A search for the bases of an L: one search for each part.
+/// A search for the bases of an L.
 #[derive(Clone)]
-pub(in crate::strategies) struct EllSearch {
-    grid: Grid,
-    tall: BaseSearch,
-    /// For the second part; a table of prefix sums serves both.
-    short: Option<BaseSearch>,
-    tested: u64,
+pub(in crate::strategies) enum EllSearch {
+    /// Base by base.
+    Plain {
+        /// Counts the busy nodes of either part.
+        sums: PrefixSums,
+        /// Bases tested.
+        tested: u64,
+    },
+    /// The bases of the taller and of the other part, 64 at a time.
+    Sets(BaseSet, BaseSet),
 }
 
 impl EllSearch {
-    /// As the search for boxes is, plain or not.
-    pub(in crate::strategies) fn like(search: &BaseSearch, grid: Grid) -> EllSearch {
-        let short = match search {
-            BaseSearch::Plain(_) => None,
-            BaseSearch::Engine(_) => Some(BaseSearch::Engine(BaseSet::new(grid))),
-        };
-        EllSearch { grid, tall: search.clone(), short, tested: 0 }
+    /// The search that the option `search` names.
+    pub(in crate::strategies) fn of(grid: Grid, options: &Options) -> EllSearch {
+        match options.get("search") {
+            "plain" => EllSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
+            _ => EllSearch::Sets(BaseSet::new(grid), BaseSet::new(grid)),
+        }
     }
 
     /// Takes note of a state; call it before the searches in that state.
     pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
-        self.tall.load(free);
+        if let EllSearch::Plain { sums, .. } = self {
+            sums.load(free);
+        }
     }
 
     /// The parts at the first base in row-major order at which both are free.
@@ -165,25 +171,31 @@ impl EllSearch {
         free: &Occupancy,
         ell: Ell,
     ) -> Option<[Cuboid; 2]> {
-        let [tall, short] = ell.parts;
-        self.tall.compute(free, tall.sides);
-        if let Some(search) = &mut self.short {
-            search.compute(free, short.sides);
+        match self {
+            EllSearch::Plain { sums, tested } => {
+                let bases = Scan::default().bases(*free.grid(), ell.bounding());
+                let mut parts = bases.map(|base| ell.at(base)).inspect(|_| *tested += 1);
+                parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
+            }
+            EllSearch::Sets(tall, short) => {
+                let parts = ell.parts;
+                if !tall.compute(free, parts[0].sides) || !short.compute(free, parts[1].sides) {
+                    return None;
+                }
+                let offsets = parts.map(|part| part.base);
+                tall.first_with(short, offsets, ell.bounding()).map(|base| ell.at(base))
+            }
         }
-        let searches = (&self.tall, self.short.as_ref().unwrap_or(&self.tall));
-        let mut tested = 0;
-        let bases = Scan::default().bases(self.grid, ell.bounding()).inspect(|_| tested += 1);
-        let found = bases.map(|base| ell.at(base)).find(|[tall, short]| {
-            searches.0.is_base(tall.base, tall.sides) && searches.1.is_base(short.base, short.sides)
-        });
-        self.tested += tested;
-        found
     }
 
-    /// What it has looked at: bases of Ls, and what its searches for the parts have.
+    /// What it has looked at: bases of Ls one by one, or words of the sets.
     pub(in crate::strategies) fn work(&self) -> Work {
-        let short = self.short.as_ref().map_or(Work::default(), BaseSearch::work);
-        Work::of_boxes(self.tested) + self.tall.work() + short
+        match self {
+            EllSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
+            EllSearch::Sets(tall, short) => {
+                Work::of_words(tall.words_touched() + short.words_touched())
+            }
+        }
     }
 }
 

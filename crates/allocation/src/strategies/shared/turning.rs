@@ -1,7 +1,9 @@
 //! Which orientations of a request a strategy tries.
 
+use std::ops::Deref;
+
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Grid, Request, Sides, orientations};
+use pavior_mesh::{Asked, Grid, Request, Sides, orientations};
 
 use crate::claim::{Over, Shape};
 
@@ -12,6 +14,34 @@ pub(in crate::strategies) enum Turn {
     None,
     /// Every distinct permutation, in the order of the TBL paper.
     All,
+}
+
+/// At most six shapes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::strategies) struct FewShapes {
+    list: [Sides; 6],
+    count: usize,
+}
+
+impl FromIterator<Sides> for FewShapes {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = Sides>>(shapes: I) -> FewShapes {
+        let mut few = FewShapes::default();
+        for (place, shape) in few.list.iter_mut().zip(shapes) {
+            *place = shape;
+            few.count += 1;
+        }
+        few
+    }
+}
+
+impl Deref for FewShapes {
+    type Target = [Sides];
+
+    #[inline]
+    fn deref(&self) -> &[Sides] {
+        &self.list[..self.count]
+    }
 }
 
 /// The option `turn`, off unless asked for.
@@ -54,21 +84,33 @@ impl Turn {
         }
     }
 
+    /// The name under which a shape's refusal is remembered: one for all orientations.
+    #[inline]
+    pub(in crate::strategies) fn name(self, mut shape: Sides) -> Asked {
+        if self == Turn::All {
+            shape.sort_unstable();
+        }
+        Asked::Ordered(shape)
+    }
+
     /// The orientations of a request to try, in order, those that can fit the grid only.
     pub(in crate::strategies) fn shapes(
         self,
         grid: Grid,
         request: &Request,
     ) -> impl Iterator<Item = Sides> + use<> {
-        let most = match self {
-            Turn::None => 1,
-            Turn::All => 6,
-        };
-        let shape = request.shape;
-        shape
-            .into_iter()
-            .flat_map(move |shape| orientations(shape).take(most))
-            .filter(move |&sides| grid.fits(sides))
+        let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
+        let FewShapes { list, count } = shapes;
+        list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
+    }
+
+    /// The orientations of a shape to try, in order, whether they fit or not.
+    #[inline]
+    pub(in crate::strategies) fn of_shape(self, shape: Sides) -> FewShapes {
+        match self {
+            Turn::None => std::iter::once(shape).collect(),
+            Turn::All => orientations(shape).collect(),
+        }
     }
 }
 

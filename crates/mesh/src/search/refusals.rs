@@ -1,0 +1,146 @@
+//! What was refused before, and what has been released since.
+//!
+//! While nothing is released, what was refused is refused again, and so is all that is larger. After
+//! a release it can only fit at bases whose box meets what was released: the search looks there and
+//! nowhere else. Grants change nothing, they only make it harder to fit.
+
+use super::region::Region;
+use crate::{Cuboid, Grid, Sides};
+
+/// The name of a question, by which its refusal is remembered. The same name always comes with the
+/// same shapes, in whatever order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A question that is not remembered.
+    Once,
+    /// A question whose refusal tells nothing of others.
+    Alone([u16; 3]),
+    /// A question whose refusal refuses every name that is as large on each axis: each of the larger
+    /// one's shapes holds one of the smaller one's.
+    Ordered([u16; 3]),
+}
+
+/// The last few refusals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refusals {
+    kept: [Option<Refusal>; KEPT],
+    next: usize,
+}
+
+const KEPT: usize = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    asked: Asked,
+    /// A box around all that was released since.
+    released: Option<Cuboid>,
+}
+
+/// What is known of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Nothing.
+    Nothing,
+    /// It fits nowhere.
+    Refused,
+    /// It fits nowhere but where it meets this box.
+    Except(Cuboid),
+}
+
+impl Known {
+    /// Where a shape's first base is if there is one; none if it has none.
+    #[inline(always)]
+    pub(super) fn region(&self, grid: &Grid, shape: Sides) -> Option<Region> {
+        match self {
+            Known::Nothing => Region::whole(grid, shape),
+            Known::Refused => None,
+            Known::Except(cuboid) => Region::meeting(grid, shape, cuboid),
+        }
+    }
+}
+
+impl Refusals {
+    /// What is known of a question.
+    pub(super) fn of(&self, asked: Asked) -> Known {
+        let mut known = Known::Nothing;
+        if asked == Asked::Once {
+            return known;
+        }
+        for refusal in self.kept.iter().flatten() {
+            if refusal.refuses(asked) {
+                match refusal.released {
+                    None => return Known::Refused,
+                    Some(released) => known = Known::Except(released),
+                }
+            }
+        }
+        known
+    }
+
+    /// The question was answered with a refusal now.
+    pub(super) fn note(&mut self, asked: Asked) {
+        if asked == Asked::Once {
+            return;
+        }
+        let same = |kept: &Option<Refusal>| kept.is_some_and(|kept| kept.asked == asked);
+        let index = self.kept.iter().position(same).unwrap_or_else(|| {
+            self.next = (self.next + 1) % KEPT;
+            self.next
+        });
+        self.kept[index] = Some(Refusal { asked, released: None });
+    }
+
+    /// Something is free again, and where does not matter.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.kept = [None; KEPT];
+    }
+
+    /// A box is free again.
+    pub(super) fn released(&mut self, grid: &Grid, cuboid: &Cuboid) {
+        for kept in &mut self.kept {
+            let Some(refusal) = kept else { continue };
+            let straight = straight(grid, cuboid);
+            let released =
+                refusal.released.map_or(straight, |released| around(&released, &straight));
+            // A search of half the machine is no better than one of all of it.
+            if u64::from(released.volume()) * 2 > u64::from(grid.nodes()) {
+                *kept = None;
+            } else {
+                refusal.released = Some(released);
+            }
+        }
+    }
+}
+
+impl Refusal {
+    /// Whether it refused this too.
+    fn refuses(&self, asked: Asked) -> bool {
+        match (self.asked, asked) {
+            (Asked::Ordered(refused), Asked::Ordered(asked)) => {
+                (0..3).all(|axis| asked[axis] >= refused[axis])
+            }
+            (refused, asked) => refused == asked,
+        }
+    }
+}
+
+/// The box, or the whole of an axis on which it passes the end.
+fn straight(grid: &Grid, cuboid: &Cuboid) -> Cuboid {
+    let mut straight = *cuboid;
+    for axis in 0..3 {
+        let n = grid.side(axis);
+        if u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]) > u32::from(n) {
+            (straight.base[axis], straight.sides[axis]) = (0, n);
+        }
+    }
+    straight
+}
+
+/// The smallest box around two that pass no end.
+fn around(a: &Cuboid, b: &Cuboid) -> Cuboid {
+    let base = std::array::from_fn(|axis| a.base[axis].min(b.base[axis]));
+    let end = |one: &Cuboid, axis: usize| one.base[axis] + one.sides[axis];
+    let sides = std::array::from_fn(|axis| end(a, axis).max(end(b, axis)) - base[axis]);
+    Cuboid::new(base, sides)
+}

@@ -1,0 +1,70 @@
+//! The widest instructions of the processor, chosen at run time.
+//!
+//! The searches are plain loops over arrays, which the compiler turns into vector instructions. Any
+//! x86-64 has 16-byte ones; AVX2 doubles that. So each search is compiled twice, and this file is
+//! the only place that knows.
+
+/// A search that can be compiled for several instruction sets. Implementations must be
+/// `#[inline(always)]`, with all that they call, or there is nothing to compile anew.
+pub(super) trait Kernel {
+    /// What it finds.
+    type Output;
+    /// Runs.
+    fn run(self) -> Self::Output;
+}
+
+/// Which instructions to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vectors {
+    /// Those that every processor of the architecture has.
+    Baseline,
+    /// AVX2 and the bit instructions that came with it. Made by [`Vectors::widest`] only, which has
+    /// seen that the processor has them.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Seen),
+}
+
+/// A proof that the processor was asked.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen(());
+
+impl Vectors {
+    /// The widest that this processor has.
+    pub(super) fn widest() -> Vectors {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            return Vectors::Avx2(Seen(()));
+        }
+        Vectors::Baseline
+    }
+
+    /// Runs a search with these instructions.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            Vectors::Baseline => baseline(kernel),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Seen` is made only where the processor was seen to have these features.
+            Vectors::Avx2(Seen(())) => unsafe { avx2(kernel) },
+        }
+    }
+}
+
+#[inline(never)]
+fn baseline<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}

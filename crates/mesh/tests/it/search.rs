@@ -1,0 +1,132 @@
+//! The exact search, every way of it, in lock-step with the definition.
+
+use pavior_mesh::{Asked, BoxSearch, Cuboid, Grid, Occupancy, Scan, Sides, Ways, orientations};
+
+/// A small generator, so that a step is the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Each way alone, and all together.
+fn ways() -> Vec<Ways> {
+    let all = Ways::default();
+    let plain = Ways { leaps: false, rows: false, memory: false, vectors: false, wide: false };
+    let mut ways = vec![all, plain];
+    for vectors in [false, true] {
+        ways.push(Ways { vectors, memory: true, ..plain });
+        ways.push(Ways { vectors, leaps: true, ..plain });
+        ways.push(Ways { vectors, rows: true, ..plain });
+        ways.push(Ways { vectors, rows: true, wide: true, ..plain });
+        ways.push(Ways { vectors, rows: true, memory: true, ..plain });
+        ways.push(Ways { vectors, leaps: true, memory: true, ..plain });
+        ways.push(Ways { vectors, leaps: true, rows: true, ..plain });
+    }
+    ways
+}
+
+/// The first free base, base by base.
+fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
+    let bases = Scan::default().bases(*free.grid(), shape);
+    bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
+}
+
+/// Random requests, grants and releases; every search must give the definition's answer each time.
+fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut free = Occupancy::all_free(grid);
+    let mut searches: Vec<BoxSearch> =
+        ways().into_iter().map(|ways| BoxSearch::with(grid, ways)).collect();
+    let mut busy: Vec<Cuboid> = Vec::new();
+    let mut request = [1; 3];
+    for step in 0..steps {
+        // The same request again, now and then, as the head of a queue asks.
+        if dice.below(3) > 0 {
+            request = std::array::from_fn(|axis| {
+                let n = grid.side(axis).min(longest);
+                1 + dice.below(u64::from(n)) as u16
+            });
+        }
+        let shapes: Vec<Sides> = orientations(request).filter(|&shape| grid.fits(shape)).collect();
+        let mut key = request;
+        key.sort_unstable();
+        let expected = shapes.iter().find_map(|&shape| first(&free, shape));
+        for search in &mut searches {
+            let found = search.first(&free, Asked::Ordered(key), &shapes);
+            assert_eq!(found, expected, "step {step} of {grid}: {request:?} {search:?}");
+        }
+        if step % 64 == 0 {
+            searches.iter().for_each(|search| search.validate(&free));
+        }
+        if let Some(cuboid) = expected
+            && dice.below(8) > 0
+        {
+            free.take(&cuboid);
+            searches.iter_mut().for_each(|search| search.take(&cuboid));
+            busy.push(cuboid);
+        }
+        while !busy.is_empty() && (busy.len() > most || dice.below(4) == 0) {
+            let cuboid = busy.swap_remove(dice.below(busy.len() as u64) as usize);
+            free.give(&cuboid);
+            searches.iter_mut().for_each(|search| search.give(&cuboid));
+        }
+    }
+}
+
+/// Sides, wraps, the longest side asked for, the most busy boxes.
+type Case = ([u16; 3], [bool; 3], u16, usize);
+
+const CASES: &[Case] = &[
+    ([8, 8, 8], [false; 3], 8, 20),
+    ([8, 8, 8], [true; 3], 8, 20),
+    ([8, 8, 8], [false; 3], 2, 90),
+    ([5, 4, 3], [true, false, true], 5, 12),
+    ([7, 6, 1], [false; 3], 7, 30),
+    ([7, 6, 1], [true, true, false], 4, 30),
+    ([16, 16, 1], [false; 3], 6, 70),
+    ([17, 5, 4], [true; 3], 6, 40),
+    ([3, 20, 3], [false, true, false], 9, 40),
+    ([33, 3, 4], [false, true, true], 12, 25),
+    ([64, 3, 3], [true, false, false], 20, 40),
+    ([65, 4, 1], [true; 3], 30, 25),
+    ([2, 3, 40], [false, false, true], 20, 25),
+    ([130, 2, 2], [false; 3], 60, 25),
+    ([1, 1, 30], [false, false, true], 12, 8),
+    ([16, 12, 6], [false; 3], 4, 200),
+];
+
+#[test]
+fn every_way_gives_the_first_base_for_a_million_steps() {
+    let threads = 2;
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                for (index, &(sides, wraps, longest, most)) in CASES.iter().enumerate() {
+                    if index % threads == thread {
+                        let grid = Grid::new(&sides, &wraps).unwrap();
+                        lock_step(grid, longest, most, 1_000_000 / 16 / 16, index as u64);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_is_released_past_the_end_of_a_ring_is_found() {
+    let grid = Grid::torus(&[6, 1, 1]).unwrap();
+    let (mut free, mut search) = (Occupancy::all_free(grid), BoxSearch::new(grid));
+    let boxes = [Cuboid::new([5, 0, 0], [2, 1, 1]), Cuboid::new([1, 0, 0], [4, 1, 1])];
+    for cuboid in &boxes {
+        free.take(cuboid);
+        search.take(cuboid);
+    }
+    assert_eq!(search.first(&free, Asked::Ordered([1, 1, 2]), &[[2, 1, 1]]), None);
+    free.give(&boxes[0]);
+    search.give(&boxes[0]);
+    assert_eq!(search.first(&free, Asked::Ordered([1, 1, 2]), &[[2, 1, 1]]), Some(boxes[0]));
+}
