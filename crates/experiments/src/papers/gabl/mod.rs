@@ -5,6 +5,7 @@
 //! figures 3 to 8. 16x16 mesh, t_s = 3, messages of 8 flits, 5 messages a job on average, 1000
 //! completed jobs a run.
 
+pub(super) mod alternatives;
 mod statements;
 
 use super::Paper;
@@ -117,7 +118,7 @@ pub(super) const COMMON: &str = "machine = \"mesh:16x16\"\nservice = \"messages:
     \"blocks_per_job\", \"dispersal\", \"latency\", \"blocking\", \"hops\"]\n";
 
 fn experiment(quick: bool) -> String {
-    let (least, most) = if quick { (3, 5) } else { (5, 400) };
+    let (least, most) = if quick { (3, 5) } else { (20, 500) };
     let mut text = format!(
         "name = \"gabl\"\ntitle = \"GABL: allocation in pieces, and messages\"\n{COMMON}\
          precision = 0.05\nmin-replications = {least}\nmax-replications = {most}\n"
