@@ -153,6 +153,7 @@ table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-num
 th,td{text-align:left;padding:5px 10px;vertical-align:top}
 th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
 tbody tr:nth-child(even){background:var(--band)}
+td:first-child:not(:last-child){white-space:nowrap}
 td:last-child:not(.n){min-width:18em}
 .n{text-align:right;white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}

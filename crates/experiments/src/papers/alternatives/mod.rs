@@ -67,7 +67,7 @@ pub struct Closeness {
 impl Alternatives {
     /// The experiment as a file; the quick one has few runs.
     pub fn experiment(&self, quick: bool) -> String {
-        let runs = if quick { 3 } else { 100 };
+        let runs = if quick { 2 } else { 100 };
         let mut text = format!(
             "name = \"{}-alternatives\"\ntitle = \"{}\"\n{}replications = {runs}\n",
             self.paper, self.title, self.keys
