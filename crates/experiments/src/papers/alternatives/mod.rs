@@ -69,7 +69,7 @@ impl Alternatives {
     pub fn experiment(&self, quick: bool) -> String {
         let runs = if quick { 2 } else { 100 };
         let mut text = format!(
-            "name = \"{}-alternatives\"\ntitle = \"{}\"\n{}replications = {runs}\n",
+            "name = \"{}-alternatives\"\ntitle = \"{}\"\n{}replications = {runs}\nfigure = []\n",
             self.paper, self.title, self.keys
         );
         for reading in self.readings {
