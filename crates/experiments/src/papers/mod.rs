@@ -4,14 +4,21 @@
 //! each judged by the rules of [`Statement`]. Both are data: there is no code path that only papers
 //! take.
 
+mod alternatives;
+mod claims;
 mod evidence;
+mod gabl;
+mod markdown;
+mod pages;
 mod statement;
 mod tbl;
 
-use crate::report::{Section, SectionTable};
 use crate::{Samples, Specification};
 
+pub use alternatives::{Alternatives, Closeness, Goal, Reading};
+pub use claims::{Tally, tally};
 pub use evidence::{Estimate, Evidence, Pick};
+pub use pages::{Verdicts, files, index, sections};
 pub use statement::{Statement, write_statements};
 
 /// A paper.
@@ -31,7 +38,10 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub const ALL: &[&Paper] = &[&tbl::PAPER];
+pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER];
+
+/// The papers that leave things open which were tried.
+pub const ALTERNATIVES: &[&Alternatives] = &[&gabl::alternatives::ALTERNATIVES];
 
 impl Paper {
     /// The experiment.
@@ -57,32 +67,6 @@ impl Paper {
             );
         }
         lead
-    }
-}
-
-/// The statements as a section of a report.
-pub fn section(statements: &[Statement]) -> Section {
-    let holds = statements.iter().filter(|one| one.holds).count();
-    let header = ["id", "paper", "ours", "ratio", "verdict", "note"].map(String::from).to_vec();
-    let row = |one: &Statement| {
-        let ours = crate::Summary { mean: one.ours, ci95: one.ci95 };
-        vec![
-            one.id.clone(),
-            one.paper.clone(),
-            crate::publish::cell(ours),
-            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            one.verdict().to_string(),
-            one.note.clone(),
-        ]
-    };
-    Section {
-        title: "Statements".into(),
-        text: vec![
-            format!("{holds} of {} rows hold.", statements.len()),
-            statement::RULES.to_string(),
-        ],
-        table: Some(SectionTable { header, rows: statements.iter().map(row).collect(), words: 2 }),
-        ..Section::default()
     }
 }
 

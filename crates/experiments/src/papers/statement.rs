@@ -41,6 +41,11 @@ impl Statement {
         if self.holds { "holds" } else { "differs" }
     }
 
+    /// Our number with its interval, to four digits.
+    pub fn number(&self) -> String {
+        crate::publish::cell(crate::Summary { mean: self.ours, ci95: self.ci95 })
+    }
+
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {

@@ -1,0 +1,186 @@
+//! Statements on pages: sections of a paper's report, the report of all papers, and the files.
+
+use super::{Statement, markdown, statement, tally, write_statements};
+use crate::report::{Page, Section, SectionTable, html};
+use crate::{Provenance, Publication};
+
+/// The statements of a paper, judged.
+pub struct Verdicts {
+    /// The name in `pavior reproduce`, and of its directory.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Authors and year.
+    pub source: &'static str,
+    /// The rows.
+    pub statements: Vec<Statement>,
+}
+
+/// Statements as sections of a report: how many rows of each hold, and the rows, folded where they
+/// would hide what follows.
+pub fn sections(all: &[Statement]) -> Vec<Section> {
+    let holds = all.iter().filter(|one| one.holds).count();
+    let summary = Section {
+        title: "Statements".into(),
+        text: vec![format!("{holds} of {} rows hold.", all.len()), statement::RULES.to_string()],
+        table: Some(summary(all)),
+        ..Section::default()
+    };
+    vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
+}
+
+/// How many rows of each statement hold.
+fn summary(all: &[Statement]) -> SectionTable {
+    let rows = tally(all).into_iter().map(|one| {
+        let verdict = one.verdict();
+        vec![one.id, verdict, one.claim.to_string()]
+    });
+    let header = ["statement", "rows", "what the paper says"].map(String::from).to_vec();
+    SectionTable { header, rows: rows.collect(), words: 3 }
+}
+
+/// Every row.
+fn rows(all: &[Statement]) -> Section {
+    let header = ["id", "paper", "ours", "ratio", "verdict", "note"].map(String::from).to_vec();
+    let row = |one: &Statement| {
+        vec![
+            one.id.clone(),
+            one.paper.clone(),
+            one.number(),
+            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            one.verdict().to_string(),
+            one.note.clone(),
+        ]
+    };
+    Section {
+        title: "Every number".into(),
+        table: Some(SectionTable { header, rows: all.iter().map(row).collect(), words: 2 }),
+        ..Section::default()
+    }
+}
+
+/// The report of all papers: what holds, and where to read on.
+pub fn index(papers: &[Verdicts], from: &Provenance) -> Publication {
+    let mut sections = Vec::new();
+    for paper in papers {
+        let holds = paper.statements.iter().filter(|one| one.holds).count();
+        sections.push(Section {
+            title: paper.name.to_uppercase(),
+            text: vec![
+                format!("{}: {}.", paper.source, paper.title),
+                format!("{holds} of {} rows hold.", paper.statements.len()),
+            ],
+            links: vec![(
+                "Figures, results, every replication".to_string(),
+                format!("{}/report.html", paper.name),
+            )],
+            table: Some(summary(&paper.statements)),
+            ..Section::default()
+        });
+        let title = format!("{}: every number", paper.name.to_uppercase());
+        sections.push(Section { title, folded: true, ..rows(&paper.statements) });
+    }
+    let page = Page {
+        title: "The papers reproduced".into(),
+        lead: vec![statement::RULES.to_string()],
+        sections,
+        footer: vec![
+            format!("Command: {}", from.command),
+            format!(
+                "Pavior {}. Seed, replications and missed targets of each paper are in its own report; \
+                 date and machine in its run.json.",
+                from.version
+            ),
+            "Every row is in statements.csv, and in statements.md as Markdown.".to_string(),
+        ],
+    };
+    Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
+}
+
+/// The statements as CSV and as Markdown.
+///
+/// # Errors
+/// Never, unless memory is no writer.
+pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>, csv::Error> {
+    let all = papers.iter().flat_map(|paper| paper.statements.iter().cloned());
+    let mut csv = Vec::new();
+    write_statements(&all.collect::<Vec<_>>(), &mut csv)?;
+    let mut text = format!("`{}`, Pavior {}\n", from.command, from.version);
+    for paper in papers {
+        let holds = paper.statements.iter().filter(|one| one.holds).count();
+        text += &format!(
+            "\n### {}\n\n{}: {}. {holds} of {} rows hold.\n\n{}",
+            paper.name.to_uppercase(),
+            paper.source,
+            paper.title,
+            paper.statements.len(),
+            markdown::statements(&paper.statements)
+        );
+    }
+    let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
+    Ok(vec![file("statements.csv", csv), file("statements.md", text.into_bytes())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::{ALL, Estimate, Evidence};
+
+    fn one(id: &str, paper: f64, ours: f64) -> Statement {
+        let ours = Estimate { value: ours, ci95: Some(0.01), runs: 7, missed: false };
+        Statement::value(id, paper, Some(ours)).note("a | b < c")
+    }
+
+    #[test]
+    fn the_report_of_all_papers_leads_to_each() {
+        let verdicts = |name: &'static str, statements| Verdicts {
+            name,
+            title: "A title",
+            source: "Somebody 2007",
+            statements,
+        };
+        let papers = [
+            verdicts("tbl", vec![one("T2@1", 1.0, 1.0), one("T2@2", 1.0, 3.0)]),
+            verdicts("gabl", vec![one("G1@ff", 1.0, 1.0)]),
+        ];
+        let from = Provenance { version: "9.9".into(), command: "pavior reproduce all".into() };
+        let page = String::from_utf8(index(&papers, &from).bytes).unwrap();
+        for part in [
+            "<a href=\"tbl/report.html\">",
+            "<a href=\"gabl/report.html\">",
+            "1 of 2 hold",
+            "<td class=\"holds\">holds</td>",
+            "Command: pavior reproduce all",
+            "T2@2",
+            "a | b &lt; c",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+        let files = files(&papers, &from).unwrap();
+        let text = |index: usize| String::from_utf8(files[index].bytes.clone()).unwrap();
+        assert_eq!(text(0).lines().count(), 4, "a header and three rows");
+        assert!(
+            text(1)
+                .contains("| T2@2 | 1 | 3.000 ± 0.010 | 3.000 | differs | a \\| b < c; 7 runs |")
+        );
+        assert!(text(1).contains("### GABL"));
+    }
+
+    #[test]
+    fn every_statement_has_its_claim() {
+        for paper in ALL {
+            let specification = paper.specification(true);
+            let nothing = vec![Vec::new(); specification.points.len()];
+            let statements = (paper.statements)(&Evidence::new(&specification, &nothing));
+            for tally in tally(&statements) {
+                assert!(!tally.claim.is_empty(), "{}", tally.id);
+                assert_eq!(tally.holds, 0, "without a run nothing holds: {}", tally.id);
+            }
+            let ids: Vec<&str> = statements.iter().map(|one| one.id.as_str()).collect();
+            let mut once = ids.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(once.len(), ids.len(), "one row a number");
+        }
+    }
+}
