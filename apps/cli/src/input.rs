@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use pavior_allocation::Selection;
 use pavior_kernel::BadName;
 use pavior_mesh::{Grid, Sides};
 
@@ -36,6 +37,18 @@ where
             return Err(Fault::option(option, typed, at, &bad));
         }
         all.push(value);
+    }
+    Ok(all)
+}
+
+/// A list of strategies that all work on a machine.
+pub(crate) fn strategies(typed: &str, grid: &Grid) -> Result<Vec<Selection>, Fault> {
+    let all: Vec<Selection> = names("--strategy", typed)?;
+    for ((at, part), selection) in parts(typed).zip(&all) {
+        if let Err(error) = selection.supports(grid) {
+            let bad = BadName { reason: error.to_string(), span: 0..part.len() };
+            return Err(Fault::option("--strategy", typed, at, &bad));
+        }
     }
     Ok(all)
 }

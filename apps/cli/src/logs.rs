@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pavior_experiments::{Source, TraceSource};
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, Request};
 use pavior_workload::traces::{Filter, Format, ReadError, ReadOptions, Replay, Trace, TraceJobs};
 use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, Unit, read_failures};
 
@@ -40,6 +40,54 @@ pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Fau
     trace.map_err(|error| fault(path, error))
 }
 
+/// Reads a log, of which at least one job must be left.
+fn read_some(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
+    let trace = read(path, args)?;
+    if trace.records.is_empty() {
+        return Err(Fault::usage(format!(
+            "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+            path.display(),
+            trace.report.job_lines,
+            trace.report.filtered
+        )));
+    }
+    Ok(trace)
+}
+
+/// What the jobs of a log ask for, in the order of arrival.
+pub(crate) fn requests(
+    path: &Path,
+    rule: &Selection<ShapeRule>,
+    args: &ReadArgs,
+    grid: Grid,
+    seed: u64,
+) -> Result<Vec<Request>, Fault> {
+    let trace = read_some(path, args)?;
+    let shaper = Shaper::new(rule, &grid, seed, 0);
+    let jobs = TraceJobs::new(&trace.records, shaper, Replay::default());
+    Ok(jobs.map(|job| job.request).collect())
+}
+
+/// The options that say what to read of a log, each with whether it is given.
+pub(crate) fn given(args: &ReadArgs) -> [(&'static str, bool); 4] {
+    [
+        ("--first", args.first.is_some()),
+        ("--filter", args.filter.is_some()),
+        ("--status", args.status.is_some()),
+        ("--lenient", args.lenient),
+    ]
+}
+
+/// Refuses an option of logs where there is none.
+pub(crate) fn refuse(given: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Fault> {
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(Fault::usage(format!("{option} is for job logs; name one with --trace")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// A log as the workload of a simulation.
 pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn Source>, Fault> {
     let rule: Selection<ShapeRule> =
@@ -53,16 +101,8 @@ pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn 
     let estimates = args.estimates.as_deref().unwrap_or("log");
     let estimates = input::name("--estimates", estimates)?;
     let replay = Replay { arrival_scale, kill: args.kill, estimates };
-    let trace = read(path, &args.read)?;
-    let Some(first) = trace.records.first() else {
-        return Err(Fault::usage(format!(
-            "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
-            path.display(),
-            trace.report.job_lines,
-            trace.report.filtered
-        )));
-    };
-    let begin = first.submit;
+    let trace = read_some(path, &args.read)?;
+    let begin = trace.records[0].submit;
     let make = move |seed: u64, replication: u64| -> Arc<Vec<Job>> {
         let shaper = Shaper::new(&rule, &grid, seed, replication);
         Arc::new(TraceJobs::new(&trace.records, shaper, replay.clone()).collect())

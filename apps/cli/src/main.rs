@@ -38,6 +38,7 @@ fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),

@@ -5,6 +5,7 @@
 //! its mean and confidence interval. Results depend on the arguments alone, never on the number of
 //! threads.
 
+pub mod bench;
 mod comparison;
 mod confidence;
 mod differences;

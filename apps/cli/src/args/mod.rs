@@ -1,6 +1,7 @@
 //! The command line, as clap reads it. Names with options stay text here; `input` reads them, so
 //! that faults can be underlined in what was typed.
 
+mod bench;
 mod experiments;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use crate::output::Format;
 mod messages;
 mod traces;
 
+pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 pub(crate) use messages::{
     Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
+    /// Measures how long an allocation takes, strategy by strategy
+    Bench(BenchArgs),
     /// Sends a list of messages, JSON lines on standard input, through the network
     Network(NetworkCommandArgs),
     /// Runs every combination that a file describes, and draws its figures

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod allocate;
+pub(crate) mod bench;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod manual;

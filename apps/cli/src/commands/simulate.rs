@@ -143,22 +143,13 @@ fn refuse_synthetic_options(args: &SyntheticArgs) -> Result<(), Fault> {
 }
 
 fn refuse_log_options(args: &LogArgs) -> Result<(), Fault> {
-    let given = [
+    let own = [
         ("--shape-rule", args.shape_rule.is_some()),
         ("--arrival-scale", args.arrival_scale.is_some()),
-        ("--first", args.read.first.is_some()),
-        ("--filter", args.read.filter.is_some()),
-        ("--status", args.read.status.is_some()),
         ("--estimates", args.estimates.is_some()),
         ("--kill", args.kill),
-        ("--lenient", args.read.lenient),
     ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
-            Err(Fault::usage(format!("{option} is for job logs; name one with --trace")))
-        }
-        None => Ok(()),
-    }
+    logs::refuse(own.into_iter().chain(logs::given(&args.read)))
 }
 
 /// Failures of nodes, drawn or listed.

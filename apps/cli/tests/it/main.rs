@@ -1,6 +1,7 @@
 //! The command line, seen from outside.
 
 mod allocate;
+mod bench;
 mod docs;
 mod evalys;
 mod experiment;

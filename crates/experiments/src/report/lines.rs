@@ -236,7 +236,7 @@ fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &super::Mark, ink: In
 }
 
 /// Text broken between words where it would be too wide; no line of no text.
-fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

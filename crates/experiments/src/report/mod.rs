@@ -13,6 +13,7 @@ mod lines;
 mod machine;
 mod placements;
 mod schedule;
+mod times;
 mod vega;
 
 pub use cdf::cdf;
@@ -23,4 +24,5 @@ pub use lines::svg;
 pub use machine::{animation, instant};
 pub use placements::{Placed, read_placements};
 pub use schedule::schedule;
+pub use times::{TimesChart, TimesGroup, times};
 pub use vega::vega;

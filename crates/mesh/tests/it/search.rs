@@ -60,19 +60,25 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
             assert_eq!(found, expected, "step {step} of {grid}: {request:?} {search:?}");
         }
         if step % 64 == 0 {
-            searches.iter().for_each(|search| search.validate(&free));
+            for search in &searches {
+                search.validate(&free);
+            }
         }
         if let Some(cuboid) = expected
             && dice.below(8) > 0
         {
             free.take(&cuboid);
-            searches.iter_mut().for_each(|search| search.take(&cuboid));
+            for search in &mut searches {
+                search.take(&cuboid);
+            }
             busy.push(cuboid);
         }
         while !busy.is_empty() && (busy.len() > most || dice.below(4) == 0) {
             let cuboid = busy.swap_remove(dice.below(busy.len() as u64) as usize);
             free.give(&cuboid);
-            searches.iter_mut().for_each(|search| search.give(&cuboid));
+            for search in &mut searches {
+                search.give(&cuboid);
+            }
         }
     }
 }

@@ -228,3 +228,18 @@ fn the_jobs_are_pinned() {
 
 const PINNED: [(u64, Sides, u64); 3] =
     [(107_539, [3, 5, 7], 731_152), (491_605, [2, 6, 3], 438_480), (706_261, [2, 6, 7], 675_111)];
+
+#[test]
+fn uniform_sides_can_be_bounded() {
+    let machine = Grid::mesh(&[16, 4, 9]).unwrap();
+    let sides = |name: &str| -> Vec<[u16; 3]> {
+        let workload = Synthetic { sides: name.parse().unwrap(), ..Synthetic::at_load(1.0) };
+        let jobs = SyntheticJobs::new(&workload, &machine, 1, 0).unwrap();
+        jobs.take(2000).map(|job| job.request.shape.unwrap()).collect()
+    };
+    let most =
+        |sides: &[[u16; 3]]| [0, 1, 2].map(|axis| sides.iter().map(|s| s[axis]).max().unwrap());
+    assert_eq!(most(&sides("uniform")), [16, 4, 9]);
+    assert_eq!(most(&sides("uniform:6")), [6, 4, 6]);
+    assert_eq!(sides("uniform:most=100"), sides("uniform"));
+}

@@ -37,16 +37,19 @@ const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
 /// Sides drawn independently, axis by axis in the order x, y, z, each by `side` from the length of
 /// its axis. Axes that the machine lacks draw nothing.
-struct PerAxis {
+struct PerAxis<F> {
     grid: Grid,
-    side: fn(u16, &mut Stream) -> u16,
+    side: F,
 }
 
-fn per_axis(grid: &Grid, side: fn(u16, &mut Stream) -> u16) -> Box<dyn DrawSides> {
+fn per_axis<F>(grid: &Grid, side: F) -> Box<dyn DrawSides>
+where
+    F: Fn(u16, &mut Stream) -> u16 + Send + 'static,
+{
     Box::new(PerAxis { grid: *grid, side })
 }
 
-impl DrawSides for PerAxis {
+impl<F: Fn(u16, &mut Stream) -> u16 + Send> DrawSides for PerAxis<F> {
     fn sides(&mut self, draw: &mut Stream) -> Sides {
         let mut sides = [1; 3];
         for (axis, side) in sides.iter_mut().enumerate().take(self.grid.axes()) {

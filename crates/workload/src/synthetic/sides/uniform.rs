@@ -1,4 +1,7 @@
-//! Every side uniform on [1, L], L being the length of its axis. One draw a side.
+//! Every side uniform on [1, L], L being the length of its axis, or a bound where that is shorter. One
+//! draw a side.
+
+use pavior_kernel::{OptionSpec, Values};
 
 use super::{ANY_GRID, SideDistribution, per_axis};
 use crate::Spec;
@@ -6,9 +9,18 @@ use crate::Spec;
 pub(super) const SPEC: Spec<SideDistribution> = Spec {
     name: "uniform",
     title: "sides uniform on [1, L]",
-    options: &[],
+    options: &[OptionSpec {
+        key: "most",
+        values: Values::Integer(1, 65_535),
+        default: "65535",
+        meaning: "the longest side, on axes that are longer",
+        bare: true,
+    }],
     does: SideDistribution {
         supports: ANY_GRID,
-        build: |_, grid| per_axis(grid, |length, draw| draw.between(1, u64::from(length)) as u16),
+        build: |options, grid| {
+            let most = options.integer("most");
+            per_axis(grid, move |length, draw| draw.between(1, u64::from(length).min(most)) as u16)
+        },
     },
 };

@@ -1,0 +1,77 @@
+//! Options of `pavior bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+
+use super::ReadArgs;
+use crate::output::Format;
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// The machine
+    #[arg(long, short, default_value = "mesh:16x16")]
+    pub(crate) machine: String,
+    /// The strategies to compare, separated by commas; ratios are to the first
+    #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
+    pub(crate) strategy: String,
+    /// The distribution of request sides [default: uniform]
+    #[arg(long, conflicts_with = "trace")]
+    pub(crate) sides: Option<String>,
+    /// The share of the nodes that jobs hold at most, such as 0.5 [default: all, near saturation]
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) fill: Option<f64>,
+    #[command(flatten)]
+    pub(crate) log: RequestLogArgs,
+    #[command(flatten)]
+    pub(crate) rounds: RoundArgs,
+    #[command(flatten)]
+    pub(crate) results: TimeArgs,
+}
+
+/// The log whose requests are asked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Job log")]
+pub(crate) struct RequestLogArgs {
+    /// A job log (.swf, .sim or .json, also .gz), whose requests are asked in their order, again from
+    /// the first after the last
+    #[arg(long)]
+    pub(crate) trace: Option<PathBuf>,
+    /// How a number of nodes becomes a box [default: compact]
+    #[arg(long)]
+    pub(crate) shape_rule: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// How much is measured.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Measurement")]
+pub(crate) struct RoundArgs {
+    /// Attempts of each strategy
+    #[arg(long, default_value_t = 10_000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    pub(crate) attempts: usize,
+    /// Attempts before those that count [default: until all jobs that were there at the first
+    /// departure have departed]
+    #[arg(long)]
+    pub(crate) warmup: Option<u64>,
+    /// How often the attempts are repeated, all strategies in turn
+    #[arg(long, default_value_t = 7, value_parser = RangedU64ValueParser::<usize>::new().range(1..=99))]
+    pub(crate) rounds: usize,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// What becomes of the times.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub(crate) struct TimeArgs {
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// Draws the times, as SVG
+    #[arg(long)]
+    pub(crate) chart: Option<PathBuf>,
+}

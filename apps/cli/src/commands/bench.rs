@@ -1,0 +1,288 @@
+//! `pavior bench`: how long an allocation takes.
+
+use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
+use pavior_experiments::report::{self, TimesChart, TimesGroup};
+use pavior_mesh::{Grid, Request};
+use pavior_workload::{Kind, Selection, ShapeRule, SideDistribution, Synthetic, SyntheticJobs};
+use serde_json::{Map, Value, json};
+
+use crate::args::BenchArgs;
+use crate::fault::Fault;
+use crate::output::{self, Format, Table};
+use crate::progress::Bar;
+use crate::{files, input, logs};
+
+/// The least number of requests that are drawn before the stream repeats itself.
+const DRAWN: usize = 100_000;
+
+/// The stream of requests, and what it is, in words.
+struct Stream {
+    requests: Vec<Request>,
+    sides: Option<String>,
+    trace: Option<String>,
+    words: String,
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Fault> {
+    let grid = input::machine(&args.machine)?;
+    let strategies = input::strategies(&args.strategy, &grid)?;
+    if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
+        return Err(Fault::usage(format!("--fill {fill}: it is a share above 0, at most 1")));
+    }
+    if let Some(path) = &args.results.chart {
+        files::check_writable(path)?;
+    }
+    let stream = stream(args, grid)?;
+    let bench = Bench {
+        grid,
+        strategies,
+        requests: stream.requests.clone(),
+        attempts: args.rounds.attempts,
+        warmup: args.rounds.warmup,
+        fill: args.fill,
+        rounds: args.rounds.rounds,
+        seed: args.rounds.seed,
+    };
+    let bar = Bar::new();
+    let results = bench.run(&bar).map_err(|error| Fault::usage(error.to_string()));
+    bar.finish();
+    let report = Report { bench, stream, results: results? };
+    if let Some(path) = &args.results.chart {
+        let svg = report::times(&report.chart());
+        files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    match Format::or_default(args.results.format) {
+        Format::Json => output::json(&report.json()),
+        Format::Csv => report.csv(),
+        Format::Table => report.table(),
+    }
+}
+
+/// The requests: of a log, or drawn.
+fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Fault> {
+    let (log, seed) = (&args.log, args.rounds.seed);
+    if let Some(path) = &log.trace {
+        let rule = log.shape_rule.as_deref().unwrap_or("compact");
+        let rule: Selection<ShapeRule> = input::name("--shape-rule", rule)?;
+        let requests = logs::requests(path, &rule, &log.read, grid, seed)?;
+        let trace = path.display().to_string();
+        let words = format!("the {} requests of {trace}", requests.len());
+        return Ok(Stream { requests, sides: None, trace: Some(trace), words });
+    }
+    let own = [("--shape-rule", log.shape_rule.is_some())];
+    logs::refuse(own.into_iter().chain(logs::given(&log.read)))?;
+    let sides = args.sides.as_deref().unwrap_or(SideDistribution::all()[0].name);
+    let sides: Selection<SideDistribution> = input::name("--sides", sides)?;
+    let words = format!("sides {sides}");
+    let name = sides.to_string();
+    let workload = Synthetic { sides, ..Synthetic::at_load(1.0) };
+    let jobs = SyntheticJobs::new(&workload, &grid, seed, 0)
+        .map_err(|error| Fault::usage(format!("--sides: {error}")))?;
+    // More than are asked, but where warming up takes very long.
+    let drawn = args.rounds.attempts.max(DRAWN);
+    let requests = jobs.take(drawn).map(|job| job.request).collect();
+    Ok(Stream { requests, sides: Some(name), trace: None, words })
+}
+
+struct Report {
+    bench: Bench,
+    stream: Stream,
+    results: BenchResults,
+}
+
+impl Report {
+    fn json(&self) -> Value {
+        let results: Vec<Value> = self
+            .results
+            .rows
+            .iter()
+            .map(|row| {
+                let cells = cells(row).into_iter().map(|(key, value)| (key.to_string(), value));
+                Value::Object(cells.collect::<Map<_, _>>())
+            })
+            .collect();
+        json!({
+            "schema": 1,
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": self.bench.seed,
+            "machine": self.bench.grid.to_string(),
+            "sides": self.stream.sides,
+            "trace": self.stream.trace,
+            "fill": self.bench.fill,
+            "rounds": self.bench.rounds,
+            "batch_attempts": BATCH,
+            "clock_overhead_ns": self.results.clock_overhead_ns,
+            "results": results,
+        })
+    }
+
+    fn csv(&self) -> Result<(), Fault> {
+        let mut header = vec!["machine"];
+        let mut lines = Vec::new();
+        for row in &self.results.rows {
+            let cells = cells(row);
+            header.truncate(1);
+            header.extend(cells.iter().map(|(key, _)| *key));
+            let mut line = vec![self.bench.grid.to_string()];
+            line.extend(cells.into_iter().map(|(_, value)| match value {
+                Value::Null => String::new(),
+                Value::String(text) => text,
+                other => other.to_string(),
+            }));
+            lines.push(line);
+        }
+        output::csv(&header, &lines)
+    }
+
+    fn table(&self) -> Result<(), Fault> {
+        let header = [
+            "strategy", "answer", "attempts", "m", "work", "median", "mean", "p99", "whole",
+            "ratio",
+        ];
+        let mut table = Table::new(&header, 2);
+        for row in &self.results.rows {
+            let ratio = match row.ratio_ci95 {
+                Some(ci95) => {
+                    format!("{} ± {ci95:.*}", digits(row.ratio), decimals(row.ratio))
+                }
+                None => digits(row.ratio),
+            };
+            let [median, mean, p99] = times(row.all.times);
+            table.row(vec![
+                row.strategy.to_string(),
+                "all".into(),
+                row.all.count.to_string(),
+                digits(row.busy_submeshes),
+                work(&row.all),
+                median,
+                mean,
+                p99,
+                digits(row.whole_mean_ns),
+                ratio,
+            ]);
+            for (answer, answers) in [("granted", &row.granted), ("refused", &row.refused)] {
+                let [median, mean, p99] = times(answers.times);
+                let none = String::new;
+                let count = answers.count.to_string();
+                let work = work(answers);
+                let name = answer.to_string();
+                let cells = [none(), name, count, none(), work, median, mean, p99, none(), none()];
+                table.row(cells.to_vec());
+            }
+        }
+        let width = output::width();
+        output::text(&self.heading(), width)?;
+        let cut = table.print(width)?;
+        for note in self.notes(cut) {
+            output::text(&note, width)?;
+        }
+        Ok(())
+    }
+
+    fn heading(&self) -> String {
+        let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
+            format!("at most {} % of the nodes held", fill * 100.0)
+        });
+        format!(
+            "{}, {}, {fill}, {} rounds, seed {}; nanoseconds an attempt",
+            self.bench.grid, self.stream.words, self.bench.rounds, self.bench.seed
+        )
+    }
+
+    /// What a reader must know to read the table right.
+    fn notes(&self, cut: usize) -> Vec<String> {
+        let mut notes = vec![format!(
+            "m: parts held; work: units looked at; whole: with grants and releases; ratio: of means, \
+             to {}.",
+            self.results.rows[0].strategy
+        )];
+        let rejected: Vec<String> = self
+            .results
+            .rows
+            .iter()
+            .filter(|row| row.rejected > 0)
+            .map(|row| format!("{} {}", row.strategy, row.rejected))
+            .collect();
+        if !rejected.is_empty() {
+            notes.push(format!("Requests never granted, passed over: {}.", rejected.join(", ")));
+        }
+        if cut > 0 {
+            notes.push(format!("{cut} more columns: a wider terminal, or --format json."));
+        }
+        notes
+    }
+
+    fn chart(&self) -> TimesChart {
+        let bar = |answers: &Answers| answers.times.map(|times| (times.median_ns, times.p99_ns));
+        let group = |row: &BenchRow| TimesGroup {
+            name: row.strategy.to_string(),
+            bars: vec![bar(&row.granted), bar(&row.refused)],
+        };
+        let of = format!("{} attempts each", self.bench.attempts);
+        TimesChart {
+            title: format!("Time of an allocation attempt, {}", self.bench.grid),
+            kinds: vec!["granted".into(), "refused".into()],
+            groups: self.results.rows.iter().map(group).collect(),
+            note: self.heading().replace("nanoseconds an attempt", &of),
+        }
+    }
+}
+
+/// A row, cell by cell, with the names that JSON and CSV have.
+fn cells(row: &BenchRow) -> Vec<(&'static str, Value)> {
+    let attempts = row.all.count as f64;
+    let mut cells = vec![
+        ("strategy", json!(row.strategy.to_string())),
+        ("warmup_attempts", json!(row.warmup)),
+        ("attempts", json!(row.all.count)),
+        ("granted", json!(row.granted.count)),
+        ("refused", json!(row.refused.count)),
+        ("success_share", json!(row.granted.count as f64 / attempts)),
+        ("rejected_requests", json!(row.rejected)),
+        ("busy_submeshes", json!(row.busy_submeshes)),
+        ("boxes_per_attempt", json!(row.all.work.boxes as f64 / attempts)),
+        ("words_per_attempt", json!(row.all.work.words as f64 / attempts)),
+        ("upkeep_per_attempt", json!(row.upkeep)),
+    ];
+    let kinds = [
+        (&row.all, ["attempt_median_ns", "attempt_mean_ns", "attempt_p99_ns"]),
+        (&row.granted, ["granted_median_ns", "granted_mean_ns", "granted_p99_ns"]),
+        (&row.refused, ["refused_median_ns", "refused_mean_ns", "refused_p99_ns"]),
+    ];
+    for (answers, names) in kinds {
+        let times = answers.times.map(|times| [times.median_ns, times.mean_ns, times.p99_ns]);
+        for (index, name) in names.into_iter().enumerate() {
+            cells.push((name, json!(times.map(|times| tenth(times[index])))));
+        }
+    }
+    cells.push(("whole_mean_ns", json!(tenth(row.whole_mean_ns))));
+    cells.push(("ratio", json!(row.ratio)));
+    cells.push(("ratio_ci95", json!(row.ratio_ci95)));
+    cells
+}
+
+/// To a tenth of a nanosecond: no clock shows more.
+fn tenth(ns: f64) -> f64 {
+    (ns * 10.0).round() / 10.0
+}
+
+fn times(times: Option<Times>) -> [String; 3] {
+    let all = times.map(|times| [times.median_ns, times.mean_ns, times.p99_ns]);
+    [0, 1, 2].map(|index| all.map_or("-".to_string(), |all| digits(all[index])))
+}
+
+/// What was looked at, boxes and words together, per attempt.
+fn work(answers: &Answers) -> String {
+    let units = answers.work.boxes + answers.work.words;
+    if answers.count == 0 { "-".into() } else { digits(units as f64 / answers.count as f64) }
+}
+
+/// A number to three digits, or all digits before the point.
+fn digits(value: f64) -> String {
+    format!("{value:.*}", decimals(value))
+}
+
+fn decimals(value: f64) -> usize {
+    let size = value.abs();
+    if size == 0.0 { 0 } else { (2.0 - size.log10().floor()).clamp(0.0, 4.0) as usize }
+}

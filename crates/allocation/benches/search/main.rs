@@ -1,0 +1,207 @@
+//! What a search costs, engine against plain: times and instructions for the same questions in the
+//! same states.
+//!
+//! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter is
+//! a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to 8"`;
+//! a case runs if it has one of them. `--list` names the cases.
+//!
+//! A churn near saturation is recorded once a case, by the engine: requests in one stream; one that
+//! is refused makes the oldest job depart and is asked again. The record is then imposed on every
+//! strategy, so that all of them, TBL too, answer the same questions in the same states; all are
+//! complete, so that they must agree on what is refused. Only `Strategy::find` is measured: attempts
+//! that fail for want of free nodes never come to it and are left out, and so is the upkeep of
+//! lists.
+//!
+//! - `mean`: batches of searches with the changes among them, less the same without the searches, so
+//!   that the clock weighs nothing; of a batch's readings in all rounds the median. Where a strategy is
+//!   too slow for all questions, of single readings.
+//! - `median`, `p99`: single readings, less the clock's overhead; of a question's readings in all
+//!   rounds the median.
+//! - `instructions`: by callgrind (`valgrind` must be installed), of `find` alone, per search; over
+//!   the first questions only where some strategy is slow. They do not depend on what else runs.
+//! - The ratios are to the better of the plain strategies, over the questions that both answered:
+//!   above 1 is better than it. The strategies take turns, round after round.
+
+mod instructions;
+mod measure;
+mod record;
+
+use pavior_allocation::Selection;
+use pavior_mesh::Grid;
+
+use measure::Measured;
+use record::{Record, Sides};
+
+/// A machine, and the jobs on it.
+struct Case {
+    group: &'static str,
+    grid: Grid,
+    sides: Sides,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{} {} {}", self.group, self.grid, self.sides)
+    }
+
+    /// The engine first, then plain strategies that answer the same.
+    fn strategies(&self) -> [&'static str; 3] {
+        if self.grid.axes() == 3 { ["tff", "tff:plain", "tbl"] } else { ["ff", "ff:plain", "bl"] }
+    }
+}
+
+/// The issues' and the papers' cases, on meshes and tori; then shapes by sizes of jobs.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |group, machine: &str, sides| {
+        let grid = machine.parse().expect("written right");
+        cases.push(Case { group, grid, sides });
+    };
+    for kind in ["mesh", "torus"] {
+        for (machine, sides) in [
+            ("8x8x8", Sides::Uniform(8)),
+            ("16x16x16", Sides::Uniform(4)),
+            ("64x64x64", Sides::Uniform(64)),
+            ("64x64x64", Sides::Uniform(8)),
+            ("128x128", Sides::Decreasing),
+            ("256x256", Sides::Decreasing),
+        ] {
+            add("table", &format!("{kind}:{machine}"), sides);
+        }
+    }
+    let cubes = [8, 12, 16, 24, 32, 48, 64].map(|n| (n, format!("mesh:{n}x{n}x{n}")));
+    let squares = [8, 16, 32, 48, 64, 96, 128, 192, 256].map(|n| (n, format!("mesh:{n}x{n}")));
+    for (n, machine) in cubes.iter().chain(&squares) {
+        for longest in [(n / 8).max(2), n / 2, *n] {
+            add("grid", machine, Sides::Uniform(longest));
+        }
+    }
+    cases
+}
+
+/// What came out for a case; the first is the engine.
+struct Outcome {
+    case: Case,
+    measured: Vec<Measured>,
+    /// Per search; none where they were not counted.
+    instructions: Vec<Option<f64>>,
+}
+
+impl Outcome {
+    /// The better plain strategy by some cost.
+    fn better_plain(&self, cost: impl Fn(usize) -> f64) -> usize {
+        (1..self.measured.len())
+            .min_by(|&a, &b| cost(a).total_cmp(&cost(b)))
+            .expect("there are plain strategies")
+    }
+
+    /// The instructions of the better plain strategy over those of another.
+    fn instruction_ratio(&self, index: usize) -> Option<f64> {
+        let plain = self.instructions[1..].iter().flatten().copied().reduce(f64::min)?;
+        Some(plain / self.instructions[index]?)
+    }
+}
+
+fn run(case: Case, count: bool) -> Outcome {
+    let selections: Vec<Selection> =
+        case.strategies().iter().map(|name| name.parse().expect("written right")).collect();
+    let record = Record::new(case.grid, case.sides, &selections[0]);
+    let measured = measure::all(&record, &selections);
+    let first = measure::countable(&measured);
+    let names = case.strategies().into_iter();
+    let instructions =
+        names.map(|name| count.then(|| instructions::per_search(&record, name, first)).flatten());
+    let instructions = instructions.collect();
+    let outcome = Outcome { case, measured, instructions };
+    print(&outcome, &record);
+    outcome
+}
+
+fn print(outcome: &Outcome, record: &Record) {
+    let best = outcome.better_plain(|index| outcome.measured[index].mean_ns);
+    for (index, (name, own)) in outcome.case.strategies().iter().zip(&outcome.measured).enumerate()
+    {
+        let ratio = own.speed_over(&outcome.measured[best]);
+        let counted = outcome.instructions[index];
+        println!(
+            "| {} | {name} | {} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {} | {} | {} |",
+            outcome.case.name(),
+            own.searches,
+            record.refused_percent(),
+            record.mean_jobs(),
+            own.mean_ns,
+            own.median_ns,
+            own.p99_ns,
+            digits(ratio),
+            counted.map_or("-".to_string(), |count| format!("{count:.0}")),
+            outcome.instruction_ratio(index).map_or("-".to_string(), digits),
+        );
+    }
+}
+
+/// A ratio, small ones with more decimals.
+fn digits(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
+}
+
+/// The engine on tori over the engine on meshes of the same sides.
+fn print_tori(outcomes: &[Outcome]) {
+    println!(
+        "\n| torus over mesh | mean | median | p99 | instructions |\n|---|---:|---:|---:|---:|"
+    );
+    for torus in outcomes.iter().filter(|one| one.case.grid.wraps(0)) {
+        let is_twin = |one: &&Outcome| {
+            let same = one.case.grid.sides() == torus.case.grid.sides();
+            same && one.case.group == torus.case.group
+                && one.case.sides == torus.case.sides
+                && !one.case.grid.wraps(0)
+        };
+        let Some(mesh) = outcomes.iter().find(is_twin) else { continue };
+        let [a, b] = [torus, mesh].map(|one| &one.measured[0]);
+        let instructions = match (torus.instructions[0], mesh.instructions[0]) {
+            (Some(a), Some(b)) => format!("{:.2}", a / b),
+            _ => "-".to_string(),
+        };
+        println!(
+            "| {} | {:.2} | {:.2} | {:.2} | {instructions} |",
+            torus.case.name(),
+            a.mean_ns / b.mean_ns,
+            a.median_ns / b.median_ns,
+            a.p99_ns / b.p99_ns
+        );
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, strategy] = &arguments[..]
+        && flag == instructions::CHILD
+    {
+        return instructions::replay_from_input(strategy);
+    }
+    let filters: Vec<&String> = arguments.iter().filter(|one| !one.starts_with("--")).collect();
+    let wanted = |case: &Case| {
+        let name = case.name();
+        filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
+    };
+    let cases: Vec<Case> = cases().into_iter().filter(wanted).collect();
+    if arguments.iter().any(|one| one == "--list") {
+        return cases.iter().for_each(|case| println!("{}", case.name()));
+    }
+    let count = !arguments.iter().any(|one| one == "--no-instructions") && instructions::possible();
+    println!(
+        "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times faster \
+         | instructions | times fewer |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let outcomes: Vec<Outcome> = cases.into_iter().map(|case| run(case, count)).collect();
+    print_tori(&outcomes);
+    let worst = outcomes.iter().filter_map(|one| Some((one.instruction_ratio(0)?, one)));
+    if let Some((ratio, one)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        println!(
+            "\nThe engine's instructions at worst: {:.2} times the better plain strategy's ({}).",
+            1.0 / ratio,
+            one.case.name()
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! A churn near saturation, recorded: what was asked and released, in order, and what came of it.
+//!
+//! Requests come in one stream, the same for every strategy. One that is refused makes the oldest job
+//! depart and is asked again, until it is granted: the machine stays as full as the strategy can make
+//! it. With a fill, the oldest jobs also depart beforehand, so that no more than this share of the
+//! nodes is held. A request that the strategy would never grant is passed over, as in simulations.
+
+use std::collections::VecDeque;
+
+use pavior_allocation::{BuildError, Machine, Selection, Work};
+use pavior_mesh::{Grid, JobId, Request};
+
+/// What a churn is made of, whatever the strategy.
+#[derive(Clone, Debug)]
+pub(super) struct Demand<'a> {
+    pub(super) grid: Grid,
+    /// The stream of requests, which starts again when it ends.
+    pub(super) requests: &'a [Request],
+    pub(super) attempts: usize,
+    /// Attempts before those that count; none: until the first departure, and on until all jobs that
+    /// were there have departed, too.
+    pub(super) warmup: Option<u64>,
+    pub(super) fill: Option<f64>,
+    pub(super) seed: u64,
+}
+
+/// One thing done to the machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// An attempt, and whether it was granted.
+    Ask {
+        job: JobId,
+        request: Request,
+        granted: bool,
+    },
+    Release(JobId),
+}
+
+/// A churn of one strategy, to be replayed.
+pub(super) struct Churn {
+    /// The machine after the warm-up, asked beforehand what can never fit.
+    pub(super) start: Machine,
+    pub(super) steps: Vec<Step>,
+    pub(super) warmup: u64,
+    /// Requests passed over, after the warm-up.
+    pub(super) rejected: u64,
+    /// The parts held, summed over the attempts.
+    pub(super) parts: u64,
+    /// What `find` looked at for attempts that were granted, and for those that were refused.
+    pub(super) granted: Work,
+    pub(super) refused: Work,
+    /// What hearing of grants and releases cost.
+    pub(super) upkeep: u64,
+}
+
+impl Churn {
+    /// Plays the churn of a strategy; none if it would never grant any of the requests.
+    pub(super) fn record(
+        demand: &Demand<'_>,
+        selection: &Selection,
+    ) -> Result<Option<Churn>, BuildError> {
+        let machine = Machine::new(demand.grid, selection, demand.seed)?;
+        let mut play = Play::new(demand, machine);
+        if !play.choose() {
+            return Ok(None);
+        }
+        play.warm_up(demand.warmup);
+        let mut start = play.machine.clone();
+        let (warmup, rejected, parts) = (play.attempts, play.rejected, play.parts_asked);
+        let before = play.machine.work();
+        (play.granted, play.refused) = (Work::default(), Work::default());
+        play.steps.clear();
+        let last = warmup + demand.attempts as u64;
+        while play.attempts < last {
+            play.attempt();
+        }
+        let upkeep = (play.machine.work() - before).upkeep;
+        for step in &play.steps {
+            if let Step::Ask { request, .. } = step {
+                // The answer is kept; simulations ask when a job arrives.
+                let _ = start.could_ever_fit(request);
+            }
+        }
+        Ok(Some(Churn {
+            start,
+            warmup,
+            rejected: play.rejected - rejected,
+            parts: play.parts_asked - parts,
+            granted: play.granted,
+            refused: play.refused,
+            upkeep,
+            steps: play.steps,
+        }))
+    }
+}
+
+/// A churn in progress.
+struct Play<'a> {
+    demand: &'a Demand<'a>,
+    machine: Machine,
+    /// Jobs in the order of their grants, with the number of their parts.
+    running: VecDeque<(JobId, u64)>,
+    parts: u64,
+    /// Where in the stream the next request stands.
+    next: usize,
+    /// The request that is being asked, and its job.
+    pending: Option<(JobId, Request)>,
+    jobs: u64,
+    steps: Vec<Step>,
+    attempts: u64,
+    rejected: u64,
+    departed: u64,
+    parts_asked: u64,
+    granted: Work,
+    refused: Work,
+}
+
+impl<'a> Play<'a> {
+    fn new(demand: &'a Demand<'a>, machine: Machine) -> Play<'a> {
+        Play {
+            demand,
+            machine,
+            running: VecDeque::new(),
+            parts: 0,
+            next: 0,
+            pending: None,
+            jobs: 0,
+            steps: Vec::new(),
+            attempts: 0,
+            rejected: 0,
+            departed: 0,
+            parts_asked: 0,
+            granted: Work::default(),
+            refused: Work::default(),
+        }
+    }
+
+    fn warm_up(&mut self, attempts: Option<u64>) {
+        if let Some(attempts) = attempts {
+            while self.attempts < attempts {
+                self.attempt();
+            }
+            return;
+        }
+        while self.departed == 0 {
+            self.attempt();
+        }
+        let there = self.jobs;
+        while self.running.front().is_some_and(|(oldest, _)| oldest.0 < there) {
+            self.attempt();
+        }
+    }
+
+    /// Takes the next request of the stream that could ever be granted. Returns false if there is
+    /// none in the whole stream.
+    fn choose(&mut self) -> bool {
+        let requests = self.demand.requests;
+        for _ in 0..requests.len() {
+            let request = requests[self.next];
+            self.next = (self.next + 1) % requests.len();
+            if self.machine.could_ever_fit(&request).is_ok() {
+                self.pending = Some((JobId(self.jobs), request));
+                self.jobs += 1;
+                return true;
+            }
+            self.rejected += 1;
+        }
+        false
+    }
+
+    /// One attempt, and what it brings about.
+    fn attempt(&mut self) {
+        if self.pending.is_none() {
+            let found = self.choose();
+            assert!(found, "a request that could be granted was in the stream before");
+        }
+        let (job, request) = self.pending.expect("it was just chosen");
+        if let Some(fill) = self.demand.fill {
+            let most = fill * f64::from(self.demand.grid.nodes());
+            let needed = self.machine.needed(&request) as f64;
+            while needed + f64::from(self.machine.busy_nodes()) > most && self.depart() {}
+        }
+        self.attempts += 1;
+        self.parts_asked += self.parts;
+        let before = self.machine.work();
+        let granted = self.machine.probe(&request).is_ok();
+        let work = self.machine.work() - before;
+        self.steps.push(Step::Ask { job, request, granted });
+        if granted {
+            self.granted += work;
+            let placement = self.machine.allocate(job, &request).expect("it was just promised");
+            let parts = placement.parts().len() as u64;
+            self.running.push_back((job, parts));
+            self.parts += parts;
+            self.pending = None;
+        } else {
+            self.refused += work;
+            if !self.depart() {
+                // Not even the empty machine grants it, whatever was said of it.
+                self.pending = None;
+            }
+        }
+    }
+
+    /// The oldest job departs. Returns false if there is none.
+    fn depart(&mut self) -> bool {
+        let Some((job, parts)) = self.running.pop_front() else { return false };
+        self.machine.release(job).expect("a running job holds nodes");
+        self.steps.push(Step::Release(job));
+        self.parts -= parts;
+        self.departed += 1;
+        true
+    }
+}

@@ -1,0 +1,205 @@
+//! Replays of churns against a clock, and what is made of the readings.
+
+use std::hint::black_box;
+
+use pavior_simulation::Stopwatch;
+
+use super::churn::{Churn, Step};
+
+/// Attempts between two readings of the clock where grants and releases are measured, too.
+pub const BATCH: usize = 64;
+
+/// A reading that is longer than it should be by its own length and this was interrupted: what
+/// caches and branches cost anew is less, what the operating system does is more.
+const INTERRUPTION_NS: f64 = 1000.0;
+
+/// Times of attempts, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// Half of them took no longer.
+    pub median_ns: f64,
+    /// Their mean.
+    pub mean_ns: f64,
+    /// 99 % of them took no longer.
+    pub p99_ns: f64,
+}
+
+impl Times {
+    /// Of the times of some attempts; none of none.
+    pub(super) fn of(times: &[f64]) -> Option<Times> {
+        if times.is_empty() {
+            return None;
+        }
+        let mut sorted = times.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        // The least time that at least so many per cent do not exceed. A time below the clock's
+        // resolution can come out below 0.
+        let percentile =
+            |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
+        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+        Some(Times { median_ns: percentile(50), mean_ns: mean.max(0.0), p99_ns: percentile(99) })
+    }
+}
+
+/// The readings of all rounds.
+pub(super) struct Replays {
+    watch: Stopwatch,
+    by_strategy: Vec<Readings>,
+}
+
+#[derive(Default)]
+struct Readings {
+    /// A round after the other, a reading an attempt. Short: there may be very many.
+    attempts: Vec<f32>,
+    /// A round after the other, a reading a batch.
+    batches: Vec<f32>,
+    rounds: usize,
+}
+
+/// What the rounds agree on.
+pub(super) struct Settled {
+    /// The time of each round's attempts all together, without interruptions.
+    pub(super) rounds: Vec<f64>,
+    /// Attempts by their answer.
+    pub(super) granted: Vec<f64>,
+    pub(super) refused: Vec<f64>,
+    /// All batches together.
+    pub(super) whole_ns: f64,
+}
+
+impl Replays {
+    pub(super) fn new(strategies: usize) -> Replays {
+        let by_strategy = (0..strategies).map(|_| Readings::default()).collect();
+        Replays { watch: Stopwatch::new(), by_strategy }
+    }
+
+    pub(super) fn overhead_ns(&self) -> f64 {
+        self.watch.overhead_ns()
+    }
+
+    /// One round of a strategy.
+    pub(super) fn replay(&mut self, strategy: usize, churn: &Churn) {
+        let readings = &mut self.by_strategy[strategy];
+        one_by_one(churn, &mut self.watch, &mut readings.attempts);
+        in_batches(churn, &mut self.watch, &mut readings.batches);
+        readings.rounds += 1;
+    }
+
+    /// A strategy's times, over all rounds.
+    pub(super) fn settled(&self, strategy: usize, churn: &Churn) -> Settled {
+        let readings = &self.by_strategy[strategy];
+        let times = settle(&readings.attempts, readings.rounds);
+        let rounds =
+            readings.attempts.chunks(times.len()).map(|round| uninterrupted(round, &times));
+        let rounds = rounds.collect();
+        let asked = churn.steps.iter().filter_map(|step| match step {
+            Step::Ask { granted, .. } => Some(*granted),
+            Step::Release(_) => None,
+        });
+        let (mut granted, mut refused) = (Vec::new(), Vec::new());
+        for (time, was_granted) in times.into_iter().zip(asked) {
+            if was_granted { &mut granted } else { &mut refused }.push(time);
+        }
+        let batches = settle(&readings.batches, readings.rounds);
+        let whole_ns = batches.into_iter().sum::<f64>().max(0.0);
+        Settled { rounds, granted, refused, whole_ns }
+    }
+}
+
+/// The sum of a round's readings. One that is far longer than the other rounds agree on was
+/// interrupted, and counts as what they agree on.
+fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
+    let each = round.iter().zip(settled).map(|(reading, settled)| {
+        let reading = f64::from(*reading);
+        if reading > 2.0 * settled + INTERRUPTION_NS { *settled } else { reading }
+    });
+    each.sum()
+}
+
+/// For each thing measured, the mean of the middle half (or so) of its readings.
+fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
+    let things = readings.len() / rounds;
+    let cut = rounds.div_ceil(4).min((rounds - 1) / 2);
+    let mut own = vec![0.0; rounds];
+    let settled = (0..things).map(|thing| {
+        for (round, reading) in own.iter_mut().enumerate() {
+            *reading = f64::from(readings[round * things + thing]);
+        }
+        own.sort_by(f64::total_cmp);
+        let middle = &own[cut..rounds - cut];
+        middle.iter().sum::<f64>() / middle.len() as f64
+    });
+    settled.collect()
+}
+
+fn one_by_one(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
+    let mut machine = churn.start.clone();
+    for step in &churn.steps {
+        match step {
+            Step::Ask { job, request, granted } => {
+                watch.begin();
+                let answer = black_box(machine.probe(black_box(request)));
+                readings.push(watch.end() as f32);
+                assert_eq!(answer.is_ok(), *granted, "a replay answers as the churn did");
+                if *granted {
+                    machine.allocate(*job, request).expect("it was just promised");
+                }
+            }
+            Step::Release(job) => {
+                machine.release(*job).expect("it holds nodes");
+            }
+        }
+    }
+}
+
+fn in_batches(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
+    let mut machine = churn.start.clone();
+    let mut asked = 0;
+    watch.begin();
+    for step in &churn.steps {
+        match step {
+            Step::Ask { job, request, .. } => {
+                if asked == BATCH {
+                    readings.push(watch.end() as f32);
+                    asked = 0;
+                    watch.begin();
+                }
+                asked += 1;
+                // Whether it is granted was compared before.
+                let _ = black_box(machine.allocate(*job, black_box(request)));
+            }
+            Step::Release(job) => {
+                machine.release(*job).expect("it holds nodes");
+            }
+        }
+    }
+    readings.push(watch.end() as f32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interruptions_drop_out() {
+        // Two things in three rounds, one of which was interrupted.
+        assert_eq!(settle(&[10.0, 1.0, 12.0, 900.0, 11.0, 3.0], 3), [11.0, 3.0]);
+        assert_eq!(settle(&[10.0, 20.0], 1), [10.0, 20.0]);
+        assert_eq!(settle(&[10.0, 20.0], 2), [15.0]);
+        // The sum of a round, without what happened in between.
+        let sum = uninterrupted(&[12.0, 900.0, 1e6], &[11.0, 10.0, 3.0]);
+        assert!((sum - (12.0 + 900.0 + 3.0)).abs() < 1e-9);
+        // Of seven the middle three.
+        assert_eq!(settle(&[9.0, 10.0, 20.0, 30.0, 31.0, 99.0, 99.0], 7), [27.0]);
+    }
+
+    #[test]
+    fn percentiles_are_times_that_were_measured() {
+        let times: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        let expected = Times { median_ns: 100.0, mean_ns: 100.5, p99_ns: 198.0 };
+        assert_eq!(Times::of(&times), Some(expected));
+        let one = Times { median_ns: 7.0, mean_ns: 7.0, p99_ns: 7.0 };
+        assert_eq!(Times::of(&[7.0]), Some(one));
+        assert_eq!(Times::of(&[]), None);
+    }
+}
