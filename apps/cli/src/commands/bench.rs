@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Fault> {
         rounds: args.rounds.rounds,
         seed: args.rounds.seed,
     };
-    let bar = Bar::new();
+    let bar = Bar::new("bench");
     let results = bench.run(&bar).map_err(|error| Fault::usage(error.to_string()));
     bar.finish();
     let report = Report { bench, stream, results: results? };
