@@ -176,8 +176,9 @@ impl Specification {
                     0 => "met everywhere".to_string(),
                     missed => format!("missed at {missed} of {} points", run.len()),
                 };
+                let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications a point, until the {} % confidence interval \
+                    "{least} to {most} replications a point{capped}, until the {} % confidence interval \
                      (Student t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
@@ -202,6 +203,15 @@ impl Specification {
             ));
         }
         lines
+    }
+
+    /// Where sweeps say that points get fewer replications, in words.
+    fn capped(&self) -> Option<String> {
+        let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
+        let (least, most) = (caps.iter().min()?, caps.iter().max()?);
+        let at_most =
+            if least == most { most.to_string() } else { format!("{least} to {most}, by sweep,") };
+        Some(format!("at most {at_most} at {} of them", caps.len()))
     }
 
     /// A line a point, with the metrics that a reader looks for first.

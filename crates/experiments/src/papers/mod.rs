@@ -5,6 +5,7 @@
 //! take.
 
 mod evidence;
+mod nas;
 mod statement;
 mod tbl;
 
@@ -31,7 +32,7 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub const ALL: &[&Paper] = &[&tbl::PAPER];
+pub const ALL: &[&Paper] = &[&tbl::PAPER, &nas::PAPER];
 
 impl Paper {
     /// The experiment.

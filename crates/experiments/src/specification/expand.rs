@@ -21,31 +21,60 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// All points: of the top level alone, or of each block in turn, without repetition.
+/// The key of a sweep that is no parameter: the most replications of its points.
+const CAP: &str = "max-replications";
+
+/// The first entry of a sweep that says how many replications there are at most.
+pub(super) fn first_cap<'a>(
+    entries: &[Entry<'a>],
+) -> Result<Option<Entry<'a>>, SpecificationError> {
+    for block in entries.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()) {
+        if let Some(cap) = block.table()?.into_iter().find(|entry| entry.is(CAP)) {
+            return Ok(Some(cap));
+        }
+    }
+    Ok(None)
+}
+
+/// All points: of the top level alone, or of each block in turn, without repetition; and how many
+/// replications each gets at most, where its block says.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
-) -> Result<Vec<Point>, SpecificationError> {
+) -> Result<(Vec<Point>, Vec<Option<u64>>), SpecificationError> {
     let nothing = vec![None; parameters::ALL.len()];
     let shared = settings(top, &nothing)?;
     if blocks.is_empty() {
         refuse_what_does_not_apply(top, &shared)?;
-        return expand(&shared, 0..0);
+        let points = expand(&shared, 0..0)?;
+        let caps = vec![None; points.len()];
+        return Ok((points, caps));
     }
     let mut all: Vec<Point> = Vec::new();
+    let mut caps = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for block in blocks {
         let entries = block.table()?;
-        if let Some(entry) = entries.iter().find(|entry| parameter(entry).is_none()) {
-            let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+        let means_something = |entry: &Entry<'_>| entry.is(CAP) || parameter(entry).is_some();
+        if let Some(entry) = entries.iter().find(|entry| !means_something(entry)) {
+            let names = parameters::ALL.iter().map(|known| known.name);
+            let known: Vec<&str> = names.chain([CAP]).collect();
             return Err(entry.unknown(&known));
         }
+        let cap = match entries.iter().find(|entry| entry.is(CAP)) {
+            None => None,
+            Some(entry) => match entry.node.count()? {
+                0 => return entry.node.fail("there must be at least one replication"),
+                count => Some(count),
+            },
+        };
         let own = settings(&entries, &shared)?;
         refuse_what_does_not_apply(&entries, &own)?;
         let more = expand(&own, block.span())?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.key())));
+        caps.resize(all.len(), cap);
     }
-    Ok(all)
+    Ok((all, caps))
 }
 
 /// Values given over values inherited.

@@ -37,6 +37,8 @@ pub struct Specification {
     pub timing: bool,
     /// How many replications.
     pub policy: Policy,
+    /// By point: the most replications, where its sweep says fewer than the policy.
+    pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices of `metrics`.
     pub targets: Vec<usize>,
     /// The strategy that others are compared with.
@@ -91,6 +93,7 @@ impl Specification {
             metrics: metrics::ALL.iter().filter(|spec| spec.standard).copied().collect(),
             timing: true,
             policy: Policy::Fixed(10),
+            caps: Vec::new(),
             targets: Vec::new(),
             baseline: None,
             figures: Vec::new(),
@@ -101,7 +104,7 @@ impl Specification {
         specification.settle(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
-        specification.points = expand::points(&parameters, &blocks)?;
+        (specification.points, specification.caps) = expand::points(&parameters, &blocks)?;
         specification.policy(&rest)?;
         specification.compare(&rest)?;
         for node in rest.iter().filter(|entry| entry.is("figure")).flat_map(|e| e.node.list()) {
@@ -154,7 +157,9 @@ impl Specification {
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];
-            if let Some(entry) = others.iter().find_map(|key| find(key)) {
+            let capped = expand::first_cap(entries)?;
+            let others = others.iter().find_map(|key| find(key));
+            if let Some(entry) = others.or(capped.as_ref()) {
                 let reason = format!("`{}` goes with `precision`", entry.key);
                 return Err(SpecificationError::new(reason, entry.key_span.clone()));
             }
@@ -192,6 +197,17 @@ impl Specification {
             );
         }
         Ok(())
+    }
+
+    /// How many replications a point gets.
+    pub fn policy_at(&self, point: usize) -> Policy {
+        match (self.policy, self.caps[point]) {
+            (Policy::Precision { relative, confidence, least, most }, Some(cap)) => {
+                let most = most.min(cap);
+                Policy::Precision { relative, confidence, least: least.min(most), most }
+            }
+            (policy, _) => policy,
+        }
     }
 
     fn target(&self, node: Node<'_>) -> Result<usize, SpecificationError> {
