@@ -5,6 +5,7 @@
 //! take.
 
 mod evidence;
+mod mfa;
 mod nas;
 mod statement;
 mod tbl;
@@ -32,7 +33,7 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub const ALL: &[&Paper] = &[&tbl::PAPER, &nas::PAPER];
+pub const ALL: &[&Paper] = &[&tbl::PAPER, &nas::PAPER, &mfa::PAPER];
 
 impl Paper {
     /// The experiment.

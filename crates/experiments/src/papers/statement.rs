@@ -44,8 +44,27 @@ impl Statement {
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
-        self.note = format!("{}; {}", note.into(), self.note);
+        let note = note.into();
+        self.note = if self.note.is_empty() { note } else { format!("{note}; {}", self.note) };
         self
+    }
+
+    /// Something counted or computed, in which there is no chance.
+    pub fn counted(
+        id: impl Into<String>,
+        claim: impl Into<String>,
+        ours: Option<f64>,
+        holds: bool,
+    ) -> Statement {
+        Statement {
+            id: id.into(),
+            paper: claim.into(),
+            ours,
+            ci95: None,
+            ratio: None,
+            holds,
+            note: String::new(),
+        }
     }
 
     fn judged(

@@ -9,6 +9,7 @@ use super::values::{Value, values};
 use crate::parameters::{self, Applies, Parameter, index};
 use crate::point::Point;
 use crate::scenario;
+use crate::still::Still;
 
 /// More points in one experiment are a mistake.
 const MOST_POINTS: usize = 1_000_000;
@@ -98,14 +99,22 @@ fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &Settings,
 ) -> Result<(), SpecificationError> {
-    let log = settings[index("trace")].is_some();
+    let still = settings[index("request")].is_some();
+    let log = settings[index("trace")].is_some() && !still;
     let services = settings[index("service")].iter().flatten();
     let messages = services.into_iter().any(|service| sends(&service.text));
     for entry in entries {
         let Some(parameter) = parameter(entry) else { continue };
-        let reach = Reach { log, messages };
+        let reach = Reach { still, log, messages };
         if !reach.covers(parameter) {
-            let reason = if parameter.applies == Applies::Messages {
+            let reason = if parameter.applies == Applies::Still {
+                format!("`{}` is for still states; give a `request` to ask there", parameter.name)
+            } else if still {
+                format!(
+                    "`{}` is for runs of jobs; a `request` asks in a still state",
+                    parameter.name
+                )
+            } else if parameter.applies == Applies::Messages {
                 format!(
                     "`{}` is for jobs that send messages; give `service` messages or iterations",
                     parameter.name
@@ -127,6 +136,7 @@ fn refuse_what_does_not_apply(
 /// What a workload has, which parameters may apply to.
 #[derive(Clone, Copy)]
 struct Reach {
+    still: bool,
     log: bool,
     messages: bool,
 }
@@ -135,9 +145,11 @@ impl Reach {
     fn covers(self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
-            Applies::Synthetic => !self.log,
-            Applies::Messages => !self.log && self.messages,
+            Applies::Runs => !self.still,
+            Applies::Synthetic => !self.still && !self.log,
+            Applies::Messages => !self.still && !self.log && self.messages,
             Applies::Log => self.log,
+            Applies::Still => self.still,
         }
     }
 }
@@ -153,7 +165,8 @@ fn expand(
     settings: &Settings,
     block: std::ops::Range<usize>,
 ) -> Result<Vec<Point>, SpecificationError> {
-    let log = settings[index("trace")].is_some();
+    let still = settings[index("request")].is_some();
+    let log = settings[index("trace")].is_some() && !still;
     let mut combinations: Vec<Vec<Option<Value>>> = vec![Vec::new()];
     for (parameter, given) in parameters::ALL.iter().zip(settings) {
         let usual = |text: &&str| Value { text: (*text).to_string(), span: block.clone() };
@@ -174,7 +187,7 @@ fn expand(
         combinations = combinations
             .into_iter()
             .flat_map(|so_far| {
-                let reach = Reach { log, messages: messages(&so_far) };
+                let reach = Reach { still, log, messages: messages(&so_far) };
                 let none = [None];
                 let choices = if reach.covers(parameter) { &choices[..] } else { &none };
                 let longer = choices.iter().map(|choice| {
@@ -201,6 +214,12 @@ fn checked(values: &[Option<Value>]) -> Result<Point, SpecificationError> {
     }
     if point.get("trace").is_some() {
         return Ok(point);
+    }
+    if Still::is(&point) {
+        return match Still::check(&point) {
+            Ok(()) => Ok(point),
+            Err((name, reason)) => fail(name, reason),
+        };
     }
     let workload: Synthetic = scenario::synthetic(&point);
     if let Err(error) = workload.check(&grid) {

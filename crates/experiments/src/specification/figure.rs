@@ -1,5 +1,7 @@
 //! Figures declared in an experiment: what is drawn against what, and which points.
 
+use std::collections::HashMap;
+
 use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
 
@@ -162,13 +164,19 @@ fn series(
     };
     figure.series =
         entry.node.list().into_iter().map(parameter).collect::<Result<Vec<usize>, _>>()?;
-    match varying.into_iter().find(|index| !figure.series.contains(index)) {
-        None => Ok(()),
-        Some(index) => entry.node.fail(format!(
+    let left: Vec<usize> = varying.filter(|index| !figure.series.contains(index)).collect();
+    let mut places: HashMap<Vec<Option<&str>>, &Point> = HashMap::new();
+    for point in &drawn {
+        let place = figure.series.iter().chain([&figure.x]).map(|&index| point.at(index)).collect();
+        let Some(other) = places.insert(place, point) else { continue };
+        let differs = left.iter().find(|&&index| point.at(index) != other.at(index));
+        let &index = differs.expect("no two points are the same");
+        return entry.node.fail(format!(
             "`{0}` varies, too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
             parameters::ALL[index].name
-        )),
+        ));
     }
+    Ok(())
 }
 
 fn parameter(node: Node<'_>) -> Result<usize, SpecificationError> {

@@ -15,6 +15,7 @@ use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::{self, ALLOCATION_NS, Spec};
 use toml::de::DeTable;
 
+use crate::still::{self, Still};
 use crate::{Point, Policy};
 use read::{Entry, Node};
 
@@ -105,6 +106,10 @@ impl Specification {
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
         (specification.points, specification.caps) = expand::points(&parameters, &blocks)?;
+        let still = specification.points.iter().all(Still::is);
+        if still && !rest.iter().any(|entry| entry.is("metrics")) {
+            specification.metrics = still::METRICS.to_vec();
+        }
         specification.policy(&rest)?;
         specification.compare(&rest)?;
         for node in rest.iter().filter(|entry| entry.is("figure")).flat_map(|e| e.node.list()) {
@@ -264,7 +269,8 @@ fn word(node: Node<'_>) -> Result<String, SpecificationError> {
 
 /// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationError> {
-    let mut known: Vec<&str> = metrics::ALL.iter().map(|spec| spec.name).collect();
+    let all = || metrics::ALL.iter().chain(still::METRICS).copied();
+    let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
     known.push(ALLOCATION_NS);
     let (mut named, mut adds) = (Vec::new(), false);
     for member in node.list() {
@@ -276,7 +282,9 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationE
         }
         named.push(name);
     }
-    let wanted = |spec: &&Spec| (adds && spec.standard) || named.contains(&spec.name);
-    let chosen: Vec<&'static Spec> = metrics::ALL.iter().copied().filter(wanted).collect();
+    let usual: Vec<&str> =
+        metrics::ALL.iter().filter(|spec| adds && spec.standard).map(|spec| spec.name).collect();
+    let wanted = |spec: &&Spec| usual.contains(&spec.name) || named.contains(&spec.name);
+    let chosen: Vec<&'static Spec> = all().filter(wanted).collect();
     Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
 }

@@ -64,7 +64,8 @@ fn general() -> Vec<(&'static str, Value)> {
 }
 
 fn metric() -> Value {
-    let names = metrics::ALL.iter().map(|spec| spec.name).chain([ALLOCATION_NS]);
+    let all = metrics::ALL.iter().chain(crate::still::METRICS);
+    let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
     let names: Vec<String> =
         names.flat_map(|name| [name.to_string(), format!("+{name}")]).collect();
     json!({ "enum": names })
