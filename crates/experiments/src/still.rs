@@ -237,25 +237,25 @@ impl Still {
         state.machine(&self.strategy, self.seed).expect("the point was checked")
     }
 
-    /// The mean time of an attempt.
+    /// The median time of an attempt: what interrupts some of them does not move it.
     fn measure(&self, state: &State) -> Option<f64> {
         let mut watch = Stopwatch::new();
         let mut machine = self.machine(state);
+        let mut times = Vec::new();
         for attempt in 0..WARM_UP + MEASURED {
-            if attempt == WARM_UP {
-                watch.reset();
-            }
             let job = JobId(state.held().len() as u64 + attempt);
+            watch.reset();
             watch.begin();
             let granted = machine.allocate(job, &self.request).map(drop);
             watch.end();
+            times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
             match granted {
                 Ok(()) => drop(machine.release(job)),
                 // The same question would be answered from memory.
                 Err(_) => machine = self.machine(state),
             }
         }
-        watch.mean_ns()
+        crate::median(&times).map(|(median, _)| median)
     }
 }
 

@@ -67,11 +67,15 @@ pub fn section(statements: &[Statement]) -> Section {
     let holds = statements.iter().filter(|one| one.holds).count();
     let header = ["id", "paper", "ours", "ratio", "verdict", "note"].map(String::from).to_vec();
     let row = |one: &Statement| {
-        let ours = crate::Summary { mean: one.ours, ci95: one.ci95 };
+        let ours = match (one.ours, one.ci95) {
+            // A count.
+            (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
+            (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
+        };
         vec![
             one.id.clone(),
             one.paper.clone(),
-            crate::publish::cell(ours),
+            ours,
             one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
             one.verdict().to_string(),
             one.note.clone(),

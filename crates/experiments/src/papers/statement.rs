@@ -14,7 +14,8 @@ const CLOSE: f64 = 0.10;
 pub(super) const RULES: &str = "A stated value or bound holds if it lies within our 95 % interval \
     widened by 5 % of it, the papers' own precision (a ratio also if it is within 10 % of ours). \
     \"Close\" or \"equal\" holds if the paired difference is within 10 %. An order holds if the \
-    paired difference excludes zero. What does not hold is said to differ, and stays in the table.";
+    paired difference excludes zero. What is counted has no interval, and holds if it is as stated. \
+    What does not hold is said to differ, and stays in the table.";
 
 /// A number or claim of a paper beside ours.
 #[derive(Clone, Debug, PartialEq)]

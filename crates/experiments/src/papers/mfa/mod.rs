@@ -43,13 +43,13 @@ fn experiment(quick: bool) -> String {
     let (sizes, runs) = if quick { (QUICK, 9) } else { (FULL, 101) };
     let listed = |names: &[&str]| format!("[\"{}\"]", names.join("\", \""));
     let (busy, tasks, strategies) = (listed(&EXAMPLES), listed(&TASKS), listed(&STRATEGIES));
+    // FF and its plain search side by side.
+    let asked = strategies.replace("\"ff\"", "\"ff\", \"ff:plain\"");
     let mut text = format!(
         "name = \"mfa\"\ntitle = \"MFA: the place with the most contact\"\nreplications = {runs}\n\
          baseline = \"mfa\"\n\n\
          [[sweep]]\nmachine = \"{MESH}\"\nbusy = {busy}\nrequest = {tasks}\n\
-         strategy = {strategies}\n\n\
-         [[sweep]]\nmachine = \"{MESH}\"\nbusy = {busy}\nrequest = \"3x2\"\n\
-         strategy = \"ff:plain\"\n"
+         strategy = {asked}\n"
     );
     for &submeshes in sizes {
         text += &format!(
