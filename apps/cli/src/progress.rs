@@ -7,12 +7,16 @@ use pavior_experiments::Progress;
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    pub(crate) fn new() -> Bar {
+    /// A bar behind the name of an experiment.
+    pub(crate) fn new(name: &str) -> Bar {
         // Hidden by itself where standard error is no terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        let style =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} runs  {elapsed}, {eta} left");
-        Bar(bar.with_style(style.expect("the template is right")))
+        // A line of 80 columns holds it, with six digits of runs.
+        let style = ProgressStyle::with_template(
+            "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
+        );
+        let prefix: String = name.chars().take(18).collect();
+        Bar(bar.with_style(style.expect("the template is right")).with_prefix(prefix))
     }
 
     /// Removes the bar.

@@ -81,7 +81,7 @@ impl Directory {
     }
 
     /// Whether there is nothing in it but what is hidden.
-    fn is_empty(&self) -> Result<bool, Fault> {
+    pub(crate) fn is_empty(&self) -> Result<bool, Fault> {
         let mut entries = fs::read_dir(&self.path)?;
         Ok(entries.all(|entry| {
             entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))

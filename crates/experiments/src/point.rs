@@ -33,9 +33,9 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Whether it has all these values.
+    /// Whether it has all these values; an empty one is that of a parameter that is not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
-        wanted.iter().all(|(name, value)| self.get(name) == Some(*value))
+        wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }
 
     /// All values in one line, `name=value` separated by spaces: equal if and only if the points are.

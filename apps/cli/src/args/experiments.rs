@@ -47,12 +47,15 @@ pub(crate) struct ReproduceArgs {
     /// The paper, or all of them
     #[arg(value_parser = papers())]
     pub(crate) paper: String,
-    /// The directory of the results [default: reproduction-PAPER]
+    /// The directory of the results [default: reproduction-PAPER, with -alternatives for those]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Few loads and few runs a point
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Runs other readings of what the paper leaves open, and says which comes closest
+    #[arg(long)]
+    pub(crate) alternatives: bool,
     /// Goes on where an earlier run in the same directory stopped
     #[arg(long)]
     pub(crate) resume: bool,

@@ -17,7 +17,7 @@ pub(crate) struct MessageArgs {
     /// [default: sequential for messages, blocking for iterations]
     #[arg(long, value_enum)]
     pub(crate) sending: Option<Sending>,
-    /// The order of destinations of a one-to-all: from-root or from-zero [default: from-root]
+    /// The order of destinations of a one-to-all or all-to-all: from-zero [default: from the sender]
     #[arg(long)]
     pub(crate) order: Option<String>,
     /// What lies between two rounds of a pattern [default: what the pattern says]

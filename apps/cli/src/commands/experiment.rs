@@ -66,7 +66,7 @@ pub(crate) fn sweep(
     out: &Path,
 ) -> Result<Samples, Fault> {
     let mut journal = directory.journal()?;
-    let bar = Bar::new();
+    let bar = Bar::new(&specification.name);
     let samples =
         pool::install(threads, || specification.run(known, shard, logs, &mut journal, &bar))?;
     bar.finish();

@@ -76,7 +76,7 @@ fn warn_of_stuck_jobs(args: &SimulateArgs, rows: &[Row]) {
 }
 
 fn compare(comparison: &Comparison<'_>) -> Result<Vec<Row>, Fault> {
-    let bar = Bar::new();
+    let bar = Bar::new("simulate");
     let rows = comparison.run(&bar).map_err(|error| Fault::usage(error.to_string()));
     bar.finish();
     rows

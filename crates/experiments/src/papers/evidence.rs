@@ -121,6 +121,24 @@ impl<'e> Evidence<'e> {
         Some(self.estimate((paired.difference, paired.difference_ci95), xs.len(), &[a, b]))
     }
 
+    /// How much greater the ratio `a / b` is at `high` than at `low`, the mean of the runs' own
+    /// differences; each gives the points `[a, b]`.
+    pub fn ratio_growth(
+        &self,
+        metric: &str,
+        high: [Pick<'_>; 2],
+        low: [Pick<'_>; 2],
+    ) -> Option<Estimate> {
+        let ratios = |[a, b]: [Pick<'_>; 2]| {
+            let (xs, ys) = self.pairs(metric, a, b);
+            xs.into_iter().zip(ys).map(|(x, y)| x / y)
+        };
+        let growth: Vec<f64> =
+            ratios(high).zip(ratios(low)).map(|(high, low)| high - low).collect();
+        let points = [high, low].concat();
+        Some(self.estimate((mean(&growth)?, half_width(&growth, 0.95)), growth.len(), &points))
+    }
+
     /// The median of the runs' ratios of measured times: a run that was interrupted hardly moves it.
     pub fn measured_ratio(&self, a: Pick<'_>, b: Pick<'_>) -> Option<Estimate> {
         let (xs, ys) = self.pairs(ALLOCATION_NS, a, b);

@@ -4,16 +4,23 @@
 //! each judged by the rules of [`Statement`]. Both are data: there is no code path that only papers
 //! take.
 
+mod alternatives;
+mod claims;
 mod evidence;
+mod gabl;
+mod markdown;
 mod mfa;
 mod nas;
+mod pages;
 mod statement;
 mod tbl;
 
-use crate::report::{Section, SectionTable};
 use crate::{Samples, Specification};
 
+pub use alternatives::{Alternatives, Closeness, Goal, Reading};
+pub use claims::{Tally, tally};
 pub use evidence::{Estimate, Evidence, Pick};
+pub use pages::{Verdicts, files, index, sections};
 pub use statement::{Statement, write_statements};
 
 /// A paper.
@@ -33,7 +40,10 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub const ALL: &[&Paper] = &[&tbl::PAPER, &nas::PAPER, &mfa::PAPER];
+pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER, &nas::PAPER, &mfa::PAPER];
+
+/// The papers that leave things open which were tried.
+pub const ALTERNATIVES: &[&Alternatives] = &[&gabl::alternatives::ALTERNATIVES];
 
 impl Paper {
     /// The experiment.
@@ -59,36 +69,6 @@ impl Paper {
             );
         }
         lead
-    }
-}
-
-/// The statements as a section of a report.
-pub fn section(statements: &[Statement]) -> Section {
-    let holds = statements.iter().filter(|one| one.holds).count();
-    let header = ["id", "paper", "ours", "ratio", "verdict", "note"].map(String::from).to_vec();
-    let row = |one: &Statement| {
-        let ours = match (one.ours, one.ci95) {
-            // A count.
-            (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
-            (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
-        };
-        vec![
-            one.id.clone(),
-            one.paper.clone(),
-            ours,
-            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            one.verdict().to_string(),
-            one.note.clone(),
-        ]
-    };
-    Section {
-        title: "Statements".into(),
-        text: vec![
-            format!("{holds} of {} rows hold.", statements.len()),
-            statement::RULES.to_string(),
-        ],
-        table: Some(SectionTable { header, rows: statements.iter().map(row).collect(), words: 2 }),
-        ..Section::default()
     }
 }
 

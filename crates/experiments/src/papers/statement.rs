@@ -42,6 +42,15 @@ impl Statement {
         if self.holds { "holds" } else { "differs" }
     }
 
+    /// Our number with its interval, to four digits; a count in full.
+    pub fn number(&self) -> String {
+        match (self.ours, self.ci95) {
+            // Counted.
+            (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
+            (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
+        }
+    }
+
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {

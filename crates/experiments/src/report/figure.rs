@@ -67,7 +67,8 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// The name of a series: its values, numbers with what they are.
+/// The name of a series: its values, numbers with what they are. A label in brackets stands right
+/// behind the value before it: `GABL(FCFS)`.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -76,7 +77,10 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
         let plain = label != value || parameter.kind == Kind::Text;
         Some(if plain { label } else { format!("{} {value}", parameter.name) })
     };
-    figure.series.iter().filter_map(part).collect::<Vec<_>>().join(", ")
+    figure.series.iter().filter_map(part).fold(String::new(), |name, part| {
+        let between = if name.is_empty() || part.starts_with('(') { "" } else { ", " };
+        name + between + &part
+    })
 }
 
 fn along(parameter: usize) -> String {

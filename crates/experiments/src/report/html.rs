@@ -22,6 +22,8 @@ pub struct Section {
     pub title: String,
     /// Text, a paragraph each.
     pub text: Vec<String>,
+    /// Other pages: what they are, and where.
+    pub links: Vec<(String, String)>,
     /// Drawings.
     pub drawings: Vec<Drawing>,
     /// A table.
@@ -75,6 +77,9 @@ fn section(section: &Section) -> String {
     let mut body = String::new();
     for paragraph in &section.text {
         body += &format!("<p>{}</p>\n", escape(paragraph));
+    }
+    for (name, place) in &section.links {
+        body += &format!("<p><a href=\"{}\">{}</a></p>\n", escape(place), escape(name));
     }
     if !section.drawings.is_empty() {
         body += "<div class=\"figures\">\n";
@@ -130,14 +135,15 @@ fn is_number(cell: &str) -> bool {
 }
 
 const STYLE: &str = "
-:root{--paper:#fff;--text:#1d2126;--faint:#5b636d;--line:#dfe3e8;--band:#f5f6f8;--good:#00694f;--bad:#b03a00}
-@media (prefers-color-scheme:dark){:root{--paper:#14171b;--text:#e9ecef;--faint:#a9b1ba;--line:#333a42;--band:#1b1f24;--good:#3fd0a4;--bad:#ff9a57}}
+:root{--paper:#fff;--text:#1d2126;--faint:#5b636d;--line:#dfe3e8;--band:#f5f6f8;--good:#00694f;--bad:#b03a00;--link:#00549e}
+@media (prefers-color-scheme:dark){:root{--paper:#14171b;--text:#e9ecef;--faint:#a9b1ba;--line:#333a42;--band:#1b1f24;--good:#3fd0a4;--bad:#ff9a57;--link:#7cc0f2}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--text);font:16px/1.5 system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif}
 main,footer{max-width:1240px;margin:0 auto;padding:0 16px}
 h1{font-size:1.6rem;line-height:1.25;margin:1.2em 0 .4em}
 h2{font-size:1.2rem;margin:1.6em 0 .5em}
 p{max-width:46em;margin:.5em 0}
+a{color:var(--link)}
 summary{cursor:pointer}summary h2{display:inline-block;margin:.8em 0}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:20px}
 figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:6px}

@@ -1,44 +1,92 @@
-//! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k. k (k - 1)
-//! messages an iteration.
+//! All to all: every rank s sends to every other, in the order s+1, s+2, … mod k, or with `from-zero`
+//! 0, 1, 2, … without s. k (k - 1) messages an iteration.
 //!
 //! With a number of messages, and more than one in flight, it goes in rounds: in round r every rank
-//! sends to the r-th next one, a round starts when the one before has been delivered, and the job
+//! sends to the r-th of its list, a round starts when the one before has been delivered, and the job
 //! ends with the round in which the number is reached.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
 //! ```
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, which leaves the order open.
+//! With `senders=in-turn` rank 0 sends its whole list, then rank 1, and so on: one message a round.
+//! With `quota=rank` a number of messages is that of every rank, not that of the job.
+//!
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, which leaves the order and whose
+//! messages are counted open.
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_mesh::Grid;
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, Shape};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "all-to-all",
     title: "All to all",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
     meaning: "every rank s sends to every other: s+1, s+2, … mod k",
-    options: &[],
-    variants: &[""],
+    options: &[
+        OptionSpec {
+            key: "order",
+            values: Values::OneOf(&["from-source", "from-zero"]),
+            default: "from-source",
+            meaning: "destinations s+1, s+2, … mod k, or 0, 1, 2, … without s",
+            bare: true,
+        },
+        OptionSpec {
+            key: "senders",
+            values: Values::OneOf(&["together", "in-turn"]),
+            default: "together",
+            meaning: "every rank's first message, then every second; or rank by rank",
+            bare: false,
+        },
+        OptionSpec {
+            key: "quota",
+            values: Values::OneOf(&["job", "rank"]),
+            default: "job",
+            meaning: "whose messages a number of messages counts: the job's, or each rank's",
+            bare: false,
+        },
+    ],
+    variants: &["", "from-zero", "senders=in-turn", "from-zero:senders=in-turn", "quota=rank"],
     quota_only: false,
-    objection: any_grid,
+    objection,
     build,
 };
+
+/// In turn there are k (k - 1) rounds, which must have a number.
+fn objection(grid: &Grid, options: &Options) -> Option<String> {
+    let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
+    too_many.then(|| format!("needs a machine of at most 65536 nodes, which {grid} is not"))
+}
 
 #[derive(Debug)]
 struct AllToAll {
     ranks: u32,
+    from_zero: bool,
+    in_turn: bool,
+    quota_of_rank: bool,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
-    Box::new(AllToAll { ranks: shape.ranks })
+fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+    Box::new(AllToAll {
+        ranks: shape.ranks,
+        from_zero: options.get("order") == "from-zero",
+        in_turn: options.get("senders") == "in-turn",
+        quota_of_rank: options.get("quota") == "rank",
+    })
+}
+
+impl AllToAll {
+    /// The first round in which a rank sends; it sends in k - 1 rounds in a row.
+    fn first_round(&self, rank: u32) -> u32 {
+        if self.in_turn { rank * (self.ranks - 1) } else { 0 }
+    }
 }
 
 impl Pattern for AllToAll {
     fn rounds(&self) -> u32 {
-        self.ranks - 1
+        if self.in_turn { self.ranks * (self.ranks - 1) } else { self.ranks - 1 }
     }
 
     fn ranks(&self) -> u32 {
@@ -46,18 +94,44 @@ impl Pattern for AllToAll {
     }
 
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
-        (round < self.rounds()).then_some((rank + 1 + round) % self.ranks)
+        let place = round.checked_sub(self.first_round(rank))?;
+        let to = if self.from_zero {
+            place + u32::from(place >= rank)
+        } else {
+            (rank + 1 + place % self.ranks) % self.ranks
+        };
+        (place < self.ranks - 1).then_some(to)
     }
 
     fn whole_rounds(&self) -> bool {
         true
     }
 
-    fn senders(&self, _round: u32) -> u32 {
-        self.ranks
+    fn quota(&self, count: u64) -> u64 {
+        if self.quota_of_rank { count.saturating_mul(self.ranks.into()) } else { count }
     }
 
-    fn sends_before(&self, _rank: u32, round: u32) -> u64 {
-        round.into()
+    fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
+        let round = from.max(self.first_round(rank));
+        let to = self.destination(rank, round)?;
+        (round < until).then_some((round, to))
+    }
+
+    fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
+        let rank = if self.in_turn { round / (self.ranks - 1) } else { from };
+        let to = (from <= rank && rank < self.ranks).then(|| self.destination(rank, round));
+        to.flatten().map(|to| (rank, to))
+    }
+
+    fn senders(&self, _round: u32) -> u32 {
+        if self.in_turn { 1 } else { self.ranks }
+    }
+
+    fn sends_before(&self, rank: u32, round: u32) -> u64 {
+        round.saturating_sub(self.first_round(rank)).min(self.ranks - 1).into()
+    }
+
+    fn messages(&self) -> u64 {
+        u64::from(self.ranks) * u64::from(self.ranks - 1)
     }
 }

@@ -125,6 +125,11 @@ pub trait Pattern: Debug + Send {
         false
     }
 
+    /// The messages that a job sends for a number of messages.
+    fn quota(&self, count: u64) -> u64 {
+        count
+    }
+
     /// The first round in `from..until` in which `rank` sends, and to whom.
     fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
         (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))

@@ -28,7 +28,10 @@ impl Schedule {
                 schedule.limit = (count.saturating_mul(rounds), 0);
                 schedule.total = count.saturating_mul(all);
             }
-            Service::Messages(count) => schedule.cut(count, all, whole),
+            Service::Messages(count) => {
+                let count = schedule.pattern.quota(count);
+                schedule.cut(count, all, whole);
+            }
         }
         schedule
     }

@@ -179,6 +179,14 @@ fn worked_rounds() {
     assert_eq!(zero.iter().map(|&(_, to)| to).collect::<Vec<_>>(), others);
     let turn = of("one-to-all", 5, [5, 1, 1]).concat();
     assert!(turn.iter().enumerate().all(|(j, &(from, to))| to == (from + 1 + j as u32) % 5));
+    assert_eq!(
+        of("all-to-all:from-zero", 3, [3, 1, 1]),
+        [[(0, 1), (1, 0), (2, 0)], [(0, 2), (1, 2), (2, 1)]]
+    );
+    assert_eq!(
+        of("all-to-all:senders=in-turn", 3, [3, 1, 1]).concat(),
+        [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
+    );
 }
 
 #[test]
@@ -214,6 +222,15 @@ fn what_makes_no_sense_is_refused() {
         "pattern axis-all-to-all:z needs an axis z, which mesh:4x4 does not have"
     );
     assert!(of("axis-all-to-all:y").unwrap().supports(&plane).is_ok());
+    let (large, too_large): (Grid, Grid) =
+        ("mesh:256x256".parse().unwrap(), "mesh:256x257".parse().unwrap());
+    assert!(of("all-to-all:senders=in-turn").unwrap().supports(&large).is_ok());
+    assert!(of("all-to-all").unwrap().supports(&too_large).is_ok());
+    assert_eq!(
+        refusal("all-to-all:senders=in-turn", &too_large),
+        "pattern all-to-all:senders=in-turn needs a machine of at most 65536 nodes, which \
+         mesh:256x257 is not"
+    );
     assert!(of("random").unwrap().supports_iterations().is_err());
     assert!(of("ring").unwrap().supports_iterations().is_ok());
     assert_eq!(

@@ -110,6 +110,31 @@ fn every_discipline_sends_the_same_messages_and_engines_agree() {
     }
 }
 
+#[test]
+fn a_quota_of_each_rank_is_so_many_rounds() {
+    let grid: Grid = "mesh:4x4".parse().unwrap();
+    for sending in ALL {
+        let layout = layout(&grid, [4, 3, 1], 12);
+        let plan = plan("all-to-all:quota=rank", sending);
+        let job = JobTraffic::new(0, layout, &plan, Service::Messages(3), &mut draw());
+        let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
+        let sent = |rank| log.deliveries.iter().filter(|one| one.tag.rank == rank).count();
+        assert!((0..12).all(|rank| sent(rank) == 3), "{sending:?}");
+    }
+}
+
+#[test]
+fn senders_in_turn_send_their_lists_one_after_the_other() {
+    let grid: Grid = "mesh:4x4".parse().unwrap();
+    let layout = layout(&grid, [2, 2, 1], 4);
+    let plan = plan("all-to-all:from-zero:senders=in-turn", Sending::Sequential);
+    // Twelve are an iteration; the thirteenth begins it anew.
+    let job = JobTraffic::new(0, layout, &plan, Service::Messages(13), &mut draw());
+    let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
+    let ranks: Vec<u32> = log.deliveries.iter().map(|one| one.tag.rank).collect();
+    assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
+}
+
 /// Checks the order of creations against deliveries: (created at, delivered at) by (round, rank).
 fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
     let mut times = BTreeMap::new();

@@ -135,6 +135,15 @@ fn services() {
     let average = mean(all.iter().map(|job| quota(job) as f64));
     assert!((average - expected).abs() < 0.08, "{average} {expected}");
     assert!(all.iter().all(|job| quota(job) >= 1 && job.estimate.0 == quota(job)));
+    // The same draws, rounded otherwise: down and up are one apart but below 1, where both are 1.
+    let rounded = |how: &str| jobs(&workload(1.0, "uniform", how), &grid, 40_000);
+    let (up, nearest) = (rounded("messages:5:rounding=up"), rounded("messages:rounding=nearest"));
+    for ((down, up), nearest) in all.iter().map(quota).zip(up.iter().map(quota)).zip(&nearest) {
+        assert!(up == down + 1 || (up, down) == (1, 1));
+        assert!([down, up].contains(&quota(nearest)));
+    }
+    let average = mean(nearest.iter().map(|job| quota(job) as f64));
+    assert!((average - 5.0).abs() < 0.12, "{average}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! A number of messages per job, exponential with a mean, rounded down, at least 1.
 //!
 //! The GABL paper's num_mes. It is the total of the job and not of each processor: only so do the
-//! paper's loads give its utilisation. One draw a job.
+//! paper's loads give its utilisation. The paper does not say how it is rounded: down is nearest to its
+//! numbers, the others are options. One draw a job.
 
-use pavior_kernel::{OptionSpec, Stream};
+use pavior_kernel::{OptionSpec, Stream, Values};
 
 use super::{DrawService, ServiceDistribution};
 use crate::registry::POSITIVE;
@@ -12,25 +13,42 @@ use crate::{Service, Spec, Unit};
 pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
     name: "messages",
     title: "number of messages per job, exponential",
-    options: &[OptionSpec {
-        key: "mean",
-        values: POSITIVE,
-        default: "5",
-        meaning: "mean number of messages before rounding down",
-        bare: true,
-    }],
+    options: &[
+        OptionSpec {
+            key: "mean",
+            values: POSITIVE,
+            default: "5",
+            meaning: "mean number of messages before rounding",
+            bare: true,
+        },
+        OptionSpec {
+            key: "rounding",
+            values: Values::OneOf(&["down", "nearest", "up"]),
+            default: "down",
+            meaning: "how the number is rounded; it is at least 1",
+            bare: false,
+        },
+    ],
     does: ServiceDistribution {
         unit: Unit::CYCLE,
-        build: |options| Box::new(Messages { mean: options.number("mean") }),
+        build: |options| {
+            let round = match options.get("rounding") {
+                "nearest" => f64::round,
+                "up" => f64::ceil,
+                _ => f64::floor,
+            };
+            Box::new(Messages { mean: options.number("mean"), round })
+        },
     },
 };
 
 struct Messages {
     mean: f64,
+    round: fn(f64) -> f64,
 }
 
 impl DrawService for Messages {
     fn service(&mut self, draw: &mut Stream) -> Service {
-        Service::Messages(draw.exponential(self.mean).floor().max(1.0) as u64)
+        Service::Messages((self.round)(draw.exponential(self.mean)).max(1.0) as u64)
     }
 }

@@ -1,0 +1,38 @@
+//! All papers: a directory each, and one report above them.
+
+use std::path::Path;
+
+use pavior_experiments::papers;
+
+use super::{one, print, provenance};
+use crate::args::ReproduceArgs;
+use crate::fault::Fault;
+use crate::store::{Directory, read_run};
+
+pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
+    let here = out.display();
+    let directory = Directory::open(out)?;
+    if read_run(out)?.is_some() {
+        return Err(Fault::usage(format!(
+            "{here} holds an experiment; choose another --out for all papers"
+        )));
+    }
+    if !args.resume && !directory.is_empty()? {
+        return Err(Fault::usage(format!(
+            "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
+             another directory"
+        )));
+    }
+    let mut verdicts = Vec::new();
+    for (index, paper) in papers::ALL.iter().enumerate() {
+        eprintln!("{} ({} of {})", paper.name, index + 1, papers::ALL.len());
+        verdicts.push(one(paper, &out.join(paper.name), args)?);
+    }
+    let from = provenance("all", args);
+    let files = papers::files(&verdicts, &from).map_err(|error| Fault::Other(error.to_string()))?;
+    for file in files.iter().chain([&papers::index(&verdicts, &from)]) {
+        directory.write(&file.name, &file.bytes)?;
+    }
+    eprintln!("written to {here}");
+    print::verdicts(args.format, &verdicts, out)
+}

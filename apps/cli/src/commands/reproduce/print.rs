@@ -1,0 +1,125 @@
+//! Statements and readings on standard output.
+
+use std::path::Path;
+
+use pavior_experiments::papers::{self, Alternatives, Closeness, Statement, Verdicts};
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::output::{self, Format, Table};
+
+/// The statements: every row of one paper, or how many rows of each statement hold.
+pub(super) fn verdicts(
+    format: Option<Format>,
+    papers: &[Verdicts],
+    out: &Path,
+) -> Result<(), Fault> {
+    let all: Vec<Statement> =
+        papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
+    match Format::or_default(format) {
+        Format::Json => output::json(&Value::Array(all.iter().map(object).collect())),
+        Format::Csv => csv(|bytes| papers::write_statements(&all, bytes)),
+        Format::Table => {
+            if papers.len() == 1 {
+                rows(&all)?;
+            }
+            tally(&all)?;
+            let holds = all.iter().filter(|one| one.holds).count();
+            let sentence = format!(
+                "{holds} of {} rows hold; every row, with its note, is in {}.",
+                all.len(),
+                out.join("report.html").display()
+            );
+            output::text(&sentence, output::width())
+        }
+    }
+}
+
+fn object(one: &Statement) -> Value {
+    json!({
+        "id": one.id,
+        "paper": one.paper,
+        "ours": one.ours,
+        "ci95": one.ci95,
+        "ratio": one.ratio,
+        "verdict": one.verdict(),
+        "note": one.note,
+    })
+}
+
+/// A table as the file has it.
+fn csv(write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>) -> Result<(), Fault> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).map_err(|error| Fault::Other(error.to_string()))?;
+    output::plain(&String::from_utf8_lossy(&bytes))
+}
+
+fn rows(all: &[Statement]) -> Result<(), Fault> {
+    let mut table = Table::new(&["id", "verdict", "ours", "paper", "ratio"], 4);
+    for one in all {
+        let ratio = one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
+        let verdict = one.verdict().to_string();
+        table.row(vec![one.id.clone(), verdict, one.number(), one.paper.clone(), ratio]);
+    }
+    table.print(output::width())?;
+    output::plain("\n")
+}
+
+fn tally(all: &[Statement]) -> Result<(), Fault> {
+    let mut table = Table::new(&["statement", "rows", "what the paper says"], 3);
+    for one in papers::tally(all) {
+        let verdict = one.verdict();
+        table.row(vec![one.id, verdict, one.claim.to_string()]);
+    }
+    table.print(output::width())?;
+    output::plain("\n")
+}
+
+/// The readings, the closest first.
+pub(super) fn alternatives(
+    format: Option<Format>,
+    alternatives: &Alternatives,
+    ranking: &[Closeness],
+) -> Result<(), Fault> {
+    match Format::or_default(format) {
+        Format::Json => {
+            let statements = alternatives.statements(ranking);
+            output::json(&json!({
+                "readings": ranking.iter().map(reading).collect::<Vec<_>>(),
+                "conclusions": alternatives.conclusions(ranking),
+                "statements": statements.iter().map(object).collect::<Vec<_>>(),
+            }))
+        }
+        Format::Csv => csv(|bytes| alternatives.write(ranking, bytes)),
+        Format::Table => {
+            let (header, lines) = alternatives.table(ranking);
+            // The ratios' columns bear the names of strategies alone, so that 80 columns hold them.
+            let short =
+                |name: &String| name.split_once('@').map_or(name.clone(), |(_, s)| s.into());
+            let header: Vec<String> = header.iter().map(short).collect();
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let mut table = Table::new(&header, 1).with_words(header.len() - 1);
+            for line in lines {
+                table.row(line);
+            }
+            let hidden = table.print(output::width())?;
+            output::plain("\n")?;
+            for sentence in alternatives.conclusions(ranking) {
+                output::text(&sentence, output::width())?;
+            }
+            if hidden > 0 {
+                output::text("What does not fit is in alternatives.csv.", output::width())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn reading(one: &Closeness) -> Value {
+    json!({
+        "reading": one.reading.name,
+        "meaning": one.reading.meaning,
+        "distance": one.distance,
+        "ratios": one.ratios.iter().map(|ratio| ratio.map(|ratio| ratio.value)).collect::<Vec<_>>(),
+    })
+}

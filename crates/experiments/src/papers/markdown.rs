@@ -1,0 +1,38 @@
+//! Tables as Markdown, for pages that are kept.
+
+use super::Statement;
+
+/// A table: columns from `words` to before `end` hold numbers.
+pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: usize) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = |column: usize| if (words..end).contains(&column) { "---:|" } else { "---|" };
+    let rule: String = (0..header.len()).map(rule).collect();
+    let lines: String = rows.iter().map(|row| line(row)).collect();
+    format!("{}|{rule}\n{lines}", line(header))
+}
+
+/// Statements: how many rows of each hold, then the rows.
+pub(super) fn statements(all: &[Statement]) -> String {
+    let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
+    let summary: Vec<Vec<String>> = super::tally(all)
+        .into_iter()
+        .map(|one| vec![one.id.clone(), one.claim.to_string(), one.verdict()])
+        .collect();
+    let mut text = table(&words(&["statement", "what the paper says", "rows"]), &summary, 2, 2);
+    let row = |one: &Statement| {
+        vec![
+            one.id.clone(),
+            one.paper.clone(),
+            one.number(),
+            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            one.verdict().to_string(),
+            one.note.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = all.iter().map(row).collect();
+    text += "\n";
+    text + &table(&words(&["id", "paper", "ours", "ratio", "verdict", "note"]), &rows, 2, 4)
+}
