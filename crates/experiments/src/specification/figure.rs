@@ -106,8 +106,8 @@ pub(super) fn read(
     Ok(figure)
 }
 
-/// The figures of an experiment that declares none: turnaround and utilisation against the load, or
-/// against whatever number varies, or strategy by strategy.
+/// The figures of an experiment that declares none: turnaround and utilisation, or the index of a
+/// still state, against the load, or against whatever number varies, or strategy by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
@@ -131,7 +131,8 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         y_axis: Axis::default(),
         labels: Vec::new(),
     };
-    ["turnaround", "utilization"].iter().filter(|name| observed(name)).map(|n| figure(n)).collect()
+    let usual = ["turnaround", "utilization", "optimality_index"];
+    usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
 /// The series: those named, or every parameter that varies among the points drawn. With those named

@@ -242,3 +242,15 @@ fn sum(most: &str) -> Statement {
          B = 12 on"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_printed_sum_is_below_from_twelve_submeshes_on() {
+        assert!(printed_ratio(11.0) > 1.0 && printed_ratio(12.0) < 1.0);
+        // As is the order from 3 on: sqrt(5.75) is 2.4.
+        assert!(libm::sqrt(5.75) > 2.0 && libm::sqrt(5.75) < 3.0);
+    }
+}
