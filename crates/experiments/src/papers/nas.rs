@@ -30,8 +30,6 @@ struct Case {
     sides: &'static str,
     full: &'static str,
     quick: &'static str,
-    /// The most replications of the full run and of the quick one.
-    most: [u64; 2],
 }
 
 /// In the order of figures 14 to 19, and 20 to 25.
@@ -41,65 +39,59 @@ const CASES: [Case; 6] = [
         sides: "uniform",
         full: "[0.0001, 0.0002, 0.00033333, 0.0005, 0.001, 0.002]",
         quick: "[0.0002, 0.0005, 0.001]",
-        most: [200, 5],
     },
     Case {
         pattern: "one-to-all",
         sides: "uniform-decreasing",
         full: "[0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01]",
         quick: "[0.0005, 0.002, 0.01]",
-        most: [200, 5],
     },
     Case {
         pattern: "all-to-all",
         sides: "uniform",
         full: "[0.00002, 0.00004, 0.00005, 0.00006667, 0.0001, 0.0002]",
         quick: "[0.00005, 0.00006667, 0.0002]",
-        most: [10, 3],
     },
     Case {
         pattern: "all-to-all",
         sides: "uniform-decreasing",
         full: "[0.00005, 0.0001, 0.0002, 0.0004, 0.0007, 0.001]",
         quick: "[0.0001, 0.0004, 0.001]",
-        most: [10, 3],
     },
     Case {
         pattern: "near-neighbour",
         sides: "uniform",
         full: "[0.0025, 0.00333333, 0.004, 0.0125, 0.025, 0.05, 0.1]",
         quick: "[0.00333333, 0.004, 0.1]",
-        most: [200, 5],
     },
     Case {
         pattern: "near-neighbour",
         sides: "uniform-decreasing",
         full: "[0.005, 0.0125, 0.025, 0.05, 0.1, 0.2]",
         quick: "[0.0125, 0.025, 0.2]",
-        most: [200, 5],
     },
 ];
 
 const STRATEGIES: [&str; 3] = ["nas", "lssa", "ff"];
 
 fn experiment(quick: bool) -> String {
-    let least = if quick { 3 } else { 5 };
+    let (least, most, most_of_all) = if quick { (3, 5, 3) } else { (5, 200, 10) };
     let mut text = format!(
         "name = \"nas\"\ntitle = \"NAS: neighbours instead of boxes, under three patterns\"\n\
          machine = \"mesh:16x16\"\nscheduler = \"fcfs\"\nservice = \"iterations:1\"\n\
          flits = 8\nrouting-delay = 3\njobs = 1000\nstrategy = [\"nas\", \"lssa\", \"ff\"]\n\
          baseline = \"nas\"\nprecision = 0.05\nmin-replications = {least}\n\
-         max-replications = 200\ntiming = false\n"
+         max-replications = {most}\ntiming = false\n"
     );
     for case in &CASES {
         let loads = if quick { case.quick } else { case.full };
         text += &format!(
-            "\n[[sweep]]\npattern = \"{}\"\nsides = \"{}\"\nload = {loads}\n\
-             max-replications = {}\n",
-            case.pattern,
-            case.sides,
-            case.most[usize::from(quick)]
+            "\n[[sweep]]\npattern = \"{}\"\nsides = \"{}\"\nload = {loads}\n",
+            case.pattern, case.sides
         );
+        if case.pattern == "all-to-all" {
+            text += &format!("max-replications = {most_of_all}\n");
+        }
     }
     let figures = [
         (14, "System utilization", "utilization", "system utilization (fraction)", "\"x\""),
@@ -109,7 +101,7 @@ fn experiment(quick: bool) -> String {
         for (number, Case { pattern, sides, .. }) in (first..).zip(&CASES) {
             text += &format!(
                 "\n[[figure]]\nname = \"fig{number}\"\n\
-                 title = \"Fig. {number}: {what}, {pattern}, {sides} side lengths\"\n\
+                 title = \"Fig. {number}: {what}, {pattern}, {sides} sides\"\n\
                  x = \"load\"\ny = \"{metric}\"\nseries = \"strategy\"\nlog = {log}\n\
                  where = {{ pattern = \"{pattern}\", sides = \"{sides}\" }}\n\
                  x-label = \"arrival rate (jobs per cycle)\"\ny-label = \"{label}\"\n\
