@@ -55,7 +55,9 @@ fn the_mfa_paper_quickly() {
     // Simulated or not, figures come again from the tables alone.
     let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
     let drawn = figures.map(|name| read(&format!("{name}.svg")));
-    figures.map(|name| std::fs::remove_file(out.join(format!("{name}.svg"))).unwrap());
+    for name in figures {
+        std::fs::remove_file(out.join(format!("{name}.svg"))).unwrap();
+    }
     good(&["plot", at]);
     assert!(figures.map(|name| read(&format!("{name}.svg"))) == drawn, "the figures differ");
     assert!(drawn[3].contains("2DB"), "what refuses keeps its place");
