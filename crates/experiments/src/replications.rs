@@ -94,8 +94,13 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
+        // A parameter may have a metric's name (`service`): metrics stand behind all parameters.
+        let last = |name: &str| {
+            let position = (0..header.len()).rev().find(|&column| &header[column] == name);
+            position.ok_or_else(|| format!("there is no column `{name}`"))
+        };
         let metrics: Vec<usize> =
-            self.metrics.iter().map(|spec| find(spec.name)).collect::<Result<_, _>>()?;
+            self.metrics.iter().map(|spec| last(spec.name)).collect::<Result<_, _>>()?;
         let mut entries = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| error.to_string())?;

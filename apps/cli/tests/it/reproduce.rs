@@ -45,8 +45,7 @@ fn the_mfa_paper_quickly() {
     let printed = good(&["reproduce", "mfa", "--quick", "--out", at, "--format", "csv"]);
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(printed, read("statements.csv"));
-    let mut reader = csv::Reader::from_reader(printed.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let rows = rows(&printed);
     let differ: Vec<&str> =
         rows.iter().filter(|row| &row[5] == "differs").map(|row| &row[0]).collect();
     assert_eq!(differ, ["M2@2-3x2", "M2@2-3x3", "M2@2-4x2"]);
@@ -67,4 +66,127 @@ fn the_mfa_paper_quickly() {
     }
     let results = read("results.csv");
     assert!(results.contains(",optimality_index,10,0,count"), "{results}");
+}
+
+fn rows(csv: &str) -> Vec<csv::StringRecord> {
+    csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect()
+}
+
+#[test]
+fn the_gabl_paper_quickly() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("gabl");
+    let at = out.to_str().unwrap();
+    let printed = good(&["reproduce", "gabl", "--quick", "--out", at, "--format", "csv"]);
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(printed, read("statements.csv"));
+    let rows = rows(&printed);
+    let row = |id: &str| rows.iter().find(|row| &row[0] == id).unwrap_or_else(|| panic!("{id}"));
+    let papers = [
+        ("G1@ff", "0.36"),
+        ("G1@paging", "0.64"),
+        ("G1@mbs", "0.69"),
+        ("G2@ff", "0.17"),
+        ("G2@paging", "0.28"),
+        ("G2@mbs", "0.3"),
+        ("G3@one-uniform-fcfs-mbs", "0.72 to 0.79"),
+        ("G3@all-decreasing-ssd-ff", "at most 0.49"),
+        ("G4@0.025", "0.54"),
+        ("G6@all-uniform-64-gabl", "GABL below MBS"),
+        ("G6@one-uniform-16-over-ff", "advantage over FF grows"),
+        ("G7@one-uniform-fcfs-0.0205", "GABL lowest"),
+    ];
+    for (id, paper) in papers {
+        assert_eq!(&row(id)[1], paper, "{id}");
+    }
+    // Far beyond the width of any interval, whatever the seed.
+    for id in
+        ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
+    {
+        assert_eq!(&row(id)[5], "holds", "{id}");
+    }
+    assert_eq!((&row("G2@mbs")[5], rows.len()), ("differs", 157));
+    // Every statement has its line in the summary, with what it says.
+    let markdown = read("statements.md");
+    assert!(markdown.starts_with("`pavior reproduce gabl --quick`, Pavior "), "{markdown}");
+    for statement in 1..=7 {
+        let line = format!("| G{statement} | ");
+        let line = markdown.lines().find(|text| text.starts_with(&line)).unwrap();
+        assert!(line.split('|').nth(2).unwrap().len() > 10, "{line}");
+    }
+    let report = read("report.html");
+    for part in ["pavior reproduce gabl --quick", "seed 1", "Fig. 8", "Paging(0)(SSD)"] {
+        assert!(report.contains(part), "{part}");
+    }
+    // The figures come from the table alone.
+    let figures =
+        ["fig03", "fig04", "fig05", "fig06", "fig06-ssd", "fig07", "fig07-uniform", "fig08"];
+    let drawn = figures.map(|figure| read(&format!("{figure}.svg")));
+    for figure in figures {
+        std::fs::remove_file(out.join(format!("{figure}.svg"))).unwrap();
+    }
+    std::fs::remove_file(out.join("replications.csv")).unwrap();
+    good(&["plot", at]);
+    assert_eq!(drawn, figures.map(|figure| read(&format!("{figure}.svg"))));
+}
+
+#[test]
+fn other_readings_of_a_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("readings");
+    let at = out.to_str().unwrap();
+    let quickly = ["reproduce", "gabl", "--alternatives", "--quick", "--out", at, "--format"];
+    let printed = good(&[&quickly[..], &["csv"]].concat());
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(printed, read("alternatives.csv"));
+    let rows = rows(&printed);
+    // Six ratios a reading, the closest reading first, and the distance is what it says.
+    let distance = |row: &csv::StringRecord| row[1].parse::<f64>().unwrap();
+    assert!(rows.is_sorted_by_key(distance) && rows.len() % 6 == 0);
+    let usual: Vec<_> = rows.iter().filter(|row| &row[0] == "default").collect();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let squares: f64 =
+        usual.iter().map(|row| (number(&row[6]) / number(&row[5])).ln().powi(2)).sum();
+    assert!((distance(usual[0]) - (squares / 6.0).sqrt()).abs() < 1e-9);
+    for reading in ["ranks-by-part", "gabl-unturned", "pipelined", "from-zero", "rounded-up"] {
+        assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), 6, "{reading}");
+    }
+    assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
+    let report = read("report.html");
+    for part in ["Which reading comes closest", "Closest to G2: ", "--alternatives --quick"] {
+        assert!(report.contains(part), "{part}");
+    }
+    assert!(read("alternatives.md").contains("| default | "));
+    let printed = good(&[
+        "reproduce",
+        "gabl",
+        "--alternatives",
+        "--quick",
+        "--resume",
+        "--out",
+        at,
+        "--format",
+        "table",
+    ]);
+    assert!(printed.contains("Closest over all 6 ratios: "), "{printed}");
+    let message = refused(&["reproduce", "tbl", "--alternatives"]);
+    assert!(message.contains("no other readings are declared for `tbl`"), "{message}");
+}
+
+#[test]
+fn all_papers_want_a_directory_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().to_str().unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    let message = refused(&["reproduce", "all", "--quick", "--out", at]);
+    assert!(message.contains("is not empty"), "{message}");
+    std::fs::remove_file(folder.path().join("notes.txt")).unwrap();
+    let experiment = folder.path().join("experiment");
+    let inside = experiment.to_str().unwrap();
+    let file = folder.path().join("small.toml");
+    std::fs::write(&file, "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 9\nreplications = 2\n")
+        .unwrap();
+    good(&["experiment", file.to_str().unwrap(), "--out", inside]);
+    let message = refused(&["reproduce", "all", "--quick", "--resume", "--out", inside]);
+    assert!(message.contains("holds an experiment"), "{message}");
 }

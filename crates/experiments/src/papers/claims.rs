@@ -47,6 +47,8 @@ impl Tally {
     /// In words: `holds`, `differs`, or how many hold.
     pub fn verdict(&self) -> String {
         match (self.holds, self.rows) {
+            (1, 1) => "holds".to_string(),
+            (0, 1) => "differs".to_string(),
             (holds, rows) if holds == rows => format!("all {rows} hold"),
             (0, rows) => format!("none of {rows} holds"),
             (holds, rows) => format!("{holds} of {rows} hold"),

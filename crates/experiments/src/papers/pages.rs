@@ -16,8 +16,9 @@ pub struct Verdicts {
     pub statements: Vec<Statement>,
 }
 
-/// Statements as sections of a report: how many rows of each hold, and the rows, which may be folded.
-pub fn sections(all: &[Statement], folded: bool) -> Vec<Section> {
+/// Statements as sections of a report: how many rows of each hold, and the rows, folded where they
+/// would hide what follows.
+pub fn sections(all: &[Statement]) -> Vec<Section> {
     let holds = all.iter().filter(|one| one.holds).count();
     let summary = Section {
         title: "Statements".into(),
@@ -25,7 +26,7 @@ pub fn sections(all: &[Statement], folded: bool) -> Vec<Section> {
         table: Some(summary(all)),
         ..Section::default()
     };
-    vec![summary, Section { folded, ..rows(all) }]
+    vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
 /// How many rows of each statement hold.
@@ -118,4 +119,73 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
     }
     let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
     Ok(vec![file("statements.csv", csv), file("statements.md", text.into_bytes())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::{ALL, Estimate, Evidence};
+
+    fn one(id: &str, paper: f64, ours: f64) -> Statement {
+        let ours = Estimate { value: ours, ci95: Some(0.01), runs: 7, missed: false };
+        Statement::value(id, paper, Some(ours)).note("a | b < c")
+    }
+
+    #[test]
+    fn the_report_of_all_papers_leads_to_each() {
+        let verdicts = |name: &'static str, statements| Verdicts {
+            name,
+            title: "A title",
+            source: "Somebody 2007",
+            statements,
+        };
+        let papers = [
+            verdicts("tbl", vec![one("T2@1", 1.0, 1.0), one("T2@2", 1.0, 3.0)]),
+            verdicts("gabl", vec![one("G1@ff", 1.0, 1.0)]),
+        ];
+        let from = Provenance { version: "9.9".into(), command: "pavior reproduce all".into() };
+        let page = String::from_utf8(index(&papers, &from).bytes).unwrap();
+        for part in [
+            "<a href=\"tbl/report.html\">",
+            "<a href=\"gabl/report.html\">",
+            "1 of 2 hold",
+            "<td class=\"holds\">holds</td>",
+            "Command: pavior reproduce all",
+            "T2@2",
+            "a | b &lt; c",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+        let files = files(&papers, &from).unwrap();
+        let text = |index: usize| String::from_utf8(files[index].bytes.clone()).unwrap();
+        assert_eq!(text(0).lines().count(), 4, "a header and three rows");
+        assert!(
+            text(1)
+                .contains("| T2@2 | 1 | 3.000 ± 0.010 | 3.000 | differs | a \\| b < c; 7 runs |")
+        );
+        assert!(text(1).contains("### GABL"));
+    }
+
+    #[test]
+    fn every_statement_has_its_claim() {
+        for paper in ALL {
+            let specification = paper.specification(true);
+            let nothing = vec![Vec::new(); specification.points.len()];
+            let statements = (paper.statements)(&Evidence::new(&specification, &nothing));
+            for tally in tally(&statements) {
+                assert!(!tally.claim.is_empty(), "{}", tally.id);
+            }
+            // Counted rows need no run; of the others there are some in every paper.
+            let run = |one: &&Statement| one.note.ends_with("no runs");
+            assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
+            for one in statements.iter().filter(run) {
+                assert!(!one.holds, "without a run nothing holds: {}", one.id);
+            }
+            let ids: Vec<&str> = statements.iter().map(|one| one.id.as_str()).collect();
+            let mut once = ids.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(once.len(), ids.len(), "one row a number");
+        }
+    }
 }

@@ -153,7 +153,8 @@ table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-num
 th,td{text-align:left;padding:5px 10px;vertical-align:top}
 th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
 tbody tr:nth-child(even){background:var(--band)}
-td:last-child:not(.n){min-width:min(18em,55vw)}
+td:first-child:not(:last-child){white-space:nowrap}
+td:last-child:not(.n){min-width:min(18em,48vw)}
 .n{text-align:right;white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
 footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}

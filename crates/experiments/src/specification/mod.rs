@@ -116,7 +116,7 @@ impl Specification {
             let figure = figure::read(node, &specification)?;
             specification.figures.push(figure);
         }
-        if specification.figures.is_empty() {
+        if !rest.iter().any(|entry| entry.is("figure")) {
             specification.figures = figure::usual(&specification);
         }
         Ok(specification)

@@ -155,6 +155,7 @@ fn an_experiment_without_figures_gets_the_usual_ones() {
     assert_eq!(names("warmup = [0, 5]\nmetrics = 'utilization'\n"), ["warmup utilization"]);
     assert_eq!(names("metrics = ['turnaround', 'waiting']\n"), ["strategy turnaround"]);
     assert!(names("metrics = 'makespan'\n").is_empty());
+    assert!(names("figure = []\n").is_empty());
 }
 
 /// The text of the file that is underlined.

@@ -121,6 +121,19 @@ fn tables_read_back_the_same() {
 }
 
 #[test]
+fn a_parameter_may_have_the_name_of_a_metric() {
+    let text = "machine = 'mesh:4x4'\nstrategy = 'ff'\nservice = ['constant', 'exponential']\n\
+                jobs = 9\nreplications = 2\ntiming = false\nmetrics = ['service', 'waiting']\n";
+    let experiment = Specification::parse(text, "test").unwrap();
+    let samples = whole(&experiment);
+    let mut replications = Vec::new();
+    experiment.write_replications(&samples, &mut replications).unwrap();
+    let nothing: Option<&[u8]> = None;
+    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap();
+    assert!(experiment.complete(entries).unwrap() == samples);
+}
+
+#[test]
 fn missed_targets_are_said() {
     let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'tff']\nload = 2\njobs = 30\n\
                 timing = false\nprecision = 0.001\nmax-replications = 6\n";

@@ -43,7 +43,7 @@ fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Faul
     let mut verdicts = None;
     task.run(args, |specification, samples| {
         let statements = paper.judge(specification, samples);
-        let sections = papers::sections(&statements, false);
+        let sections = papers::sections(&statements);
         let all =
             [Verdicts { name: paper.name, title: paper.title, source: paper.source, statements }];
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;

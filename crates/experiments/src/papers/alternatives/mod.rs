@@ -67,9 +67,9 @@ pub struct Closeness {
 impl Alternatives {
     /// The experiment as a file; the quick one has few runs.
     pub fn experiment(&self, quick: bool) -> String {
-        let runs = if quick { 3 } else { 100 };
+        let runs = if quick { 2 } else { 100 };
         let mut text = format!(
-            "name = \"{}-alternatives\"\ntitle = \"{}\"\n{}replications = {runs}\n",
+            "name = \"{}-alternatives\"\ntitle = \"{}\"\n{}replications = {runs}\nfigure = []\n",
             self.paper, self.title, self.keys
         );
         for reading in self.readings {

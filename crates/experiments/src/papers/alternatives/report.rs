@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::{Alternatives, Closeness};
-use crate::papers::{Estimate, Statement, markdown};
+use crate::papers::{ALL, Estimate, Statement, markdown};
 use crate::report::{Section, SectionTable};
 use crate::results::number;
 
@@ -93,6 +93,15 @@ impl Alternatives {
             );
         }
         text
+    }
+
+    /// The paragraphs at the head of the report.
+    pub fn lead(&self) -> Vec<String> {
+        let paper = ALL.iter().find(|paper| paper.name == self.paper);
+        let source = paper.map(|paper| format!("{}: {}.", paper.source, paper.title));
+        let readings = "Each reading changes the default one in one thing, or in a few together; all \
+                        meet the same jobs. Nothing here is timed or drawn.";
+        source.into_iter().chain([readings.to_string()]).collect()
     }
 
     /// The section of the report.

@@ -141,19 +141,19 @@ const READINGS: &[Reading] = &[
     },
     Reading {
         name: "quota-of-rank",
-        meaning: "all-to-all: 5 messages of each processor on average, one of the job at a time",
+        meaning: "all-to-all: 5 messages of each processor, one of the job in flight",
         instead: &[("all-to-all", "all-to-all:quota=rank")],
         ..PLAIN
     },
     Reading {
         name: "quota-of-rank-blocking",
-        meaning: "the same, one message of each processor in flight, in rounds",
+        meaning: "all-to-all: 5 messages of each processor, one of each in flight, in rounds",
         set: &[("sending", "blocking")],
         instead: &[("all-to-all", "all-to-all:quota=rank")],
     },
     Reading {
         name: "quota-of-rank-pipelined",
-        meaning: "the same, messages queue at their sources, rounds without barriers",
+        meaning: "all-to-all: 5 messages of each processor, queueing at their sources",
         set: &[("sending", "pipelined"), ("rounds", "free")],
         instead: &[("all-to-all", "all-to-all:quota=rank")],
     },
@@ -202,7 +202,7 @@ const READINGS: &[Reading] = &[
     },
     Reading {
         name: "random-pairs-pipelined",
-        meaning: "the same, messages queue at their sources",
+        meaning: "random-pairs, messages queue at their sources",
         set: &[("sending", "pipelined")],
         instead: &[("all-to-all", "random")],
     },

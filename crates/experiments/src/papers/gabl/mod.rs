@@ -20,7 +20,7 @@ pub(super) const PAPER: Paper = Paper {
          their number is rounded, how the processors of a job are numbered, and whether GABL turns \
          requests. Here one message of a job is in flight at a time, destinations follow the sender, \
          the number is rounded down, processors are numbered row by row over the whole allocation, \
-         and GABL turns. `pavior reproduce gabl --alternatives` measures other readings.",
+         and GABL turns. Run with --alternatives, the program measures other readings.",
         "The curves are not available as data, and the axes not at all: every figure has the loads \
          that the text names, loads below saturation, and one of about twice what any strategy \
          sustains under FCFS, at which the queue is full. Utilisation is measured at a load of 1, at \
@@ -152,13 +152,18 @@ fn figures(quick: bool) -> String {
     for case in &CASES {
         let Case { figure, pattern, sides, .. } = case;
         let loads = case.loads(quick).join(", ");
-        text += &format!(
-            "\n[[figure]]\nname = \"fig{figure:02}\"\n\
-             title = \"Fig. {figure}: average turnaround time, {pattern}, {sides} side lengths\"\n\
-             y = \"turnaround\"\n{against_load}y-label = \"average turnaround time (cycles)\"\n\
-             where = {{ pattern = \"{pattern}\", sides = \"{sides}\", flits = 8, load = [{loads}] }}\n\
-             {LABELS}"
-        );
+        // On the paper's axis, the lines of SSD lie at the bottom: once more without those of FCFS.
+        let ssd = ", scheduler = \"ssd\"";
+        for (part, only, fixed) in [("", "", ""), ("-ssd", " (SSD alone)", ssd)] {
+            text += &format!(
+                "\n[[figure]]\nname = \"fig{figure:02}{part}\"\n\
+                 title = \"Fig. {figure}{only}: average turnaround time, {pattern}, {sides} side \
+                 lengths\"\ny = \"turnaround\"\n{against_load}\
+                 y-label = \"average turnaround time (cycles)\"\n\
+                 where = {{ pattern = \"{pattern}\", sides = \"{sides}\", flits = 8, \
+                 load = [{loads}]{fixed} }}\n{LABELS}"
+            );
+        }
     }
     for (name, sides, source) in [
         ("fig07", "uniform-decreasing", ""),
