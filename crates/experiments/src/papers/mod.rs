@@ -43,7 +43,8 @@ pub struct Paper {
 pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER, &nas::PAPER, &mfa::PAPER];
 
 /// The papers that leave things open which were tried.
-pub const ALTERNATIVES: &[&Alternatives] = &[&gabl::alternatives::ALTERNATIVES];
+pub const ALTERNATIVES: &[&Alternatives] =
+    &[&gabl::alternatives::ALTERNATIVES, &nas::alternatives::ALTERNATIVES];
 
 impl Paper {
     /// The experiment.

@@ -4,6 +4,8 @@
 //! chip", 2023, figures 14 to 25. 16x16 mesh, messages of 8 flits, 3 cycles to route a header, one
 //! iteration of the pattern a job, first come first served, 1000 completed jobs a run.
 
+pub(super) mod alternatives;
+
 use super::{Evidence, Paper, Statement};
 
 pub(super) const PAPER: Paper = Paper {
