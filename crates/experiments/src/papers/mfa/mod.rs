@@ -41,7 +41,6 @@ const QUICK: &[u32] = &[4, 16, 64];
 
 fn experiment(quick: bool) -> String {
     let (sizes, runs) = if quick { (QUICK, 9) } else { (FULL, 101) };
-    let listed = |names: &[&str]| format!("[\"{}\"]", names.join("\", \""));
     let (busy, tasks, strategies) = (listed(&EXAMPLES), listed(&TASKS), listed(&STRATEGIES));
     // FF and its plain search side by side.
     let asked = strategies.replace("\"ff\"", "\"ff\", \"ff:plain\"");
@@ -58,6 +57,16 @@ fn experiment(quick: bool) -> String {
             machine(submeshes)
         );
     }
+    text + &figures(sizes)
+}
+
+/// Names as a list of a file.
+fn listed(names: &[&str]) -> String {
+    format!("[\"{}\"]", names.join("\", \""))
+}
+
+fn figures(sizes: &[u32]) -> String {
+    let (busy, strategies) = (listed(&EXAMPLES), listed(&STRATEGIES));
     let labels: Vec<String> = STRATEGIES
         .iter()
         .map(|name| format!("{name} = \"{}\"", name.to_uppercase()))
@@ -113,6 +122,7 @@ fn experiment(quick: bool) -> String {
             ("strategy", "optimality index"),
         ),
     ];
+    let mut text = String::new();
     for (name, title, axes, drawn, (x, y)) in figures {
         text += &format!(
             "\n[[figure]]\nname = \"{name}\"\ntitle = \"{title}\"\n{axes}\nwhere = {{ {drawn} }}\n\
