@@ -94,8 +94,10 @@ pub(super) fn alternatives(
         Format::Table => {
             let (header, lines) = alternatives.table(ranking);
             // The ratios' columns bear the names of strategies alone, so that 80 columns hold them.
-            let short =
-                |name: &String| name.split_once('@').map_or(name.clone(), |(_, s)| s.into());
+            let short = |name: &String| match name.split_once('@') {
+                Some((_, strategy)) => strategy.to_string(),
+                None => name.replace("distance", "dist."),
+            };
             let header: Vec<String> = header.iter().map(short).collect();
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             let mut table = Table::new(&header, 1).with_words(header.len() - 1);

@@ -141,19 +141,19 @@ const READINGS: &[Reading] = &[
         ..PLAIN
     },
     Reading {
-        name: "quota-of-rank",
+        name: "rank-quota",
         meaning: "all-to-all: 5 messages of each processor, one of the job in flight",
         instead: &[("all-to-all", "all-to-all:quota=rank")],
         ..PLAIN
     },
     Reading {
-        name: "quota-of-rank-blocking",
+        name: "rank-quota-blocking",
         meaning: "all-to-all: 5 messages of each processor, one of each in flight, in rounds",
         set: &[("sending", "blocking")],
         instead: &[("all-to-all", "all-to-all:quota=rank")],
     },
     Reading {
-        name: "quota-of-rank-pipelined",
+        name: "rank-quota-pipelined",
         meaning: "all-to-all: 5 messages of each processor, queueing at their sources",
         set: &[("sending", "pipelined"), ("rounds", "free")],
         instead: &[("all-to-all", "all-to-all:quota=rank")],
@@ -202,7 +202,7 @@ const READINGS: &[Reading] = &[
         ..PLAIN
     },
     Reading {
-        name: "random-pairs-pipelined",
+        name: "random-pipelined",
         meaning: "random-pairs, messages queue at their sources",
         set: &[("sending", "pipelined")],
         instead: &[("all-to-all", "random")],
@@ -232,13 +232,13 @@ const READINGS: &[Reading] = &[
         instead: &[("all-to-all", "random")],
     },
     Reading {
-        name: "by-part-quota-of-rank",
-        meaning: "ranks-by-part and quota-of-rank-blocking",
+        name: "by-part-rank-quota",
+        meaning: "ranks-by-part and rank-quota-blocking",
         set: &[("ranks", "parts"), ("sending", "blocking")],
         instead: &[("all-to-all", "all-to-all:quota=rank")],
     },
     Reading {
-        name: "largest-t_s-with-move",
+        name: "largest-and-t_s",
         meaning: "gabl-largest and t_s-with-move",
         set: &[("routing-delay", "2")],
         instead: &[("gabl", "gabl:shape=largest")],
