@@ -22,6 +22,7 @@ mod sample;
 mod scenario;
 mod source;
 mod specification;
+pub mod still;
 mod sweep;
 
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};

@@ -176,8 +176,9 @@ impl Specification {
                     0 => "met everywhere".to_string(),
                     missed => format!("missed at {missed} of {} points", run.len()),
                 };
+                let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications a point, until the {} % confidence interval \
+                    "{least} to {most} replications a point{capped}, until the {} % confidence interval \
                      (Student t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
@@ -204,6 +205,15 @@ impl Specification {
         lines
     }
 
+    /// Where sweeps say that points get fewer replications, in words.
+    fn capped(&self) -> Option<String> {
+        let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
+        let (least, most) = (caps.iter().min()?, caps.iter().max()?);
+        let at_most =
+            if least == most { most.to_string() } else { format!("{least} to {most}, by sweep,") };
+        Some(format!("at most {at_most} at {} of them", caps.len()))
+    }
+
     /// A line a point, with the metrics that a reader looks for first.
     pub fn overview(&self, samples: &Samples) -> SectionTable {
         const FIRST: [&str; 5] =
@@ -212,9 +222,8 @@ impl Specification {
         let chosen: Vec<usize> = (0..self.metrics.len())
             .filter(|&index| FIRST.contains(&self.metrics[index].name) || self.metrics.len() <= 6)
             .collect();
-        let columns = shown(self);
-        let header = columns.iter().map(|&index| parameters::ALL[index].name.to_string());
-        let mut header: Vec<String> = header.collect();
+        let columns = self.told();
+        let mut header = self.names(&columns);
         let words = header.len();
         header.extend(["replications", "precision"].map(String::from));
         header.extend(chosen.iter().map(|&index| self.metrics[index].name.replace('_', " ")));
@@ -223,13 +232,26 @@ impl Specification {
         for samples in samples.iter().filter(|samples| !samples.is_empty()) {
             let own: Vec<_> = lines.by_ref().take(self.metrics.len()).collect();
             let Some(line) = own.first() else { continue };
-            let mut row = line.values.clone();
+            let mut row = picked(&line.values, &columns);
             row.push(samples.len().to_string());
             row.push(self.met(line.target_missed).to_string());
             row.extend(chosen.iter().map(|&index| cell(own[index].summary)));
             rows.push(row);
         }
         SectionTable { header, rows, words }
+    }
+
+    /// The columns of a table that have a value at some point.
+    fn told(&self) -> Vec<usize> {
+        let set = |index: usize| self.points.iter().any(|point| point.at(index).is_some());
+        let all = shown(self).into_iter().enumerate();
+        all.filter(|&(_, index)| set(index)).map(|(column, _)| column).collect()
+    }
+
+    /// The names of columns.
+    fn names(&self, columns: &[usize]) -> Vec<String> {
+        let shown = shown(self);
+        columns.iter().map(|&column| parameters::ALL[shown[column]].name.to_string()).collect()
     }
 
     /// Whether the target of precision was met, in a word or two.
@@ -244,15 +266,14 @@ impl Specification {
     /// How much better than the baseline.
     fn compared(&self, differences: &[crate::Difference]) -> Option<Section> {
         let baseline = self.baseline.as_ref()?;
-        let columns = shown(self);
-        let header = columns.iter().map(|&index| parameters::ALL[index].name.to_string());
-        let mut header: Vec<String> = header.collect();
+        let columns = self.told();
+        let mut header = self.names(&columns);
         let words = header.len() + 1;
         let rest = ["metric", "pairs", "precision", "difference", "ratio"];
         header.extend(rest.map(String::from));
         let of = |one: &&crate::Difference| ["turnaround", "utilization"].contains(&one.metric);
         let row = |one: &crate::Difference| {
-            let mut row = one.values.clone();
+            let mut row = picked(&one.values, &columns);
             let paired = one.paired;
             row.push(one.metric.to_string());
             row.push(paired.pairs.to_string());
@@ -263,6 +284,9 @@ impl Specification {
             row
         };
         let rows: Vec<Vec<String>> = differences.iter().filter(of).map(row).collect();
+        if rows.is_empty() {
+            return None;
+        }
         let mut text = vec![format!(
             "Paired differences and ratios to {baseline}, replication by replication over the same \
              jobs, with the half-widths of their own 95 % confidence intervals. An interval of the \
@@ -279,6 +303,11 @@ impl Specification {
         let title = format!("Compared with {baseline}");
         Some(Section { title, text, table, folded: true, ..Section::default() })
     }
+}
+
+/// The values of some columns.
+fn picked(values: &[String], columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|&column| values[column].clone()).collect()
 }
 
 /// A mean with its half-width, to four significant digits of the mean.

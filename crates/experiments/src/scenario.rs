@@ -13,6 +13,7 @@ use pavior_simulation::{Inputs, NetworkSetup, Observer, Setup, run};
 use pavior_workload::traces::{Filter, ReadOptions, Replay, Trace, TraceJobs};
 use pavior_workload::{Job, Selection, ShapeRule, Shaper, Synthetic, Unit};
 
+use crate::still::Still;
 use crate::{Point, Sample, Source, SyntheticSource, TraceSource};
 
 /// A log that a point replays, and how to read it.
@@ -36,7 +37,15 @@ pub trait Logs: Sync {
 }
 
 /// A point that can be run.
-pub struct Scenario {
+pub struct Scenario(Kind);
+
+enum Kind {
+    Jobs(Box<Jobs>),
+    Still(Still),
+}
+
+/// A run of jobs.
+struct Jobs {
     setup: Setup,
     context: Context,
     source: Box<dyn Source>,
@@ -63,7 +72,13 @@ pub(crate) fn synthetic(point: &Point) -> Synthetic {
 
 /// What the times of a point are measured in.
 pub(crate) fn unit(point: &Point) -> Unit {
-    if point.get("trace").is_some() { Unit::SECOND } else { synthetic(point).unit() }
+    if point.get("trace").is_some() {
+        Unit::SECOND
+    } else if Still::is(point) {
+        Unit::TIME_UNIT
+    } else {
+        synthetic(point).unit()
+    }
 }
 
 /// The network of a point, if its jobs send messages.
@@ -124,6 +139,24 @@ impl Scenario {
     /// # Errors
     /// If its log cannot be read, in words.
     pub fn new(point: &Point, timing: bool, logs: &dyn Logs) -> Result<Scenario, String> {
+        Ok(Scenario(if Still::is(point) {
+            Kind::Still(Still::new(point, timing))
+        } else {
+            Kind::Jobs(Box::new(Jobs::new(point, timing, logs)?))
+        }))
+    }
+
+    /// Runs one replication.
+    pub fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.replicate(replication, metrics),
+            Kind::Still(still) => still.replicate(replication, metrics),
+        }
+    }
+}
+
+impl Jobs {
+    fn new(point: &Point, timing: bool, logs: &dyn Logs) -> Result<Jobs, String> {
         let grid: Grid = value(point, "machine");
         let source: Box<dyn Source> = match point.get("trace") {
             None => {
@@ -157,11 +190,10 @@ impl Scenario {
             ending: source.ending(),
             timing,
         };
-        Ok(Scenario { setup, context, source })
+        Ok(Jobs { setup, context, source })
     }
 
-    /// Runs one replication.
-    pub fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+    fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
         let setup = Setup { replication, ..self.setup.clone() };
         let mut metrics: Vec<Box<dyn Metric>> =
             metrics.iter().map(|spec| (spec.build)(&self.context)).collect();

@@ -63,7 +63,7 @@ impl Specification {
         add(version);
         self.points.iter().for_each(|point| add(&point.key()));
         self.metrics.iter().for_each(|spec| add(spec.name));
-        add(&format!("{:?} {:?} {}", self.policy, self.targets, self.timing));
+        add(&format!("{:?} {:?} {:?} {}", self.policy, self.caps, self.targets, self.timing));
         let mut seen: Vec<String> = Vec::new();
         for request in self.points.iter().filter_map(LogRequest::of) {
             if !seen.contains(&request.key) {
@@ -102,7 +102,7 @@ impl Specification {
         for (index, point) in self.points.iter().enumerate() {
             let state = &mut states[index];
             if shard.has(index) || !state.samples.is_empty() {
-                self.advance(state, progress);
+                self.advance(index, state, progress);
             }
             // Where nothing is left to do, the log is not needed either.
             let idle = state.finished || state.goal == 0;
@@ -130,8 +130,8 @@ impl Specification {
                 state.samples.insert(replication, sample);
             }
         }
-        for state in &mut states {
-            self.advance(state, &NoProgress);
+        for (index, state) in states.iter_mut().enumerate() {
+            self.advance(index, state, &NoProgress);
         }
         let open: Vec<usize> = (0..states.len()).filter(|&index| !states[index].finished).collect();
         if open.is_empty() {
@@ -170,7 +170,7 @@ impl Specification {
                     board.fault = Some(fault);
                 } else {
                     board.states[point].samples.insert(replication, entry.sample);
-                    self.advance(&mut board.states[point], progress);
+                    self.advance(point, &mut board.states[point], progress);
                     progress.done();
                 }
             }
@@ -179,7 +179,7 @@ impl Specification {
     }
 
     /// Decides what a point still needs.
-    fn advance(&self, state: &mut PointState, progress: &dyn Progress) {
+    fn advance(&self, point: usize, state: &mut PointState, progress: &dyn Progress) {
         while !state.finished {
             if (0..state.goal).any(|replication| !state.samples.contains_key(&replication)) {
                 return;
@@ -193,7 +193,7 @@ impl Specification {
                 })
                 .collect();
             let samples: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
-            let more = self.policy.more(state.goal, &samples);
+            let more = self.policy_at(point).more(state.goal, &samples);
             if more == 0 {
                 state.finished = true;
             } else {

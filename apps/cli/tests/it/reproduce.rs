@@ -37,6 +37,37 @@ fn the_tbl_paper_quickly() {
     refused(&["reproduce", "no-such-paper"]);
 }
 
+#[test]
+fn the_mfa_paper_quickly() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("mfa");
+    let at = out.to_str().unwrap();
+    let printed = good(&["reproduce", "mfa", "--quick", "--out", at, "--format", "csv"]);
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(printed, read("statements.csv"));
+    let rows = rows(&printed);
+    let differ: Vec<&str> =
+        rows.iter().filter(|row| &row[5] == "differs").map(|row| &row[0]).collect();
+    assert_eq!(differ, ["M2@2-3x2", "M2@2-3x3", "M2@2-4x2"]);
+    let row = rows.iter().find(|row| &row[0] == "M1@2").unwrap();
+    assert_eq!((&row[1], &row[2], &row[5]), ("<0,3> with index 7", "7", "holds"));
+    // Simulated or not, figures come again from the tables alone.
+    let figures = ["fig06", "fig07", "fig07-measured", "fig08", "fig09"];
+    let drawn = figures.map(|name| read(&format!("{name}.svg")));
+    for name in figures {
+        std::fs::remove_file(out.join(format!("{name}.svg"))).unwrap();
+    }
+    good(&["plot", at]);
+    assert!(figures.map(|name| read(&format!("{name}.svg"))) == drawn, "the figures differ");
+    assert!(drawn[3].contains("2DB"), "what refuses keeps its place");
+    let report = read("report.html");
+    for part in ["pavior reproduce mfa --quick", "seed 1", "M1@V-2-5", "Example 2", "printed: 4"] {
+        assert!(report.contains(part), "{part}");
+    }
+    let results = read("results.csv");
+    assert!(results.contains(",optimality_index,10,0,count"), "{results}");
+}
+
 fn rows(csv: &str) -> Vec<csv::StringRecord> {
     csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect()
 }

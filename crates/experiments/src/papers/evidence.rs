@@ -43,14 +43,19 @@ impl<'e> Evidence<'e> {
 
     /// The loads of the points that have these values, ascending.
     pub fn loads(&self, pick: Pick<'_>) -> Vec<String> {
+        self.values("load", pick)
+    }
+
+    /// The values of a parameter of numbers at the points that have these values, ascending.
+    pub fn values(&self, parameter: &str, pick: Pick<'_>) -> Vec<String> {
         let points = self.specification.points.iter().filter(|point| point.has(pick));
-        let mut loads: Vec<(f64, String)> = points
-            .filter_map(|point| point.get("load"))
-            .filter_map(|load| Some((load.parse().ok()?, load.to_string())))
+        let mut values: Vec<(f64, String)> = points
+            .filter_map(|point| point.get(parameter))
+            .filter_map(|value| Some((value.parse().ok()?, value.to_string())))
             .collect();
-        loads.sort_by(|a, b| a.0.total_cmp(&b.0));
-        loads.dedup();
-        loads.into_iter().map(|(_, load)| load).collect()
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup();
+        values.into_iter().map(|(_, value)| value).collect()
     }
 
     /// The index of a point.

@@ -9,6 +9,8 @@ mod claims;
 mod evidence;
 mod gabl;
 mod markdown;
+mod mfa;
+mod nas;
 mod pages;
 mod statement;
 mod tbl;
@@ -38,10 +40,11 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER];
+pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER, &nas::PAPER, &mfa::PAPER];
 
 /// The papers that leave things open which were tried.
-pub const ALTERNATIVES: &[&Alternatives] = &[&gabl::alternatives::ALTERNATIVES];
+pub const ALTERNATIVES: &[&Alternatives] =
+    &[&gabl::alternatives::ALTERNATIVES, &nas::alternatives::ALTERNATIVES];
 
 impl Paper {
     /// The experiment.

@@ -174,7 +174,12 @@ mod tests {
             let statements = (paper.statements)(&Evidence::new(&specification, &nothing));
             for tally in tally(&statements) {
                 assert!(!tally.claim.is_empty(), "{}", tally.id);
-                assert_eq!(tally.holds, 0, "without a run nothing holds: {}", tally.id);
+            }
+            // Counted rows need no run; of the others there are some in every paper.
+            let run = |one: &&Statement| one.note.ends_with("no runs");
+            assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
+            for one in statements.iter().filter(run) {
+                assert!(!one.holds, "without a run nothing holds: {}", one.id);
             }
             let ids: Vec<&str> = statements.iter().map(|one| one.id.as_str()).collect();
             let mut once = ids.clone();

@@ -14,7 +14,8 @@ const CLOSE: f64 = 0.10;
 pub(super) const RULES: &str = "A stated value or bound holds if it lies within our 95 % interval \
     widened by 5 % of it, the papers' own precision (a ratio also if it is within 10 % of ours). \
     \"Close\" or \"equal\" holds if the paired difference is within 10 %. An order holds if the \
-    paired difference excludes zero. What does not hold is said to differ, and stays in the table.";
+    paired difference excludes zero. What is counted has no interval, and holds if it is as stated. \
+    What does not hold is said to differ, and stays in the table.";
 
 /// A number or claim of a paper beside ours.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,16 +42,39 @@ impl Statement {
         if self.holds { "holds" } else { "differs" }
     }
 
-    /// Our number with its interval, to four digits.
+    /// Our number with its interval, to four digits; a count in full.
     pub fn number(&self) -> String {
-        crate::publish::cell(crate::Summary { mean: self.ours, ci95: self.ci95 })
+        match (self.ours, self.ci95) {
+            // Counted.
+            (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
+            (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
+        }
     }
 
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
-        self.note = format!("{}; {}", note.into(), self.note);
+        let note = note.into();
+        self.note = if self.note.is_empty() { note } else { format!("{note}; {}", self.note) };
         self
+    }
+
+    /// Something counted or computed, in which there is no chance.
+    pub fn counted(
+        id: impl Into<String>,
+        claim: impl Into<String>,
+        ours: Option<f64>,
+        holds: bool,
+    ) -> Statement {
+        Statement {
+            id: id.into(),
+            paper: claim.into(),
+            ours,
+            ci95: None,
+            ratio: None,
+            holds,
+            note: String::new(),
+        }
     }
 
     fn judged(

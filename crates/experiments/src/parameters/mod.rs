@@ -1,10 +1,12 @@
 //! What an experiment can vary: the one list of parameters.
 //!
-//! A parameter is an option of `pavior simulate` by the same name. A line in [`ALL`] makes it a key
+//! A parameter is an option of `pavior simulate` by the same name, but for those of [still
+//! states](Applies::Still), in which nothing is simulated. A line in [`ALL`] makes it a key
 //! of experiment files, of their schema, of figures and of result tables; `scenario.rs` is where its
 //! value takes effect.
 
 mod messages;
+mod still;
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -50,12 +52,16 @@ pub enum Kind {
 pub enum Applies {
     /// All.
     Always,
+    /// Runs of jobs, drawn or from logs.
+    Runs,
     /// Drawn jobs only.
     Synthetic,
     /// Drawn jobs that send messages.
     Messages,
     /// Logs only.
     Log,
+    /// One request asked in a state in which no time passes.
+    Still,
 }
 
 /// The index of a parameter in [`ALL`], by its name.
@@ -180,6 +186,9 @@ pub const ALL: &[Parameter] = &[
         default: &["false"],
         read: canonical_switch,
     },
+    still::BUSY,
+    still::SUBMESHES,
+    still::REQUEST,
     Parameter {
         name: "sides",
         alias: None,
@@ -231,7 +240,7 @@ pub const ALL: &[Parameter] = &[
         alias: None,
         meaning: "completions to drop before averages start",
         kind: Kind::Count,
-        applies: Applies::Always,
+        applies: Applies::Runs,
         default: &["0"],
         read: |text| count(text, 0),
     },
@@ -240,7 +249,7 @@ pub const ALL: &[Parameter] = &[
         alias: None,
         meaning: "the least run time in the bounded slowdown (10 s for logs, else 1 unit)",
         kind: Kind::Number,
-        applies: Applies::Always,
+        applies: Applies::Runs,
         default: &[],
         read: |text| number(text, |value| value >= 0.0, "of at least 0"),
     },
@@ -267,7 +276,7 @@ pub const ALL: &[Parameter] = &[
         alias: Some("schedulers"),
         meaning: "which job goes next",
         kind: Kind::Text,
-        applies: Applies::Always,
+        applies: Applies::Runs,
         default: &["fcfs"],
         read: canonical::<pavior_scheduling::Selection>,
     },

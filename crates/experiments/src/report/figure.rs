@@ -23,7 +23,7 @@ pub fn draw(figure: &Figure, table: &Table) -> Chart {
     let mut categories: Vec<String> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     for row in &rows {
-        let (Some(y), Some(at)) = (row.summary.mean, value(row, figure.x)) else { continue };
+        let Some(at) = value(row, figure.x) else { continue };
         let x = if numeric {
             let Ok(x) = at.parse() else { continue };
             x
@@ -31,6 +31,8 @@ pub fn draw(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
+        // A name along x keeps its place where there is nothing to draw.
+        let Some(y) = row.summary.mean else { continue };
         let name = name(figure, |index| value(row, index));
         let make = || Series { name: name.clone(), points: Vec::new() };
         let index = position(&mut series, |one| one.name == name, make);
@@ -108,6 +110,9 @@ fn note(rows: &[&Line]) -> String {
     let mut note = match (least, most) {
         (_, 0) => return String::new(),
         (1, 1) => return "1 replication a point: no confidence intervals".to_string(),
+        _ if least == most && rows.iter().all(|row| is_certain(row)) => {
+            format!("the same in all of {most} replications a point")
+        }
         _ if least == most => format!("95 % confidence intervals, {most} replications a point"),
         _ => format!("95 % confidence intervals, {least} to {most} replications a point"),
     };
@@ -116,6 +121,13 @@ fn note(rows: &[&Line]) -> String {
         note += &format!("; precision target missed at {missed} of {} points", rows.len());
     }
     note
+}
+
+/// Whether every replication gave the same number, or none; means of equal numbers may be off by a
+/// rounding.
+fn is_certain(row: &Line) -> bool {
+    let Some(mean) = row.summary.mean else { return true };
+    row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())
 }
 
 #[cfg(test)]

@@ -170,8 +170,10 @@ fn axes(
         for &tick in &x.ticks {
             let at = x.at(tick);
             canvas.line((at, top), (at, bottom), Ink::Grid, "");
-            let place = (at, bottom + 18.0);
-            canvas.text(place, Anchor::Middle, SMALL, Ink::Faint, &label(tick), "");
+            // The last number does not run over the edge.
+            let text = label(tick);
+            let place = (at.min(WIDTH - 3.0 - width_of(&text, SMALL) / 2.0), bottom + 18.0);
+            canvas.text(place, Anchor::Middle, SMALL, Ink::Faint, &text, "");
         }
     }
     for (index, name) in chart.categories.iter().enumerate() {

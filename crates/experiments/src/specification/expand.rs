@@ -9,6 +9,7 @@ use super::values::{Value, values};
 use crate::parameters::{self, Applies, Parameter, index};
 use crate::point::Point;
 use crate::scenario;
+use crate::still::Still;
 
 /// More points in one experiment are a mistake.
 const MOST_POINTS: usize = 1_000_000;
@@ -21,31 +22,60 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// All points: of the top level alone, or of each block in turn, without repetition.
+/// The key of a sweep that is no parameter: the most replications of its points.
+const CAP: &str = "max-replications";
+
+/// The first entry of a sweep that says how many replications there are at most.
+pub(super) fn first_cap<'a>(
+    entries: &[Entry<'a>],
+) -> Result<Option<Entry<'a>>, SpecificationError> {
+    for block in entries.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()) {
+        if let Some(cap) = block.table()?.into_iter().find(|entry| entry.is(CAP)) {
+            return Ok(Some(cap));
+        }
+    }
+    Ok(None)
+}
+
+/// All points: of the top level alone, or of each block in turn, without repetition; and how many
+/// replications each gets at most, where its block says.
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
-) -> Result<Vec<Point>, SpecificationError> {
+) -> Result<(Vec<Point>, Vec<Option<u64>>), SpecificationError> {
     let nothing = vec![None; parameters::ALL.len()];
     let shared = settings(top, &nothing)?;
     if blocks.is_empty() {
         refuse_what_does_not_apply(top, &shared)?;
-        return expand(&shared, 0..0);
+        let points = expand(&shared, 0..0)?;
+        let caps = vec![None; points.len()];
+        return Ok((points, caps));
     }
     let mut all: Vec<Point> = Vec::new();
+    let mut caps = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for block in blocks {
         let entries = block.table()?;
-        if let Some(entry) = entries.iter().find(|entry| parameter(entry).is_none()) {
-            let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+        let means_something = |entry: &Entry<'_>| entry.is(CAP) || parameter(entry).is_some();
+        if let Some(entry) = entries.iter().find(|entry| !means_something(entry)) {
+            let names = parameters::ALL.iter().map(|known| known.name);
+            let known: Vec<&str> = names.chain([CAP]).collect();
             return Err(entry.unknown(&known));
         }
+        let cap = match entries.iter().find(|entry| entry.is(CAP)) {
+            None => None,
+            Some(entry) => match entry.node.count()? {
+                0 => return entry.node.fail("there must be at least one replication"),
+                count => Some(count),
+            },
+        };
         let own = settings(&entries, &shared)?;
         refuse_what_does_not_apply(&entries, &own)?;
         let more = expand(&own, block.span())?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.key())));
+        caps.resize(all.len(), cap);
     }
-    Ok(all)
+    Ok((all, caps))
 }
 
 /// Values given over values inherited.
@@ -69,14 +99,22 @@ fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &Settings,
 ) -> Result<(), SpecificationError> {
-    let log = settings[index("trace")].is_some();
+    let still = settings[index("request")].is_some();
+    let log = settings[index("trace")].is_some() && !still;
     let services = settings[index("service")].iter().flatten();
     let messages = services.into_iter().any(|service| sends(&service.text));
     for entry in entries {
         let Some(parameter) = parameter(entry) else { continue };
-        let reach = Reach { log, messages };
+        let reach = Reach { still, log, messages };
         if !reach.covers(parameter) {
-            let reason = if parameter.applies == Applies::Messages {
+            let reason = if parameter.applies == Applies::Still {
+                format!("`{}` is for still states; give a `request` to ask there", parameter.name)
+            } else if still {
+                format!(
+                    "`{}` is for runs of jobs; a `request` asks in a still state",
+                    parameter.name
+                )
+            } else if parameter.applies == Applies::Messages {
                 format!(
                     "`{}` is for jobs that send messages; give `service` messages or iterations",
                     parameter.name
@@ -98,6 +136,7 @@ fn refuse_what_does_not_apply(
 /// What a workload has, which parameters may apply to.
 #[derive(Clone, Copy)]
 struct Reach {
+    still: bool,
     log: bool,
     messages: bool,
 }
@@ -106,9 +145,11 @@ impl Reach {
     fn covers(self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
-            Applies::Synthetic => !self.log,
-            Applies::Messages => !self.log && self.messages,
+            Applies::Runs => !self.still,
+            Applies::Synthetic => !self.still && !self.log,
+            Applies::Messages => !self.still && !self.log && self.messages,
             Applies::Log => self.log,
+            Applies::Still => self.still,
         }
     }
 }
@@ -124,7 +165,8 @@ fn expand(
     settings: &Settings,
     block: std::ops::Range<usize>,
 ) -> Result<Vec<Point>, SpecificationError> {
-    let log = settings[index("trace")].is_some();
+    let still = settings[index("request")].is_some();
+    let log = settings[index("trace")].is_some() && !still;
     let mut combinations: Vec<Vec<Option<Value>>> = vec![Vec::new()];
     for (parameter, given) in parameters::ALL.iter().zip(settings) {
         let usual = |text: &&str| Value { text: (*text).to_string(), span: block.clone() };
@@ -145,7 +187,7 @@ fn expand(
         combinations = combinations
             .into_iter()
             .flat_map(|so_far| {
-                let reach = Reach { log, messages: messages(&so_far) };
+                let reach = Reach { still, log, messages: messages(&so_far) };
                 let none = [None];
                 let choices = if reach.covers(parameter) { &choices[..] } else { &none };
                 let longer = choices.iter().map(|choice| {
@@ -172,6 +214,12 @@ fn checked(values: &[Option<Value>]) -> Result<Point, SpecificationError> {
     }
     if point.get("trace").is_some() {
         return Ok(point);
+    }
+    if Still::is(&point) {
+        return match Still::check(&point) {
+            Ok(()) => Ok(point),
+            Err((name, reason)) => fail(name, reason),
+        };
     }
     let workload: Synthetic = scenario::synthetic(&point);
     if let Err(error) = workload.check(&grid) {

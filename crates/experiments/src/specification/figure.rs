@@ -1,5 +1,7 @@
 //! Figures declared in an experiment: what is drawn against what, and which points.
 
+use std::collections::HashMap;
+
 use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
 
@@ -104,8 +106,8 @@ pub(super) fn read(
     Ok(figure)
 }
 
-/// The figures of an experiment that declares none: turnaround and utilisation against the load, or
-/// against whatever number varies, or strategy by strategy.
+/// The figures of an experiment that declares none: turnaround and utilisation, or the index of a
+/// still state, against the load, or against whatever number varies, or strategy by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
@@ -129,7 +131,8 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         y_axis: Axis::default(),
         labels: Vec::new(),
     };
-    ["turnaround", "utilization"].iter().filter(|name| observed(name)).map(|n| figure(n)).collect()
+    let usual = ["turnaround", "utilization", "optimality_index"];
+    usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
 /// The series: those named, or every parameter that varies among the points drawn. With those named
@@ -162,13 +165,19 @@ fn series(
     };
     figure.series =
         entry.node.list().into_iter().map(parameter).collect::<Result<Vec<usize>, _>>()?;
-    match varying.into_iter().find(|index| !figure.series.contains(index)) {
-        None => Ok(()),
-        Some(index) => entry.node.fail(format!(
+    let left: Vec<usize> = varying.filter(|index| !figure.series.contains(index)).collect();
+    let mut places: HashMap<Vec<Option<&str>>, &Point> = HashMap::new();
+    for point in &drawn {
+        let place = figure.series.iter().chain([&figure.x]).map(|&index| point.at(index)).collect();
+        let Some(other) = places.insert(place, point) else { continue };
+        let differs = left.iter().find(|&&index| point.at(index) != other.at(index));
+        let &index = differs.expect("no two points are the same");
+        return entry.node.fail(format!(
             "`{0}` varies, too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
             parameters::ALL[index].name
-        )),
+        ));
     }
+    Ok(())
 }
 
 fn parameter(node: Node<'_>) -> Result<usize, SpecificationError> {

@@ -15,6 +15,7 @@ use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::{self, ALLOCATION_NS, Spec};
 use toml::de::DeTable;
 
+use crate::still::{self, Still};
 use crate::{Point, Policy};
 use read::{Entry, Node};
 
@@ -37,6 +38,8 @@ pub struct Specification {
     pub timing: bool,
     /// How many replications.
     pub policy: Policy,
+    /// By point: the most replications, where its sweep says fewer than the policy.
+    pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices of `metrics`.
     pub targets: Vec<usize>,
     /// The strategy that others are compared with.
@@ -91,6 +94,7 @@ impl Specification {
             metrics: metrics::ALL.iter().filter(|spec| spec.standard).copied().collect(),
             timing: true,
             policy: Policy::Fixed(10),
+            caps: Vec::new(),
             targets: Vec::new(),
             baseline: None,
             figures: Vec::new(),
@@ -101,7 +105,11 @@ impl Specification {
         specification.settle(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
-        specification.points = expand::points(&parameters, &blocks)?;
+        (specification.points, specification.caps) = expand::points(&parameters, &blocks)?;
+        let still = specification.points.iter().all(Still::is);
+        if still && !rest.iter().any(|entry| entry.is("metrics")) {
+            specification.metrics = still::METRICS.to_vec();
+        }
         specification.policy(&rest)?;
         specification.compare(&rest)?;
         for node in rest.iter().filter(|entry| entry.is("figure")).flat_map(|e| e.node.list()) {
@@ -154,7 +162,9 @@ impl Specification {
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];
-            if let Some(entry) = others.iter().find_map(|key| find(key)) {
+            let capped = expand::first_cap(entries)?;
+            let others = others.iter().find_map(|key| find(key));
+            if let Some(entry) = others.or(capped.as_ref()) {
                 let reason = format!("`{}` goes with `precision`", entry.key);
                 return Err(SpecificationError::new(reason, entry.key_span.clone()));
             }
@@ -192,6 +202,17 @@ impl Specification {
             );
         }
         Ok(())
+    }
+
+    /// How many replications a point gets.
+    pub fn policy_at(&self, point: usize) -> Policy {
+        match (self.policy, self.caps[point]) {
+            (Policy::Precision { relative, confidence, least, most }, Some(cap)) => {
+                let most = most.min(cap);
+                Policy::Precision { relative, confidence, least: least.min(most), most }
+            }
+            (policy, _) => policy,
+        }
     }
 
     fn target(&self, node: Node<'_>) -> Result<usize, SpecificationError> {
@@ -248,7 +269,8 @@ fn word(node: Node<'_>) -> Result<String, SpecificationError> {
 
 /// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationError> {
-    let mut known: Vec<&str> = metrics::ALL.iter().map(|spec| spec.name).collect();
+    let all = || metrics::ALL.iter().chain(still::METRICS).copied();
+    let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
     known.push(ALLOCATION_NS);
     let (mut named, mut adds) = (Vec::new(), false);
     for member in node.list() {
@@ -260,7 +282,9 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationE
         }
         named.push(name);
     }
-    let wanted = |spec: &&Spec| (adds && spec.standard) || named.contains(&spec.name);
-    let chosen: Vec<&'static Spec> = metrics::ALL.iter().copied().filter(wanted).collect();
+    let usual: Vec<&str> =
+        metrics::ALL.iter().filter(|spec| adds && spec.standard).map(|spec| spec.name).collect();
+    let wanted = |spec: &&Spec| usual.contains(&spec.name) || named.contains(&spec.name);
+    let chosen: Vec<&'static Spec> = all().filter(wanted).collect();
     Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
 }

@@ -13,10 +13,14 @@ pub fn schema() -> Value {
     }
     let swept = parameters();
     properties.extend(swept.clone());
+    let mut of_sweep = swept;
+    let cap = json!({ "type": "integer", "minimum": 1 });
+    let meaning = "with `precision`: the most for the points of this sweep";
+    of_sweep.insert("max-replications".to_string(), described(cap, meaning));
     let sweep = json!({
         "type": "object",
         "additionalProperties": false,
-        "properties": swept,
+        "properties": of_sweep,
     });
     properties.insert(
         "sweep".to_string(),
@@ -60,7 +64,8 @@ fn general() -> Vec<(&'static str, Value)> {
 }
 
 fn metric() -> Value {
-    let names = metrics::ALL.iter().map(|spec| spec.name).chain([ALLOCATION_NS]);
+    let all = metrics::ALL.iter().chain(crate::still::METRICS);
+    let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
     let names: Vec<String> =
         names.flat_map(|name| [name.to_string(), format!("+{name}")]).collect();
     json!({ "enum": names })

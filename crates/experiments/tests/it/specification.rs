@@ -2,9 +2,7 @@
 
 use pavior_experiments::{Policy, Specification, parameters, schema};
 
-fn read(text: &str) -> Specification {
-    Specification::parse(text, "test").unwrap_or_else(|error| panic!("{text}: {error}"))
-}
+use crate::read;
 
 #[test]
 fn values_lists_and_ranges_are_combined() {
@@ -50,10 +48,13 @@ fn every_parameter_can_be_given() {
             "engine" => "['worm', 'flit']",
             "release" => "'drained'",
             "lanes" => "'2'",
+            "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
+            "request" => "['3x2', '2x2']",
             _ => "[3, 4]",
         };
         let log = match parameter.applies {
             parameters::Applies::Messages => "service = 'messages:5'\n",
+            parameters::Applies::Still if parameter.name != "request" => "request = '3x2'\n",
             parameters::Applies::Log if parameter.name != "trace" => "trace = 'x.swf'\n",
             _ => "",
         };
@@ -92,6 +93,40 @@ fn precision_has_its_own_settings() {
     let targets = read("precision = 0.1\n");
     let names: Vec<&str> = targets.targets.iter().map(|&t| targets.metrics[t].name).collect();
     assert_eq!(names, ["turnaround", "utilization"]);
+}
+
+#[test]
+fn a_sweep_may_cap_its_replications() {
+    let text = "precision = 0.1\nmax-replications = 40\n[[sweep]]\nload = [1, 2]\nstrategy = 'ff'\n\
+                [[sweep]]\nload = [2, 3]\nstrategy = 'ff'\nmax-replications = 3\n";
+    let experiment = read(text);
+    let most: Vec<u64> = (0..3)
+        .map(|point| match experiment.policy_at(point) {
+            Policy::Precision { least, most, .. } => least.min(most) * 100 + most,
+            Policy::Fixed(_) => 0,
+        })
+        .collect();
+    // The second point stands in the first sweep.
+    assert_eq!(most, [540, 540, 303]);
+    let other = read(&text.replace("= 3\n", "= 4\n"));
+    let of = |experiment: &Specification| experiment.fingerprint("1", &crate::NoLogs).unwrap();
+    assert_ne!(of(&experiment), of(&other));
+    let error = Specification::parse(&text[16..].replace("max-replications = 40\n", ""), "test");
+    assert!(error.err().unwrap().reason.contains("goes with `precision`"));
+    for wrong in ["0", "1.5", "[3]"] {
+        let text = text.replace("= 3\n", &format!("= {wrong}\n"));
+        assert!(Specification::parse(&text, "test").is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn what_varies_with_x_needs_no_series() {
+    let text = "strategy = ['ff', 'tff']\n[[sweep]]\nmachine = 'mesh:8x8'\nload = 1\n\
+                [[sweep]]\nmachine = 'mesh:16x16'\nload = 2\n[[figure]]\nname = 'a'\n\
+                y = 'turnaround'\nseries = 'strategy'\n";
+    assert_eq!(read(text).figures[0].series.len(), 1);
+    let error = Specification::parse(&text.replace("load = 2", "load = 1"), "test").err().unwrap();
+    assert!(error.reason.contains("`machine` varies, too"), "{error}");
 }
 
 #[test]

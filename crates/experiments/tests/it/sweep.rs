@@ -3,18 +3,10 @@
 use std::io;
 
 use pavior_experiments::{
-    Entry, LogRequest, Logs, NoProgress, NoStore, Samples, Shard, Specification, Store, SweepError,
-    Table, differences,
+    Entry, NoProgress, NoStore, Shard, Specification, Store, SweepError, Table, differences,
 };
-use pavior_workload::traces::Trace;
 
-struct NoLogs;
-
-impl Logs for NoLogs {
-    fn open(&self, request: &LogRequest) -> Result<std::sync::Arc<Trace>, String> {
-        Err(format!("no log {}", request.path))
-    }
-}
+use crate::{NoLogs, whole};
 
 /// Keeps entries, and fails after some.
 struct Memory {
@@ -42,10 +34,6 @@ fn experiment() -> Specification {
     let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.3, 1, 2.5]\n\
                 jobs = 60\ntiming = false\nprecision = 0.35\nmax-replications = 12\n";
     Specification::parse(text, "test").unwrap()
-}
-
-fn whole(experiment: &Specification) -> Samples {
-    experiment.run(Vec::new(), Shard::WHOLE, &NoLogs, &mut NoStore, &NoProgress).unwrap()
 }
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {

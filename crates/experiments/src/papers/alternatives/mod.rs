@@ -2,7 +2,8 @@
 //!
 //! A [`Reading`] changes values of the paper's default reading; a [`Goal`] is a point of the paper with
 //! the ratios that it states there. Every reading is run at every goal, and the readings are ordered
-//! by their distance: the root mean square of ln(our ratio / the paper's ratio).
+//! by their distance: the root mean square of ln(our ratio / the paper's ratio). Where a paper states
+//! orders only, a ratio is to be below 1.
 
 mod report;
 
@@ -20,6 +21,8 @@ pub struct Alternatives {
     pub keys: &'static str,
     /// The default reading: every parameter that a reading or a goal changes, in full.
     pub usual: &'static [(&'static str, &'static str)],
+    /// Whether the paper states orders only: every ratio is below what stands as its number, 1.
+    pub orders: bool,
     /// What is compared with what the paper states.
     pub goals: &'static [Goal],
     /// The readings; the first one changes nothing.
@@ -124,7 +127,10 @@ impl Alternatives {
                     (reading.point(&settings, goal.strategy), reading.point(&settings, other));
                 let (above, below) = (borrowed(&above), borrowed(&below));
                 let ratio = evidence.ratio(goal.metric, &above, &below);
-                errors.push(ratio.map_or(f64::INFINITY, |ratio| libm::log(ratio.value / stated)));
+                let error = |ratio: Estimate| libm::log(ratio.value / stated);
+                let error = ratio.map_or(f64::INFINITY, error);
+                // An order that holds is no distance, however far below it is.
+                errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
             goals.push(root_mean_square(&errors));

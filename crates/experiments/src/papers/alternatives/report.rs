@@ -11,14 +11,31 @@ use crate::results::number;
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
     paper's ratio): 0 is the paper, 0.69 a factor of 2 on average.";
 
+/// The same where a paper states orders.
+const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that the paper states. The \
+    distance of a reading is the root mean square of ln(our ratio), 0 where the order is the paper's: \
+    0 is the paper, 0.69 a factor of 2 on average.";
+
 impl Alternatives {
+    fn rule(&self) -> &'static str {
+        if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
+    }
+
     /// Every ratio of every reading as a statement, such as `G1@ff:pipelined`.
     pub fn statements(&self, ranking: &[Closeness]) -> Vec<Statement> {
         let mut all = Vec::new();
         for one in ranking {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
-                all.push(Statement::ratio(id, stated, *ratio).note(one.reading.meaning));
+                let statement = if self.orders {
+                    // What a ratio has above 1.
+                    let above =
+                        ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
+                    Statement::below(id, "ratio below 1", above, *ratio)
+                } else {
+                    Statement::ratio(id, stated, *ratio)
+                };
+                all.push(statement.note(one.reading.meaning));
             }
         }
         all
@@ -30,7 +47,8 @@ impl Alternatives {
         header.extend(self.goals.iter().map(|goal| goal.id.to_string()));
         header.extend(self.places().map(|(id, other, _)| format!("{id}@{other}")));
         header.push("what it changes".to_string());
-        let stated = self.places().map(|(.., stated)| format!("{stated:.2}"));
+        let below = if self.orders { "< " } else { "" };
+        let stated = self.places().map(|(.., stated)| format!("{below}{stated:.2}"));
         let nothing = || vec![format!("{:.2}", 0.0); self.goals.len() + 1];
         let mut paper = vec!["the paper".to_string()];
         paper.extend(nothing().into_iter().chain(stated));
@@ -107,7 +125,7 @@ impl Alternatives {
     /// The section of the report.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
-        let mut text = vec![DISTANCE.to_string()];
+        let mut text = vec![self.rule().to_string()];
         text.extend(self.conclusions(ranking));
         Section {
             title: "Which reading comes closest".into(),
@@ -121,7 +139,7 @@ impl Alternatives {
     pub fn markdown(&self, ranking: &[Closeness]) -> String {
         let (header, rows) = self.table(ranking);
         let mut text = markdown::table(&header, &rows, 1, header.len() - 1);
-        text += &format!("\n{DISTANCE}\n\n");
+        text += &format!("\n{}\n\n", self.rule());
         for sentence in self.conclusions(ranking) {
             text += &format!("- {sentence}\n");
         }

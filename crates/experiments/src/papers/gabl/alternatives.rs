@@ -22,6 +22,7 @@ pub(in crate::papers) const ALTERNATIVES: Alternatives = Alternatives {
         ("engine", "worm"),
         ("release", "drained"),
     ],
+    orders: false,
     goals: &[
         Goal {
             id: "G1",

@@ -1,0 +1,315 @@
+//! Still states: what a strategy chooses in one state of the machine, and how long it takes.
+//!
+//! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
+//! (`submeshes`: so many boxes, 4x3, 2x2, 2x2 and 3x1 in turn, which are those of the MFA paper's
+//! examples, 5.75 nodes on average, at random free places). The one request is asked of a fresh
+//! machine in that state; to measure, it is granted and taken back again and again.
+
+use std::str::FromStr;
+
+use pavior_allocation::explain::{State, index};
+use pavior_allocation::{Machine, Selection};
+use pavior_kernel::{BadName, Stream, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
+use pavior_simulation::metrics::{Metric, Spec, Unit};
+use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
+
+use crate::scenario::value;
+use crate::{Point, Sample};
+
+/// What is observed in still states. Runs of jobs have none of it.
+pub const METRICS: &[&Spec] = &[&OPTIMALITY_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
+
+const OPTIMALITY_INDEX: Spec = Spec {
+    name: "optimality_index",
+    meaning: "how many faces of the nodes chosen touch busy nodes or the border",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+const GRANTED_NODES: Spec = Spec {
+    name: "granted_nodes",
+    meaning: "nodes chosen",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+const PRINTED_ORDER: Spec = Spec {
+    name: "printed_order",
+    meaning: "what the order of growth comes to that Table VI of the MFA paper gives a strategy",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+/// A metric of still states in a run of jobs.
+struct Absent;
+
+impl Observer for Absent {
+    fn interest(&self) -> Interest {
+        Interest::ARRIVALS
+    }
+
+    fn see(&mut self, _: Time, _: &Fact<'_>) {}
+}
+
+impl Metric for Absent {
+    fn value(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The sides of drawn boxes, in turn.
+const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
+/// More attempts at placing a box are in vain: the machine is too full.
+const MOST_DRAWS: u32 = 10_000;
+/// Attempts before and while time is measured.
+const WARM_UP: u64 = 8;
+const MEASURED: u64 = 64;
+
+/// The busy boxes of a state.
+#[derive(Clone, Debug, PartialEq)]
+enum Busy {
+    Given(Boxes),
+    Drawn(u64),
+}
+
+/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Boxes(Vec<Cuboid>);
+
+/// Sides in words: `3x2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked(Sides);
+
+impl FromStr for Boxes {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Boxes, BadName> {
+        let mut boxes = Vec::new();
+        for word in text.split_whitespace() {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            let parsed = word.split_once(':').and_then(|(base, sides)| {
+                let (base, sides) = (numbers(base, ',', 0)?, numbers(sides, 'x', 1)?);
+                Some(Cuboid::new(base, sides))
+            });
+            let Some(parsed) = parsed else {
+                let reason =
+                    format!("`{word}` is no box: write its base and its sides, such as 1,2:4x3");
+                return Err(BadName { reason, span: start..start + word.len() });
+            };
+            boxes.push(parsed);
+        }
+        Ok(Boxes(boxes))
+    }
+}
+
+/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
+///
+/// # Errors
+/// If they are none.
+pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
+    text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
+}
+
+impl FromStr for Asked {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Asked, BadName> {
+        let bad = || BadName {
+            reason: format!("`{text}` is no request: write its sides, such as 3x2"),
+            span: 0..text.len(),
+        };
+        numbers(text, 'x', 1).map(Asked).ok_or_else(bad)
+    }
+}
+
+/// Up to three numbers; axes that are left out have `usual`, which no number is below.
+fn numbers(text: &str, between: char, usual: u16) -> Option<[u16; 3]> {
+    let mut all = [usual; 3];
+    for (axis, word) in text.split(between).enumerate() {
+        let number = word.parse().ok().filter(|&number| number >= usual)?;
+        *all.get_mut(axis)? = number;
+    }
+    Some(all)
+}
+
+/// A point that asks one request in a still state.
+#[derive(Clone)]
+pub(crate) struct Still {
+    grid: Grid,
+    strategy: Selection,
+    busy: Busy,
+    request: Request,
+    seed: u64,
+    timing: bool,
+}
+
+impl Still {
+    /// Whether a point is one.
+    pub(crate) fn is(point: &Point) -> bool {
+        point.get("request").is_some()
+    }
+
+    pub(crate) fn new(point: &Point, timing: bool) -> Still {
+        let Asked(sides) = value(point, "request");
+        let busy = match point.get("submeshes") {
+            Some(_) => Busy::Drawn(value(point, "submeshes")),
+            None => Busy::Given(match point.get("busy") {
+                Some(_) => value(point, "busy"),
+                None => Boxes(Vec::new()),
+            }),
+        };
+        Still {
+            grid: value(point, "machine"),
+            strategy: value(point, "strategy"),
+            busy,
+            request: Request::shape(sides),
+            seed: value(point, "seed"),
+            timing,
+        }
+    }
+
+    /// Whether machine, state and request go together.
+    ///
+    /// # Errors
+    /// If not: the parameter at fault, and why.
+    pub(crate) fn check(point: &Point) -> Result<(), (&'static str, String)> {
+        if point.get("busy").is_some() && point.get("submeshes").is_some() {
+            return Err(("submeshes", "a state is given by `busy` or drawn, not both".into()));
+        }
+        let still = Still::new(point, false);
+        if !still.grid.fits(still.request.shape.unwrap_or_default()) {
+            return Err(("request", format!("it does not fit {}", still.grid)));
+        }
+        let name = if matches!(still.busy, Busy::Given(_)) { "busy" } else { "submeshes" };
+        still.state(0).map(drop).map_err(|reason| (name, reason))
+    }
+
+    /// The state of a replication; the same for every strategy.
+    fn state(&self, replication: u64) -> Result<State, String> {
+        let mut state = State::new(self.grid);
+        match &self.busy {
+            Busy::Given(Boxes(boxes)) => {
+                for (job, held) in (0..).zip(boxes) {
+                    let clash = |error| format!("box {}: {error}", job + 1);
+                    state.hold(JobId(job), &[*held]).map_err(clash)?;
+                }
+            }
+            Busy::Drawn(count) => {
+                let mut stream = Stream::new(self.seed, replication, "state");
+                for (job, sides) in (0..*count).zip(DRAWN.iter().cycle()) {
+                    draw(&mut state, JobId(job), *sides, &mut stream)?;
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    /// One replication.
+    pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+        let state = self.state(replication).expect("the point was checked, and is not too full");
+        let mut machine = self.machine(&state);
+        let answer = machine.probe(&self.request);
+        let refused = u64::from(answer.is_err());
+        let values = metrics.iter().map(|spec| match (spec.name, &answer) {
+            ("optimality_index", Ok(placement)) => {
+                let of = |part: &Cuboid| index(state.free(), part);
+                Some(placement.parts().iter().map(of).sum::<i64>() as f64)
+            }
+            ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
+            ("printed_order", _) => printed_order(self.strategy.spec.name, &state),
+            _ => None,
+        });
+        Sample {
+            values: values.collect(),
+            arrived: 1,
+            waiting: 0,
+            rejected: refused,
+            rejected_set: refused,
+            allocation_ns: self.timing.then(|| self.measure(&state)).flatten(),
+        }
+    }
+
+    fn machine(&self, state: &State) -> Machine {
+        state.machine(&self.strategy, self.seed).expect("the point was checked")
+    }
+
+    /// The median time of an attempt: what interrupts some of them does not move it.
+    fn measure(&self, state: &State) -> Option<f64> {
+        let mut watch = Stopwatch::new();
+        let mut machine = self.machine(state);
+        let mut times = Vec::new();
+        for attempt in 0..WARM_UP + MEASURED {
+            let job = JobId(state.held().len() as u64 + attempt);
+            watch.reset();
+            watch.begin();
+            let granted = machine.allocate(job, &self.request).map(drop);
+            watch.end();
+            times.extend(watch.mean_ns().filter(|_| attempt >= WARM_UP));
+            match granted {
+                Ok(()) => drop(machine.release(job)),
+                // The same question would be answered from memory.
+                Err(_) => machine = self.machine(state),
+            }
+        }
+        crate::median(&times).map(|(median, _)| median)
+    }
+}
+
+/// Draws free places for a box until one is free.
+fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
+    let grid = *state.grid();
+    if grid.fits(sides) {
+        for _ in 0..MOST_DRAWS {
+            let base: [u16; 3] = std::array::from_fn(|axis| {
+                stream.between(0, u64::from(grid.side(axis) - sides[axis])) as u16
+            });
+            if state.hold(job, &[Cuboid::new(base, sides)]).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+    Err(format!("so many boxes hardly find room on {grid}"))
+}
+
+/// Table VI of the MFA paper, and MFA's own order, with N nodes, h rows, B busy submeshes and K nodes
+/// a submesh; every constant is 1. The free list's length, which its order is about, is not given
+/// there.
+fn printed_order(strategy: &str, state: &State) -> Option<f64> {
+    let boxes = state.busy_list();
+    let nodes = f64::from(state.grid().nodes());
+    let rows = f64::from(state.grid().side(1));
+    let busy = boxes.len() as f64;
+    let size = boxes.iter().map(|held| volume(held.sides)).sum::<u64>() as f64 / busy.max(1.0);
+    Some(match strategy {
+        "2db" => libm::log2(libm::sqrt(nodes)),
+        "fs" | "as" => nodes * busy,
+        "ff" | "bf" => nodes,
+        "adj" => busy.powi(3),
+        "qa" => rows * busy,
+        "sba" => busy.powi(2),
+        "mfa" => libm::sqrt(size) * busy,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_read_and_faults_are_shown() {
+        let boxes: Boxes = "1,2:4x3 5,5,1:2x2x2".parse().unwrap();
+        assert_eq!(boxes.0[0], Cuboid::new([1, 2, 0], [4, 3, 1]));
+        assert_eq!(boxes.0[1], Cuboid::new([5, 5, 1], [2, 2, 2]));
+        let bad = "1,2:4x3 5,5:0x2".parse::<Boxes>().unwrap_err();
+        assert_eq!(bad.span, 8..15);
+        assert_eq!("3x2".parse::<Asked>(), Ok(Asked([3, 2, 1])));
+        for wrong in ["", "3x", "0x2", "3x2x1x1", "3,2"] {
+            assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
+        }
+    }
+}
