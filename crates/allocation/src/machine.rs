@@ -1,9 +1,8 @@
 //! A machine: nodes, the strategy that allocates them, and who holds what.
 
-use std::collections::HashMap;
-
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::{BuildError, Fork, Placement, Refusal, Selection, Strategy, Work};
@@ -19,7 +18,7 @@ pub struct Machine {
     selection: Selection,
     strategy: Box<dyn Strategy>,
     free: Occupancy,
-    held: HashMap<JobId, Placement>,
+    held: FxHashMap<JobId, Placement>,
     /// Set bits are healthy nodes.
     healthy: Occupancy,
     draw: Stream,
@@ -27,7 +26,11 @@ pub struct Machine {
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
     /// The same strategy on an empty machine, and what it has said about requests.
     empty: Box<dyn Strategy>,
-    verdicts: HashMap<Request, bool>,
+    verdicts: FxHashMap<Request, bool>,
+    /// The last request that it was found to grant: the head of a queue is asked about again and
+    /// again.
+    fitting: Option<Request>,
+    nothing_busy: Occupancy,
     busy: u32,
     state: u64,
     health: u64,
@@ -58,6 +61,7 @@ impl Clone for Machine {
             draw: self.draw.clone(),
             memory: self.memory.clone(),
             verdicts: self.verdicts.clone(),
+            nothing_busy: self.nothing_busy.clone(),
             ..*self
         }
     }
@@ -89,11 +93,13 @@ impl Machine {
             empty: strategy.fork(),
             strategy,
             free: Occupancy::all_free(grid),
-            held: HashMap::new(),
+            held: FxHashMap::default(),
             healthy: Occupancy::all_free(grid),
             draw,
             memory: None,
-            verdicts: HashMap::new(),
+            verdicts: FxHashMap::default(),
+            fitting: None,
+            nothing_busy: Occupancy::all_free(grid),
             busy: 0,
             state: 0,
             health: 0,
@@ -273,16 +279,23 @@ impl Machine {
     /// # Errors
     /// If not, with the reason: [`Refusal::LargerThanMachine`] or [`Refusal::UnsupportedShape`].
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
+        if self.fitting.as_ref() == Some(request) {
+            return Ok(());
+        }
         if !self.selection.spec.fits_grid(request, &self.grid) {
             return Err(Refusal::LargerThanMachine);
         }
-        let (empty, grid) = (&mut self.empty, self.grid);
+        let (empty, free) = (&mut self.empty, &self.nothing_busy);
         let fits = *self.verdicts.entry(*request).or_insert_with(|| {
             // Whether a random strategy succeeds does not depend on what it draws.
             let mut draw = Stream::new(0, 0, "never-fits");
-            empty.find(&Occupancy::all_free(grid), request, &mut draw).is_some()
+            empty.find(free, request, &mut draw).is_some()
         });
-        if fits { Ok(()) } else { Err(Refusal::UnsupportedShape) }
+        if !fits {
+            return Err(Refusal::UnsupportedShape);
+        }
+        self.fitting = Some(*request);
+        Ok(())
     }
 
     /// Holds every index against the truth; panics where they disagree. For tests.

@@ -1,6 +1,5 @@
 //! The loop.
 
-use std::collections::HashMap;
 use std::iter::Peekable;
 
 use pavior_allocation::{BuildError, Machine};
@@ -9,6 +8,7 @@ use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Deadlock};
 use pavior_scheduling::{Desk, Queue, Running, RunningJob, Scheduler, Start};
 use pavior_workload::{Change, Job, NodeEvent, Service};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::audience::Audience;
@@ -122,9 +122,9 @@ pub fn run(
         jobs: inputs.jobs.peekable(),
         faults: inputs.failures.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
         traffic: traffic.transpose()?,
-        waiting_for_messages: HashMap::new(),
+        waiting_for_messages: FxHashMap::default(),
         starts: 0,
-        live: HashMap::new(),
+        live: FxHashMap::default(),
         audience: Audience::new(setup.begin, observers, setup.timing),
         completed: 0,
         arrived: 0,
@@ -152,10 +152,10 @@ struct Simulation<'a, 'o, 'i> {
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     /// Estimated ends of the jobs whose departure comes from the network.
-    waiting_for_messages: HashMap<JobId, Time>,
+    waiting_for_messages: FxHashMap<JobId, Time>,
     /// The number of starts so far, and, where nodes fail, the latest start of each running job.
     starts: u64,
-    live: HashMap<JobId, u64>,
+    live: FxHashMap<JobId, u64>,
     audience: Audience<'a, 'o>,
     completed: u64,
     arrived: u64,

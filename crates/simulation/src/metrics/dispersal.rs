@@ -4,14 +4,13 @@
 //! Distances are the network's: the shorter way round on axes that wrap. Only the nodes granted
 //! count. The most compact box is the one that the shape rule `compact` chooses for the count, with
 //! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have no
-//! pairs and do not count. Coordinates are counted per axis and part: O(parts x sides + sides^2) a job,
-//! and a look-up for a job in one box, whose distances depend on its sides alone.
-
-use std::collections::HashMap;
+//! pairs and do not count. Coordinates are counted per axis and part: O(parts x sides) a job, on rings
+//! and their squares; O(1) for a job in one box that no ring makes shorter.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_workload::{Kind, Selection, ShapeRule, Shaper};
+use rustc_hash::FxHashMap;
 
 use super::mean::Mean;
 use super::{Context, Metric, Spec, Unit};
@@ -29,9 +28,7 @@ struct Dispersal {
     grid: Grid,
     shaper: Shaper,
     /// The mean distance in the most compact box, by the number of nodes.
-    compact: HashMap<u32, f64>,
-    /// The mean distance in one box, by its sides.
-    whole: HashMap<Sides, f64>,
+    compact: FxHashMap<u32, f64>,
     mean: Mean,
 }
 
@@ -41,8 +38,7 @@ impl Dispersal {
         Dispersal {
             grid: context.grid,
             shaper: Shaper::new(&rule, &context.grid, 0, 0),
-            compact: HashMap::new(),
-            whole: HashMap::new(),
+            compact: FxHashMap::default(),
             mean: Mean::default(),
         }
     }
@@ -55,15 +51,9 @@ impl Dispersal {
         let grid = self.grid;
         let compact = *self.compact.entry(nodes).or_insert_with(|| {
             let sides = self.shaper.shape(nodes).expect("what was granted fits the machine");
-            let at_origin = Cuboid::new([0; 3], sides).nodes(&grid).take(nodes as usize);
-            let first: Vec<Cuboid> = at_origin.map(|node| Cuboid::node(grid.point(node))).collect();
-            mean_distance(&grid, &first)
+            mean_distance(&grid, &first_nodes(sides, nodes))
         });
-        let own = match parts {
-            [one] => *self.whole.entry(one.sides).or_insert_with(|| mean_distance(&grid, parts)),
-            _ => mean_distance(&grid, parts),
-        };
-        Some(own / compact)
+        Some(mean_distance(&grid, parts) / compact)
     }
 }
 
@@ -75,9 +65,29 @@ fn mean_distance(grid: &Grid, parts: &[Cuboid]) -> f64 {
     distances as f64 / (total * total) as f64
 }
 
+/// The first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows, the rest.
+fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
+    let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
+    let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
+    let (rows, rest) = ((beyond / row) as u16, (beyond % row) as u16);
+    let parts = [
+        Cuboid::new([0; 3], [a, b, planes]),
+        Cuboid::new([0, 0, planes], [a, rows, 1]),
+        Cuboid::new([0, rows, planes], [rest, 1, 1]),
+    ];
+    parts.into_iter().filter(|part| part.volume() > 0).collect()
+}
+
 /// The distances along one axis, summed over ordered pairs.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid]) -> u64 {
     let n = usize::from(grid.side(axis));
+    if let [one] = parts {
+        let side = u64::from(one.sides[axis]);
+        let layer = u64::from(one.volume()) / side;
+        if !grid.wraps(axis) || 2 * (side - 1) <= n as u64 {
+            return layer * layer * (side * (side * side - 1) / 3);
+        }
+    }
     let mut counts = vec![0u64; n];
     for part in parts {
         let layer = u64::from(part.volume()) / u64::from(part.sides[axis]);
@@ -85,10 +95,16 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid]) -> u64 {
             counts[usize::from(part.coordinate(grid, axis, offset))] += layer;
         }
     }
-    let distance = |a: usize, b: usize| {
-        let direct = b - a;
-        if grid.wraps(axis) { direct.min(n - direct) } else { direct }
-    };
+    let distance = |a: usize, b: usize| (b - a).min(n - (b - a));
+    if !grid.wraps(axis) {
+        // Each step from one coordinate to the next is walked by the pairs on its two sides.
+        let (total, mut before, mut sum) = (counts.iter().sum::<u64>(), 0, 0);
+        for count in counts {
+            before += count;
+            sum += 2 * before * (total - before);
+        }
+        return sum;
+    }
     let occupied: Vec<usize> = (0..n).filter(|&at| counts[at] > 0).collect();
     let mut sum = 0;
     for (index, &a) in occupied.iter().enumerate() {
@@ -146,6 +162,24 @@ mod tests {
             let grid: Grid = name.parse().unwrap();
             let parts = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
             assert!((mean_distance(&grid, &parts) - by_pairs(&grid, &parts)).abs() < 1e-12);
+            let all = [[3, 3, 1], [4, 2, 1], [6, 5, 1], [1, 3, 1], [7, 3, 4], [5, 2, 3]];
+            for sides in all.into_iter().filter(|&sides| grid.fits(sides)) {
+                let one = [Cuboid::new([0; 3], sides)];
+                assert!((mean_distance(&grid, &one) - by_pairs(&grid, &one)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_nodes_of_a_box_are_the_first_in_row_major_order() {
+        let grid: Grid = "mesh:4x3x3".parse().unwrap();
+        let sides = [3, 2, 3];
+        for nodes in 1..=18 {
+            let parts = first_nodes(sides, nodes);
+            let mut given: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(&grid)).collect();
+            given.sort_unstable();
+            let whole = Cuboid::new([0; 3], sides);
+            assert_eq!(given, whole.nodes(&grid).take(nodes as usize).collect::<Vec<_>>());
         }
     }
 

@@ -15,13 +15,12 @@ mod exact;
 mod pow2;
 mod random;
 
-use std::collections::HashMap;
-
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Request, Sides};
 
 use crate::{Kind, Selection, Spec};
 use boxes::Boxes;
+use rustc_hash::FxHashMap;
 
 /// What a shape rule does.
 pub struct ShapeRule {
@@ -60,7 +59,7 @@ pub struct Shaper {
     choose: Box<dyn Choose>,
     draw: Stream,
     /// Choices made so far; `None` for a rule that draws, which may choose otherwise next time.
-    known: Option<HashMap<u32, Option<Sides>>>,
+    known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
 impl Shaper {
@@ -71,7 +70,7 @@ impl Shaper {
             boxes: Boxes::new(grid),
             choose: (does.build)(&rule.options),
             draw: Stream::new(seed, replication, "shapes"),
-            known: (!does.draws).then(HashMap::new),
+            known: (!does.draws).then(FxHashMap::default),
         }
     }
 

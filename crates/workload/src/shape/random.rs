@@ -3,11 +3,10 @@
 //! One draw a job, also where there is one box or none, so that one job's boxes do not move the
 //! next job's choice. The boxes of a count are listed once.
 
-use std::collections::HashMap;
-
 use super::{Boxes, Choose, ShapeRule, Stream};
 use crate::Spec;
 use pavior_mesh::Sides;
+use rustc_hash::FxHashMap;
 
 pub(super) const SPEC: Spec<ShapeRule> = Spec {
     name: "random",
@@ -18,7 +17,7 @@ pub(super) const SPEC: Spec<ShapeRule> = Spec {
 
 #[derive(Default)]
 struct Random {
-    known: HashMap<u32, Vec<Sides>>,
+    known: FxHashMap<u32, Vec<Sides>>,
 }
 
 impl Choose for Random {
