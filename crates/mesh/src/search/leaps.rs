@@ -103,15 +103,45 @@ impl<const N: usize> Forbidden<N> {
     }
 }
 
-/// The least of the values whose flag is not 0, of at least one.
+/// The longest leap, and the box that forbids it; 0 if none does.
 #[inline(always)]
-fn least<const N: usize>(values: &[i16x8; N], flags: &[i16x8; N]) -> u16 {
-    let mut least = i16x8::MAX;
-    for i in 0..N {
-        let off = flags[i].simd_eq(i16x8::ZERO);
-        least = least.min(off.select(i16x8::MAX, values[i]));
+fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
+    let mut most = left[0];
+    for i in 1..N {
+        most = most.max(left[i]);
     }
-    least.reduce_min() as u16
+    let leap = most.reduce_max();
+    let wanted = i16x8::splat(leap);
+    for i in 0..N - 1 {
+        let lanes = left[i].simd_eq(wanted).to_bitmask();
+        if lanes != 0 {
+            return (leap as u16, i * Busy::LANES + lanes.trailing_zeros() as usize);
+        }
+    }
+    let lanes = left[N - 1].simd_eq(wanted).to_bitmask();
+    (leap as u16, (N - 1) * Busy::LANES + lanes.trailing_zeros() as usize)
+}
+
+/// Which boxes forbid more than so many bases.
+#[inline(always)]
+fn covers<const N: usize>(left: &[i16x8; N], bases: u16) -> [i16x8; N] {
+    left.map(|left| left.simd_gt(splat(bases)))
+}
+
+/// The values whose mask is set, else 0.
+#[inline(always)]
+fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] {
+    let mut masked = *values;
+    for i in 0..N {
+        masked[i] &= mask[i];
+    }
+    masked
+}
+
+/// The value of one box.
+#[inline(always)]
+fn of<const N: usize>(values: &[i16x8; N], index: usize) -> u16 {
+    values[index / Busy::LANES].as_array()[index % Busy::LANES] as u16
 }
 
 #[inline(always)]
@@ -127,47 +157,66 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let (along_x, along_y, along_z) = (forbidden(0), forbidden(1), forbidden(2));
+        // Boxes that cover whole rows, and whole planes: often one does on a mesh, hardly ever on a
+        // ring, where looking for them does not pay.
+        let rows = covers(&along_x.left::<RINGS>(first[0]), last[0] - first[0]);
+        let mut planes = covers(&along_y.left::<RINGS>(first[1]), last[1] - first[1]);
+        for i in 0..N {
+            planes[i] &= rows[i];
+        }
         let (mut steps, mut z) = (0, first[2]);
         loop {
             let left_z = along_z.left::<RINGS>(z);
-            let (mut in_plane, mut y) = ([i16x8::ZERO; N], first[1]);
-            loop {
-                let left_y = along_y.left::<RINGS>(y);
-                let mut row = along_x;
-                for i in 0..N {
-                    let crosses = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
-                    row.count[i] &= crosses;
-                }
-                let (mut in_row, mut x) = ([i16x8::ZERO; N], first[0]);
+            let mut plane_lasts = 0;
+            if !RINGS {
+                plane_lasts = longest(&masked(&left_z, &planes)).0;
+                steps += 1;
+            }
+            if plane_lasts == 0 {
+                plane_lasts = u16::MAX;
+                let mut y = first[1];
                 loop {
-                    let left = row.left::<RINGS>(x);
-                    let mut leap = i16x8::ZERO;
+                    let left_y = along_y.left::<RINGS>(y);
+                    let mut crossing = left_y;
                     for i in 0..N {
-                        leap = leap.max(left[i]);
-                        in_row[i] |= left[i];
+                        crossing[i] = left_y[i].min(left_z[i]).simd_gt(i16x8::ZERO);
                     }
-                    steps += 1;
-                    let leap = leap.reduce_max() as u16;
-                    if leap == 0 {
-                        return (Found::Base([x, y, z]), steps);
+                    let (mut row_lasts, mut index) = (0, 0);
+                    if !RINGS {
+                        (row_lasts, index) = longest(&masked(&masked(&left_y, &crossing), &rows));
+                        steps += 1;
                     }
-                    x += leap;
-                    if x > last[0] {
+                    if row_lasts > 0 {
+                        plane_lasts = plane_lasts.min(of(&left_z, index));
+                    } else {
+                        row_lasts = u16::MAX;
+                        let mut row = along_x;
+                        row.count = masked(&row.count, &crossing);
+                        let mut x = first[0];
+                        loop {
+                            let (leap, index) = longest(&row.left::<RINGS>(x));
+                            steps += 1;
+                            if leap == 0 {
+                                return (Found::Base([x, y, z]), steps);
+                            }
+                            row_lasts = row_lasts.min(of(&left_y, index));
+                            plane_lasts = plane_lasts.min(of(&left_z, index));
+                            x += leap;
+                            if x > last[0] {
+                                break;
+                            }
+                        }
+                    }
+                    y += row_lasts;
+                    if y > last[1] {
                         break;
                     }
-                }
-                for i in 0..N {
-                    in_plane[i] |= in_row[i];
-                }
-                y += least(&left_y, &in_row);
-                if y > last[1] {
-                    break;
-                }
-                if steps > *budget {
-                    return (Found::Unknown(z), steps);
+                    if steps > *budget {
+                        return (Found::Unknown(z), steps);
+                    }
                 }
             }
-            z += least(&left_z, &in_plane);
+            z += plane_lasts;
             if z > last[2] {
                 return (Found::Nothing, steps);
             }

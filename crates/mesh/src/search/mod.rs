@@ -53,6 +53,9 @@ pub struct BoxSearch {
     grid: Grid,
     busy: Busy,
     bits: Bits,
+    /// Boxes that the bits do not show yet, or still show: while the list is short nobody looks at
+    /// the bits, and flipping the rows of a large box costs more than a search.
+    unflipped: Vec<Cuboid>,
     refusals: Refusals,
     ways: Ways,
     rings: bool,
@@ -134,7 +137,7 @@ impl Bits {
             Bits::Wide(_) => rows / 4,
             Bits::Whole(_) => grid.nodes().div_ceil(64),
         };
-        600 + 20 * vectors
+        if grid.has_wrap() { 1500 + 50 * vectors } else { 600 + 20 * vectors }
     }
 }
 
@@ -166,6 +169,7 @@ impl BoxSearch {
             longest_list: if leaps { longest_list as usize } else { 0 },
             budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
             bits,
+            unflipped: Vec::new(),
             refusals: Refusals::default(),
             ways,
             vectors: if ways.vectors { Vectors::widest() } else { Vectors::Baseline },
@@ -176,13 +180,13 @@ impl BoxSearch {
     /// A box is busy now.
     pub fn take(&mut self, cuboid: &Cuboid) {
         self.busy.add(cuboid);
-        self.bits.flip(cuboid);
+        self.flip(cuboid);
     }
 
     /// A box that was taken is free again.
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
-        self.bits.flip(cuboid);
+        self.flip(cuboid);
         if self.busy.count() <= self.longest_list.min(FEW) {
             self.refusals.forget();
         } else {
@@ -193,7 +197,19 @@ impl BoxSearch {
     /// Undoes the last take of a box: nothing is remembered of it.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
-        self.bits.flip(cuboid);
+        self.flip(cuboid);
+    }
+
+    /// Notes that a box's nodes change sides. Two flips of one box are none.
+    fn flip(&mut self, cuboid: &Cuboid) {
+        if matches!(self.bits, Bits::Whole(_)) {
+            return;
+        }
+        match self.unflipped.iter().position(|other| other == cuboid) {
+            Some(index) => drop(self.unflipped.swap_remove(index)),
+            None if self.busy.count() <= self.longest_list => self.unflipped.push(*cuboid),
+            None => self.bits.flip(cuboid),
+        }
     }
 
     /// Holds the list and the rows against the truth; panics where they disagree. For tests.
@@ -203,12 +219,15 @@ impl BoxSearch {
         assert_eq!(truth, *free, "the list of busy boxes disagrees with the occupancy");
         for node in (0..self.grid.nodes()).map(NodeId) {
             let point = self.grid.point(node);
-            let is_free = match &self.bits {
-                Bits::Narrow(rows) => rows.is_free(point),
-                Bits::Middle(rows) => rows.is_free(point),
-                Bits::Wide(rows) => rows.is_free(point),
-                Bits::Whole(_) => continue,
-            };
+            let unflipped = |cuboid: &&Cuboid| cuboid.contains(&self.grid, point);
+            let flipped = self.unflipped.iter().filter(unflipped).count() % 2 == 1;
+            let is_free = flipped
+                ^ match &self.bits {
+                    Bits::Narrow(rows) => rows.is_free(point),
+                    Bits::Middle(rows) => rows.is_free(point),
+                    Bits::Wide(rows) => rows.is_free(point),
+                    Bits::Whole(_) => continue,
+                };
             assert_eq!(is_free, free.is_node_free(node), "the rows disagree at {point:?}");
         }
     }
@@ -290,6 +309,9 @@ impl BoxSearch {
 
     /// The first free base of a shape, which lies in this region if there is one.
     fn shift(&mut self, free: &Occupancy, shape: Sides, region: Region) -> Option<Point> {
+        for cuboid in self.unflipped.drain(..) {
+            self.bits.flip(&cuboid);
+        }
         let vectors = self.vectors;
         let (found, words) = match &mut self.bits {
             Bits::Narrow(rows) => vectors.run(InRows { rows, shape, region }),

@@ -114,7 +114,8 @@ fn every_way_gives_the_first_base_for_a_million_steps() {
                 for (index, &(sides, wraps, longest, most)) in CASES.iter().enumerate() {
                     if index % threads == thread {
                         let grid = Grid::new(&sides, &wraps).unwrap();
-                        lock_step(grid, longest, most, 1_000_000 / 16 / 16, index as u64);
+                        let steps = 1_000_000 / CASES.len() as u64;
+                        lock_step(grid, longest, most, steps, index as u64);
                     }
                 }
             });
