@@ -63,9 +63,10 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
-    // From (0,0) over the end of the row, so to the row at which the box ends.
+    // No box covers the plane; one covers row 0, so to the row at which it ends; none covers that,
+    // and none its first base.
     let found = asked(&mut machine("ff", "mesh:8x8", &busy), [2, 2, 1]);
-    assert_eq!(found, Work { boxes: 2, words: 0, upkeep: 0 });
+    assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
     // Eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:8x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
