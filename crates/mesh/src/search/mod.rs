@@ -18,6 +18,7 @@
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod busy;
+mod cube;
 mod leaps;
 mod refusals;
 mod region;
@@ -26,6 +27,7 @@ mod vectors;
 
 use crate::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
 use busy::Busy;
+use cube::{Cube, InCube};
 use leaps::{Found, Leaps};
 pub use refusals::Asked;
 use refusals::{Known, Refusals};
@@ -61,6 +63,8 @@ pub struct BoxSearch {
     rings: bool,
     /// Lists longer than this are not leapt over.
     longest_list: usize,
+    /// Up to so many boxes a search near one of them costs no less than one anywhere.
+    few: usize,
     /// By groups of boxes: after how many leaps shifting over the rows would have been cheaper.
     budgets: [u32; Busy::GROUPS],
     vectors: Vectors,
@@ -71,6 +75,8 @@ pub struct BoxSearch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each way is on or off, in any combination.
 pub struct Ways {
+    /// Words in registers, on machines of at most 8x8x8.
+    pub cube: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
     /// Shifts over the rows. With neither, and on grids wider than 64, shifts over the whole
@@ -86,7 +92,7 @@ pub struct Ways {
 
 impl Default for Ways {
     fn default() -> Self {
-        Ways { leaps: true, rows: true, memory: true, vectors: true, wide: false }
+        Ways { cube: true, leaps: true, rows: true, memory: true, vectors: true, wide: false }
     }
 }
 
@@ -102,6 +108,7 @@ pub struct SearchWork {
 /// The free nodes in the form that is searched.
 #[derive(Clone, Debug)]
 enum Bits {
+    Cube(Cube),
     Narrow(Rows<u16, 16>),
     Middle(Rows<u32, 8>),
     Wide(Rows<u64, 4>),
@@ -110,6 +117,11 @@ enum Bits {
 
 impl Bits {
     fn new(grid: Grid, ways: Ways) -> Bits {
+        if ways.cube
+            && let Some(cube) = Cube::new(grid)
+        {
+            return Bits::Cube(cube);
+        }
         match grid.side(0) {
             _ if !ways.rows => Bits::Whole(BaseSet::new(grid)),
             65.. => Bits::Whole(BaseSet::new(grid)),
@@ -121,6 +133,7 @@ impl Bits {
 
     fn flip(&mut self, cuboid: &Cuboid) {
         match self {
+            Bits::Cube(cube) => cube.flip(cuboid),
             Bits::Narrow(rows) => rows.flip(cuboid),
             Bits::Middle(rows) => rows.flip(cuboid),
             Bits::Wide(rows) => rows.flip(cuboid),
@@ -132,6 +145,7 @@ impl Bits {
     fn cost(&self, grid: &Grid) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self {
+            Bits::Cube(_) => return 0,
             Bits::Narrow(_) => rows / 16,
             Bits::Middle(_) => rows / 8,
             Bits::Wide(_) => rows / 4,
@@ -141,8 +155,6 @@ impl Bits {
     }
 }
 
-/// Leaping over a list up to this long costs no less near a box than anywhere.
-const FEW: usize = 2 * Busy::LANES;
 /// The longest list to leap over.
 const MOST: usize = Busy::LANES * Busy::GROUPS;
 
@@ -157,6 +169,7 @@ impl BoxSearch {
         let bits = Bits::new(grid, ways);
         let alone = ways.leaps && !ways.rows;
         let cost = if alone { u32::MAX } else { bits.cost(&grid) };
+        let small = matches!(bits, Bits::Cube(_));
         let leap = |groups: u32| 60 + 20 * groups;
         // A search takes about as many leaps as there are boxes.
         let pays = |&count: &u32| count * leap(count.div_ceil(Busy::LANES as u32)) <= cost;
@@ -166,7 +179,12 @@ impl BoxSearch {
             grid,
             busy: Busy::default(),
             rings: grid.has_wrap(),
-            longest_list: if leaps { longest_list as usize } else { 0 },
+            longest_list: if leaps && !small { longest_list as usize } else { 0 },
+            few: match (small, leaps) {
+                (true, _) => usize::MAX,
+                (false, true) => (longest_list as usize).min(2 * Busy::LANES),
+                (false, false) => 0,
+            },
             budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
             bits,
             unflipped: Vec::new(),
@@ -187,7 +205,7 @@ impl BoxSearch {
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
         self.flip(cuboid);
-        if self.busy.count() <= self.longest_list.min(FEW) {
+        if self.busy.count() <= self.few {
             self.refusals.forget();
         } else {
             self.refusals.released(&self.grid, cuboid);
@@ -202,8 +220,10 @@ impl BoxSearch {
 
     /// Notes that a box's nodes change sides. Two flips of one box are none.
     fn flip(&mut self, cuboid: &Cuboid) {
-        if matches!(self.bits, Bits::Whole(_)) {
-            return;
+        match &mut self.bits {
+            Bits::Whole(_) => return,
+            Bits::Cube(cube) => return cube.flip(cuboid),
+            _ => {}
         }
         match self.unflipped.iter().position(|other| other == cuboid) {
             Some(index) => drop(self.unflipped.swap_remove(index)),
@@ -223,6 +243,7 @@ impl BoxSearch {
             let flipped = self.unflipped.iter().filter(unflipped).count() % 2 == 1;
             let is_free = flipped
                 ^ match &self.bits {
+                    Bits::Cube(cube) => cube.is_free(point),
                     Bits::Narrow(rows) => rows.is_free(point),
                     Bits::Middle(rows) => rows.is_free(point),
                     Bits::Wide(rows) => rows.is_free(point),
@@ -246,6 +267,14 @@ impl BoxSearch {
         let known = self.refusals.of(asked);
         if known == Known::Refused {
             return None;
+        }
+        if let Bits::Cube(cube) = &self.bits {
+            let (found, tried) = self.vectors.run(InCube { cube, shapes });
+            self.work.words += tried * cube::SIDE as u64;
+            if found.is_none() {
+                self.refusals.note(asked);
+            }
+            return found;
         }
         let found = match (self.busy.count(), self.rings) {
             (0, _) => {
@@ -317,6 +346,7 @@ impl BoxSearch {
             Bits::Narrow(rows) => vectors.run(InRows { rows, shape, region }),
             Bits::Middle(rows) => vectors.run(InRows { rows, shape, region }),
             Bits::Wide(rows) => vectors.run(InRows { rows, shape, region }),
+            Bits::Cube(_) => unreachable!("it is asked before all else"),
             Bits::Whole(bases) => {
                 let before = bases.words_touched();
                 let found = vectors.run(Whole { bases, free, shape });

@@ -121,17 +121,12 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
 
     #[inline(always)]
     fn run(self) -> (Option<Point>, u64) {
-        let InRows { rows: Rows { grid, lanes, scratch }, shape, mut region } = self;
-        if !grid.wraps(1) {
-            // Whole planes follow each other: cheaper than to cut rows out of each.
-            (region.first[1], region.last[1]) = (0, grid.side(1) - shape[1]);
-        }
+        let InRows { rows: Rows { grid, lanes, scratch }, shape: [a, b, c], region } = self;
         let deep = usize::from(grid.side(1)) + 1;
-        let [a, b, c] = shape;
-        let whole = region.first[1] == 0 && region.last[1] + b == grid.side(1);
-        // Rows of a plane in the scratch memory, the row of zeros included.
-        let stride =
-            if whole { deep } else { usize::from(region.last[1] - region.first[1] + b) + 1 };
+        // On a ring a run along y may go on at the first rows: they are laid out again behind the
+        // last, before the row of zeros.
+        let ring = grid.wraps(1) && b < grid.side(1);
+        let stride = if ring { deep + usize::from(b) - 1 } else { deep };
         let mask = R::ones(region.first[0], region.last[0] - region.first[0] + 1);
         let runs = RunsAlongX::new(*grid, a, mask);
         let most = group::<R>(stride, c);
@@ -147,17 +142,16 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
                     scratch.resize(room, R::default());
                 }
             }
-            if whole && c <= DIRECT && usize::from(z) + needed <= usize::from(grid.side(2)) {
-                direct::<R, L>(
-                    &mut scratch[0],
-                    &lanes[usize::from(z) * deep..],
-                    [count, deep],
-                    c,
-                    runs,
-                );
+            if c <= DIRECT && usize::from(z) + needed <= usize::from(grid.side(2)) {
+                let size = [usize::from(planes) * deep, deep];
+                direct::<R, L>(&mut scratch[0], &lanes[usize::from(z) * deep..], size, c, runs);
+                if ring {
+                    let [set, other] = &mut *scratch;
+                    gather(*grid, set, &mut other[..count], stride, 0);
+                    std::mem::swap(set, other);
+                }
             } else {
-                let gathered = &mut scratch[0][..needed * stride];
-                gather(*grid, lanes, gathered, stride, [region.first[1], z]);
+                gather(*grid, lanes, &mut scratch[0][..needed * stride], stride, z);
                 double::<R, L>(scratch, needed * stride, usize::from(c), stride);
                 runs.within::<L>(&mut scratch[0], count);
             }
@@ -168,7 +162,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             {
                 let base = [
                     scratch[0][index].lowest(),
-                    region.first[1] + (index % stride) as u16,
+                    (index % stride) as u16,
                     z + (index / stride) as u16,
                 ];
                 return (Some(base), computed);
@@ -296,17 +290,16 @@ fn planes<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, rows from y on, going round where they pass an end.
+/// Copies planes from z on, going round behind the last one, and lays out as many rows of each as the
+/// stride has room for, with a row of zeros at the end.
 #[inline(always)]
-fn gather<R: Row>(grid: Grid, rows: &[R], set: &mut [R], stride: usize, [y, z]: [u16; 2]) {
+fn gather<R: Row>(grid: Grid, lanes: &[R], set: &mut [R], stride: usize, z: u16) {
     let [_, d, h] = grid.sides().map(usize::from);
-    let (y, count) = (usize::from(y), stride - 1);
-    let before = count.min(d - y);
     for (index, plane) in set.chunks_exact_mut(stride).enumerate() {
         let from = (usize::from(z) + index) % h * (d + 1);
-        plane[..before].copy_from_slice(&rows[from + y..from + y + before]);
-        plane[before..count].copy_from_slice(&rows[from..from + count - before]);
-        plane[count] = R::default();
+        plane[..d].copy_from_slice(&lanes[from..from + d]);
+        plane[d..stride - 1].copy_from_slice(&lanes[from..from + stride - 1 - d]);
+        plane[stride - 1] = R::default();
     }
 }
 

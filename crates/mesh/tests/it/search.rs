@@ -15,9 +15,11 @@ impl Dice {
 /// Each way alone, and all together.
 fn ways() -> Vec<Ways> {
     let all = Ways::default();
-    let plain = Ways { leaps: false, rows: false, memory: false, vectors: false, wide: false };
+    let plain =
+        Ways { cube: false, leaps: false, rows: false, memory: false, vectors: false, wide: false };
     let mut ways = vec![all, plain];
     for vectors in [false, true] {
+        ways.push(Ways { vectors, cube: true, ..plain });
         ways.push(Ways { vectors, memory: true, ..plain });
         ways.push(Ways { vectors, leaps: true, ..plain });
         ways.push(Ways { vectors, rows: true, ..plain });
@@ -55,9 +57,9 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
         let mut key = request;
         key.sort_unstable();
         let expected = shapes.iter().find_map(|&shape| first(&free, shape));
-        for search in &mut searches {
+        for (search, ways) in searches.iter_mut().zip(ways()) {
             let found = search.first(&free, Asked::Ordered(key), &shapes);
-            assert_eq!(found, expected, "step {step} of {grid}: {request:?} {search:?}");
+            assert_eq!(found, expected, "step {step} of {grid}: {request:?} {ways:?}");
         }
         if step % 64 == 0 {
             for search in &searches {

@@ -36,7 +36,8 @@ pub(in crate::strategies) fn asked_by_count(nodes: u32) -> Asked {
 impl BaseSearch {
     /// The search that the options name, for strategies that keep to a scan order.
     pub(in crate::strategies) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
-        let alone = Ways { leaps: false, rows: false, memory: false, ..Ways::default() };
+        let alone =
+            Ways { cube: false, leaps: false, rows: false, memory: false, ..Ways::default() };
         let ways = match options.get("search") {
             "plain" => return BaseSearch::Plain(PrefixSums::new(grid)),
             _ if !scan.is_row_major() => return BaseSearch::Set(BaseSet::new(grid)),

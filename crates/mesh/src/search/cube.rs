@@ -1,0 +1,205 @@
+//! The first free base on a machine of at most 8x8x8: every plane is a word, all eight stay in
+//! registers, and no branch depends on the state.
+//!
+//! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
+//!
+//! ```text
+//!   runs along z:  words[z] & words[z + 1] & .., made once for every c
+//!   runs along x:  word & word >> 1, & word >> 2, ..       three shifts, of 0 where fewer are needed
+//!   runs along y:  the same with shifts of eight times as much
+//! ```
+//!
+//! A shift along x carries bits over the end of a row, which only touches columns that are no bases;
+//! on a ring they are replaced by those from the other end. What is left, under a mask of the bases,
+//! is the set of free bases. O(1): some forty vector operations a shape.
+
+use wide::u64x4;
+
+use super::vectors::Kernel;
+use crate::{Cuboid, Grid, Point, Sides};
+
+/// No side is longer.
+pub(super) const SIDE: usize = 8;
+
+/// The free nodes of a small machine.
+#[derive(Clone, Debug)]
+pub(super) struct Cube {
+    grid: Grid,
+    /// The planes twice: again behind the last one on a ring, zeros on a mesh.
+    planes: [u64; 2 * SIDE],
+    tables: Tables,
+}
+
+/// Shifts and masks by side.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    along_x: [[Shift; 3]; SIDE],
+    along_y: [[Shift; 3]; SIDE],
+    /// The bases of each pair of sides on a plane.
+    bases: [[u64; SIDE]; SIDE],
+}
+
+/// `word >> ahead & kept | word << back & around`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shift {
+    ahead: u32,
+    back: u32,
+    kept: u64,
+    around: u64,
+}
+
+/// A mask of the first columns of the first rows.
+fn corner(columns: u16, rows: u16) -> u64 {
+    let row = (1u64 << columns) - 1;
+    (0..rows).fold(0, |mask, y| mask | row << (8 * y))
+}
+
+impl Shift {
+    /// By so many coordinates of an axis; `scale` is the distance of neighbours' bits.
+    fn by(step: u16, grid: &Grid, axis: usize) -> Shift {
+        let (n, scale) = (grid.side(axis), if axis == 0 { 1 } else { 8 });
+        let ahead = u32::from(step) * scale;
+        if step == 0 || !grid.wraps(axis) {
+            return Shift { ahead, back: 0, kept: u64::MAX, around: 0 };
+        }
+        let first = |count: u16| if axis == 0 { corner(count, 8) } else { corner(8, count) };
+        let kept = first(n - step);
+        Shift { ahead, back: u32::from(n - step) * scale, kept, around: first(n) & !kept }
+    }
+
+    /// The shifts that leave the bases of runs of a side.
+    fn runs(side: u16, grid: &Grid, axis: usize) -> [Shift; 3] {
+        let mut reached = 1;
+        [(); 3].map(|()| {
+            let step = reached.min(side - reached);
+            reached += step;
+            Shift::by(step, grid, axis)
+        })
+    }
+}
+
+impl Cube {
+    /// All nodes free, if the grid is small enough.
+    pub(super) fn new(grid: Grid) -> Option<Cube> {
+        let [w, d, h] = grid.sides();
+        if [w, d, h].iter().any(|&side| usize::from(side) > SIDE) {
+            return None;
+        }
+        let runs = |axis: usize| {
+            std::array::from_fn(|index| {
+                // A side that does not fit has no bases, whatever the shifts.
+                Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
+            })
+        };
+        let bases = |a: usize, b: usize| {
+            let starts = |axis: usize, side: usize| grid.starts(axis, side as u16 + 1);
+            corner(starts(0, a), starts(1, b))
+        };
+        let tables = Tables {
+            along_x: runs(0),
+            along_y: runs(1),
+            bases: std::array::from_fn(|a| std::array::from_fn(|b| bases(a, b))),
+        };
+        let mut cube = Cube { grid, planes: [0; 2 * SIDE], tables };
+        cube.flip(&Cuboid::whole(&grid));
+        Some(cube)
+    }
+
+    /// Flips the nodes of a box, which are all free or all busy.
+    pub(super) fn flip(&mut self, cuboid: &Cuboid) {
+        let h = self.grid.side(2);
+        for piece in cuboid.unwrapped(&self.grid) {
+            let ([x, y, z], [a, b, c]) = (piece.base, piece.sides);
+            let mask = corner(a, b) << (x + 8 * y);
+            for plane in z..z + c {
+                self.planes[usize::from(plane)] ^= mask;
+                if self.grid.wraps(2) {
+                    self.planes[usize::from(plane + h)] ^= mask;
+                }
+            }
+        }
+    }
+
+    /// Whether a node is free.
+    pub(super) fn is_free(&self, [x, y, z]: Point) -> bool {
+        self.planes[usize::from(z)] >> (x + 8 * y) & 1 == 1
+    }
+}
+
+/// A search for the first of some shapes.
+pub(super) struct InCube<'c> {
+    pub(super) cube: &'c Cube,
+    pub(super) shapes: &'c [Sides],
+}
+
+impl Kernel for InCube<'_> {
+    /// The first box, and the number of shapes tried.
+    type Output = (Option<Cuboid>, u64);
+
+    #[inline(always)]
+    fn run(self) -> (Option<Cuboid>, u64) {
+        let Cube { grid, planes, tables } = self.cube;
+        let runs_along_z = runs_along_z(planes);
+        for (index, &shape) in self.shapes.iter().enumerate() {
+            if !grid.fits(shape) {
+                continue;
+            }
+            let [a, b, c] = shape.map(|side| usize::from(side) - 1);
+            let set = if grid.wraps(0) || grid.wraps(1) {
+                rings(runs_along_z[c], &tables.along_x[a], &tables.along_y[b])
+            } else {
+                meshes(runs_along_z[c], &tables.along_x[a], &tables.along_y[b])
+            };
+            let mask = tables.bases[a][b];
+            let starts = usize::from(grid.starts(2, shape[2]));
+            if let Some(base) = first(set, mask, starts) {
+                return (Some(Cuboid::new(base, shape)), index as u64 + 1);
+            }
+        }
+        (None, self.shapes.len() as u64)
+    }
+}
+
+/// Eight words.
+type Words = [u64x4; 2];
+
+/// By length less one: the bases of runs along z.
+#[inline(always)]
+fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
+    let mut set = [u64x4::splat(u64::MAX); 2];
+    std::array::from_fn(|ahead| {
+        let four = |from: usize| -> [u64; 4] { *planes[from..].first_chunk().expect("sixteen") };
+        set[0] &= u64x4::new(four(ahead));
+        set[1] &= u64x4::new(four(ahead + 4));
+        set
+    })
+}
+
+#[inline(always)]
+fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
+    for shift in along_x.iter().chain(along_y) {
+        set = set.map(|words| words & (words >> shift.ahead));
+    }
+    set
+}
+
+#[inline(always)]
+fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
+    for shift in along_x.iter().chain(along_y) {
+        let (kept, around) = (u64x4::splat(shift.kept), u64x4::splat(shift.around));
+        set = set.map(|words| {
+            words & (((words >> shift.ahead) & kept) | ((words << shift.back) & around))
+        });
+    }
+    set
+}
+
+/// The first base under a mask, in the first planes.
+#[inline(always)]
+fn first(set: Words, mask: u64, planes: usize) -> Option<Point> {
+    let set = set.map(|words| words & u64x4::splat(mask));
+    let words: [u64; SIDE] = bytemuck::cast(set);
+    let z = words[..planes].iter().position(|&word| word != 0)?;
+    let bit = words[z].trailing_zeros() as u16;
+    Some([bit % 8, bit / 8, z as u16])
+}
