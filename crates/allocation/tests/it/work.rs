@@ -62,25 +62,28 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
-    let busy = [Cuboid::new([0, 0, 0], [8, 3, 1])];
+    let busy = [Cuboid::new([0, 0, 0], [9, 3, 1])];
     // No box covers the plane; one covers row 0, so to the row at which it ends; none covers that,
     // and none its first base.
-    let found = asked(&mut machine("ff", "mesh:8x8", &busy), [2, 2, 1]);
+    let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
     // Eight rows and the row of zeros after them.
-    let found = asked(&mut machine("ff:rows", "mesh:8x8", &busy), [2, 2, 1]);
+    let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
-    // The whole set: a copy, one pass for 2 along x, one for 2 along y, and the looks at 3 * 7 bases
-    // and one more; 64 nodes are one word.
-    let found = asked(&mut machine("ff:scan=x-y", "mesh:8x8", &busy), [2, 2, 1]);
-    assert_eq!(found, Work { boxes: 0, words: 3 + 1, upkeep: 0 });
+    // The whole set, two words: a copy, one pass for 2 along x, one for 2 along y, and the look at
+    // the first base from above.
+    let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
+    assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
+    // On a machine of at most 8x8x8 every shape is tried in eight words.
+    let found = asked(&mut machine("tff", "mesh:8x8x4", &[]), [2, 3, 1]);
+    assert_eq!(found, Work { boxes: 0, words: 8, upkeep: 0 });
 }
 
 #[test]
 fn the_engine_remembers_a_refusal() {
     let busy = [Cuboid::new([0, 3, 0], [8, 2, 1]), Cuboid::new([3, 0, 0], [2, 1, 1])];
     let mut machine = machine("tff", "mesh:8x8", &busy);
-    assert!(asked(&mut machine, [8, 4, 1]).boxes > 0);
+    assert!(asked(&mut machine, [8, 4, 1]).words > 0);
     // A turned one and a larger one are refused for the same reason, without a look.
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());

@@ -108,7 +108,7 @@ pub struct SearchWork {
 /// The free nodes in the form that is searched.
 #[derive(Clone, Debug)]
 enum Bits {
-    Cube(Cube),
+    Cube(Box<Cube>),
     Narrow(Rows<u16, 16>),
     Middle(Rows<u32, 8>),
     Wide(Rows<u64, 4>),
@@ -120,7 +120,7 @@ impl Bits {
         if ways.cube
             && let Some(cube) = Cube::new(grid)
         {
-            return Bits::Cube(cube);
+            return Bits::Cube(Box::new(cube));
         }
         match grid.side(0) {
             _ if !ways.rows => Bits::Whole(BaseSet::new(grid)),
