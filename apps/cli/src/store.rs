@@ -42,6 +42,14 @@ pub(crate) struct Run {
     pub(crate) shard: String,
 }
 
+impl Run {
+    /// Whether another run differs in being quick, or in not being so.
+    fn differs_in_quickness(&self, other: &Run) -> bool {
+        let quick = |run: &Run| run.paper.as_ref().map(|(_, quick)| *quick);
+        self.name == other.name && quick(self).is_some() && quick(self) != quick(other)
+    }
+}
+
 impl Directory {
     /// Makes a directory where there is none, and locks it.
     pub(crate) fn open(path: &Path) -> Result<Directory, Fault> {
@@ -111,6 +119,16 @@ impl Directory {
                      another directory"
                 )));
             }
+            Some(old) if old.differs_in_quickness(run) => {
+                let (kind, how) = match old.paper {
+                    Some((_, true)) => ("quick", "add --quick"),
+                    _ => ("full", "leave --quick out"),
+                };
+                return Err(Fault::usage(format!(
+                    "{here} holds a {kind} reproduction; {how} to go on with it, or choose another \
+                     --out"
+                )));
+            }
             Some(old) if old.fingerprint != run.fingerprint => {
                 return Err(Fault::usage(format!(
                     "{here} holds another experiment, or one of another version: its results cannot \
@@ -119,7 +137,10 @@ impl Directory {
             }
             Some(_) => known(&self.path, specification)?,
         };
-        self.write_run(run, None)?;
+        // What a finished directory says of itself stays as long as nothing is run anew.
+        if !self.is_finished()? {
+            self.write_run(run, None)?;
+        }
         self.write(EXPERIMENT, text.as_bytes())?;
         Ok(known)
     }
@@ -143,11 +164,20 @@ impl Directory {
 
     /// Writes the results, and takes the journal away when they are safe.
     pub(crate) fn finish(&self, run: &Run, publications: &[Publication]) -> Result<(), Fault> {
+        let journal = self.path.join(JOURNAL);
         for Publication { name, bytes } in publications {
-            self.write(name, bytes)?;
+            self.write(name, bytes).map_err(|fault| match fault {
+                Fault::Other(reason) => Fault::Other(format!(
+                    "{reason}; every replication is kept, and --resume writes what is missing"
+                )),
+                usage => usage,
+            })?;
         }
-        self.write_run(run, Some(SystemTime::now()))?;
-        match fs::remove_file(self.path.join(JOURNAL)) {
+        let anew = fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0);
+        if anew || !self.is_finished()? {
+            self.write_run(run, Some(SystemTime::now()))?;
+        }
+        match fs::remove_file(journal) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
         }
@@ -155,6 +185,13 @@ impl Directory {
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Fault> {
         files::write_whole(&self.path.join(name), |out| out.write_all(bytes))
+    }
+
+    /// Whether a run came to its end here.
+    fn is_finished(&self) -> Result<bool, Fault> {
+        let text = read_if_there(&self.path.join(RUN))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        Ok(value["finished"].is_string())
     }
 
     fn write_run(&self, run: &Run, finished: Option<SystemTime>) -> Result<(), Fault> {

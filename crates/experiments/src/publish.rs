@@ -191,9 +191,11 @@ impl Specification {
             format!("Command: {}", from.command),
             format!("Pavior {}, seed {}", from.version, seeds.join(", ")),
             format!("{} points, {total} replications in all; {policy}.", run.len()),
-            "Every number is in results.csv, each replication in replications.csv; measured times \
-             are in timings.csv, date and machine in run.json."
-                .to_string(),
+            format!(
+                "Every number is in results.csv, each replication in replications.csv{}; date and \
+                 machine are in run.json.",
+                if self.timing { ", measured times in timings.csv" } else { "" }
+            ),
         ];
         if run.len() < self.points.len() {
             lines.push(format!(

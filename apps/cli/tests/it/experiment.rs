@@ -66,9 +66,11 @@ fn killed_at_twenty_moments_and_resumed_the_bytes_are_the_same() {
     good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
     assert!(files(&whole) == files(&killed), "the bytes differ");
     assert!(!killed.join("journal").exists());
-    // Resuming what is finished changes nothing.
-    good(&["experiment", text(&file), "--resume", "--out", text(&killed)]);
+    // Resuming what is finished changes nothing, nor what it says of when it ran.
+    let run = std::fs::read_to_string(killed.join("run.json")).unwrap();
+    good(&["experiment", text(&file), "--resume", "--out", text(&killed), "--threads", "1"]);
     assert!(files(&whole) == files(&killed));
+    assert_eq!(std::fs::read_to_string(killed.join("run.json")).unwrap(), run);
 }
 
 #[test]
@@ -188,6 +190,7 @@ fn a_full_disk_keeps_what_was_finished() {
     let same = files(&whole) == files(&out);
     let _ = Command::new("umount").arg(&disk).output();
     assert!(!output.status.success() && message.contains("No space left"), "{message}");
+    assert!(message.contains("--resume"), "{message}");
     assert!(kept > 20, "{kept}");
     assert!(larger.is_ok_and(|output| output.status.success()));
     assert!(resumed.status.success(), "{}", stderr(&resumed));

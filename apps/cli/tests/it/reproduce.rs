@@ -66,6 +66,8 @@ fn the_mfa_paper_quickly() {
     }
     let results = read("results.csv");
     assert!(results.contains(",optimality_index,10,0,count"), "{results}");
+    let message = refused(&["reproduce", "mfa", "--resume", "--out", at]);
+    assert!(message.contains("holds a quick reproduction; add --quick"), "{message}");
 }
 
 fn rows(csv: &str) -> Vec<csv::StringRecord> {
@@ -153,9 +155,13 @@ fn other_readings_of_a_paper() {
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
     let report = read("report.html");
-    for part in ["Which reading comes closest", "Closest to G2: ", "--alternatives --quick"] {
+    for part in
+        ["Which reading comes closest", "Closest to G2: ", "--alternatives --quick", "A quick run"]
+    {
         assert!(report.contains(part), "{part}");
     }
+    assert!(report.contains("G1@ff is the turnaround of GABL over that of FF"));
+    assert!(!report.contains("timings.csv"), "nothing is measured here");
     assert!(read("alternatives.md").contains("| default | "));
     let printed = good(&[
         "reproduce",

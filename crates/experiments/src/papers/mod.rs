@@ -46,6 +46,10 @@ pub const ALL: &[&Paper] = &[&tbl::PAPER, &gabl::PAPER, &nas::PAPER, &mfa::PAPER
 pub const ALTERNATIVES: &[&Alternatives] =
     &[&gabl::alternatives::ALTERNATIVES, &nas::alternatives::ALTERNATIVES];
 
+/// What a report of a quick run says first.
+const QUICK: &str = "A quick run: few loads and few replications. Its intervals are wide, and wide \
+    intervals hold much; the full run is what counts.";
+
 impl Paper {
     /// The experiment.
     pub fn specification(&self, quick: bool) -> Specification {
@@ -62,13 +66,7 @@ impl Paper {
     pub fn lead(&self, quick: bool) -> Vec<String> {
         let mut lead = vec![format!("{}: {}.", self.source, self.title)];
         lead.extend(self.reading.iter().map(ToString::to_string));
-        if quick {
-            lead.push(
-                "A quick run: few loads and few replications. Its intervals are wide; the full run \
-                 is what counts."
-                    .into(),
-            );
-        }
+        lead.extend(quick.then(|| QUICK.to_string()));
         lead
     }
 }

@@ -60,7 +60,7 @@ fn rows(all: &[Statement]) -> Section {
 }
 
 /// The report of all papers: what holds, and where to read on.
-pub fn index(papers: &[Verdicts], from: &Provenance) -> Publication {
+pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {
         let holds = paper.statements.iter().filter(|one| one.holds).count();
@@ -82,7 +82,12 @@ pub fn index(papers: &[Verdicts], from: &Provenance) -> Publication {
     }
     let page = Page {
         title: "The papers reproduced".into(),
-        lead: vec![statement::RULES.to_string()],
+        lead: quick
+            .then_some(super::QUICK)
+            .into_iter()
+            .chain([statement::RULES])
+            .map(Into::into)
+            .collect(),
         sections,
         footer: vec![
             format!("Command: {}", from.command),
@@ -144,10 +149,11 @@ mod tests {
             verdicts("gabl", vec![one("G1@ff", 1.0, 1.0)]),
         ];
         let from = Provenance { version: "9.9".into(), command: "pavior reproduce all".into() };
-        let page = String::from_utf8(index(&papers, &from).bytes).unwrap();
+        let page = String::from_utf8(index(&papers, true, &from).bytes).unwrap();
         for part in [
             "<a href=\"tbl/report.html\">",
             "<a href=\"gabl/report.html\">",
+            "A quick run",
             "1 of 2 hold",
             "<td class=\"holds\">holds</td>",
             "Command: pavior reproduce all",

@@ -44,6 +44,11 @@ impl Scale {
         self.at(value.clamp(self.low, self.high))
     }
 
+    /// Whether a value stands between the ends.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// Whether a value can be shown.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && (!self.logarithmic || value > 0.0)

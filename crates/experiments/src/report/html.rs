@@ -119,6 +119,8 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
+                // Such as "6 of 36 hold": short, and ugly in three lines on a phone.
+                tally if tally.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
             text += &format!("<td{verdict}>{}</td>", escape(cell));
@@ -155,7 +157,7 @@ th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);fon
 tbody tr:nth-child(even){background:var(--band)}
 td:first-child:not(:last-child){white-space:nowrap}
 td:last-child:not(.n){min-width:min(18em,48vw)}
-.n{text-align:right;white-space:nowrap}
+.n{text-align:right;white-space:nowrap}.tally{white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
 footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
 ";

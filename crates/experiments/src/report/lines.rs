@@ -226,15 +226,18 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
     }
 }
 
-/// The confidence interval of a point.
+/// The confidence interval of a point. Where the axis cuts it there is no cap: it goes on.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &super::Mark, ink: Ink) {
     let Some(half) = mark.half_width.filter(|half| *half > 0.0) else { return };
-    let low = if y.shows(mark.y - half) { mark.y - half } else { f64::MIN_POSITIVE };
-    let (low, high) = (y.clamped(low), y.clamped(mark.y + half));
+    let ends = [mark.y - half, mark.y + half];
+    let [low, high] = ends.map(|end| y.clamped(if y.shows(end) { end } else { f64::MIN_POSITIVE }));
     let more = r#" stroke-width="1.2""#;
     canvas.line((at, low), (at, high), ink, more);
-    canvas.line((at - 4.0, low), (at + 4.0, low), ink, more);
-    canvas.line((at - 4.0, high), (at + 4.0, high), ink, more);
+    for (end, place) in ends.into_iter().zip([low, high]) {
+        if y.holds(end) {
+            canvas.line((at - 4.0, place), (at + 4.0, place), ink, more);
+        }
+    }
 }
 
 /// Text broken between words where it would be too wide; no line of no text.
@@ -250,4 +253,31 @@ pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chart::{ChartAxis, Mark, Series};
+    use super::*;
+
+    #[test]
+    fn an_interval_that_the_axis_cuts_has_no_cap_there() {
+        let axis = |logarithmic| ChartAxis { label: "it".into(), logarithmic };
+        let caps = |half: f64, logarithmic| {
+            let points = vec![Mark { x: 1.0, y: 10.0, half_width: Some(half) }];
+            let chart = Chart {
+                title: "One point".into(),
+                x: axis(false),
+                y: axis(logarithmic),
+                categories: Vec::new(),
+                marks: Marks::Lines,
+                series: vec![Series { name: String::new(), points }],
+                note: String::new(),
+            };
+            // The interval's line and its caps; the axis runs to 15 at least, and from 0.
+            svg(&chart).matches(r#"stroke-width="1.2""#).count() - 1
+        };
+        assert_eq!([caps(2.0, false), caps(12.0, false), caps(2.0, true)], [2, 0, 2]);
+        assert_eq!(caps(12.0, true), 1, "below 0 nothing can be drawn");
+    }
 }

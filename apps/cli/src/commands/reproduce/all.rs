@@ -30,7 +30,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
     }
     let from = provenance("all", args);
     let files = papers::files(&verdicts, &from).map_err(|error| Fault::Other(error.to_string()))?;
-    for file in files.iter().chain([&papers::index(&verdicts, &from)]) {
+    for file in files.iter().chain([&papers::index(&verdicts, args.quick, &from)]) {
         directory.write(&file.name, &file.bytes)?;
     }
     eprintln!("written to {here}");

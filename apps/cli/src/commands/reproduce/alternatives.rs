@@ -30,7 +30,8 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
     task.run(args, |specification, samples| {
         ranking = alternatives.judge(specification, samples);
         let sections = vec![alternatives.section(&ranking)];
-        let mut files = specification.publish(samples, &from, alternatives.lead(), sections)?;
+        let mut files =
+            specification.publish(samples, &from, alternatives.lead(args.quick), sections)?;
         let own = tables(alternatives, &ranking);
         files.extend(own.map_err(|error| Fault::Other(error.to_string()))?);
         Ok(files)

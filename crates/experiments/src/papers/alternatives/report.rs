@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::{Alternatives, Closeness};
-use crate::papers::{ALL, Estimate, Statement, markdown};
+use crate::papers::{ALL, Estimate, QUICK, Statement, markdown};
 use crate::report::{Section, SectionTable};
 use crate::results::number;
 
@@ -19,6 +19,18 @@ const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that t
 impl Alternatives {
     fn rule(&self) -> &'static str {
         if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
+    }
+
+    /// What the columns of the table are, by the first ratio.
+    fn columns(&self) -> String {
+        let goal = &self.goals[0];
+        let (id, other) = (goal.id, goal.others[0].0);
+        let (metric, strategy) = (goal.metric, goal.strategy.to_uppercase());
+        format!(
+            "{id}@{other} is the {metric} of {strategy} over that of {}, where {id} is stated; {id} is \
+             the distance of its ratios alone.",
+            other.to_uppercase()
+        )
     }
 
     /// Every ratio of every reading as a statement, such as `G1@ff:pipelined`.
@@ -96,36 +108,42 @@ impl Alternatives {
         };
         let places = self.places().map(|(id, other, _)| format!("{id}@{other}"));
         let unexplained: Vec<String> = places.filter(|place| holds(place) == 0).collect();
-        text.push(if unexplained.is_empty() {
-            "Each number is reproduced by some reading, though not by the same one.".to_string()
-        } else {
-            format!("What no reading reproduces: {}.", unexplained.join(", "))
-        });
         let all = |one: &&Closeness| {
             let rows = self.statements(std::slice::from_ref(one));
             rows.iter().all(|row| row.holds)
         };
-        if !ranking.iter().any(|one| all(&one)) {
-            text.push(
-                "No reading reproduces all of them: what is left remains unexplained.".into(),
-            );
-        }
+        let whole: Vec<&str> = ranking.iter().filter(all).map(|one| one.reading.name).collect();
+        text.push(match (&whole[..], &unexplained[..]) {
+            ([], []) => {
+                "Each number is reproduced by some reading, but all of them by none: what is \
+                         left remains unexplained."
+                    .to_string()
+            }
+            ([], missing) => format!(
+                "What no reading reproduces, and remains unexplained: {}.",
+                missing.join(", ")
+            ),
+            (names, _) => {
+                format!("Within its intervals every number holds under: {}.", names.join(", "))
+            }
+        });
         text
     }
 
     /// The paragraphs at the head of the report.
-    pub fn lead(&self) -> Vec<String> {
+    pub fn lead(&self, quick: bool) -> Vec<String> {
         let paper = ALL.iter().find(|paper| paper.name == self.paper);
         let source = paper.map(|paper| format!("{}: {}.", paper.source, paper.title));
         let readings = "Each reading changes the default one in one thing, or in a few together; all \
                         meet the same jobs. Nothing here is timed or drawn.";
-        source.into_iter().chain([readings.to_string()]).collect()
+        let quick = quick.then(|| QUICK.to_string());
+        source.into_iter().chain([readings.to_string()]).chain(quick).collect()
     }
 
     /// The section of the report.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
-        let mut text = vec![self.rule().to_string()];
+        let mut text = vec![self.columns(), self.rule().to_string()];
         text.extend(self.conclusions(ranking));
         Section {
             title: "Which reading comes closest".into(),

@@ -14,9 +14,8 @@ pub(super) const PAPER: Paper = Paper {
     source: "Shdefat, Bani-Mohammad & Ababneh 2023",
     reading: &[
         "The paper says neither how many messages of a job are in flight nor what its figures' loads \
-         are, but for those named in its text. Here each rank sends one message at a time, the usual \
-         discipline of `iterations`; ranks of a job in several pieces are row-major by coordinates; a \
-         job's neighbours are those of the grid that it requested. Each figure has the loads that the \
+         are, but for those named in its text. Here each rank sends one message at a time; ranks of \
+         a job in several pieces are row-major by coordinates; a job's neighbours are those of the grid that it requested. Each figure has the loads that the \
          text names, one at least well below saturation, and a highest one that keeps the queue full.",
         "\"Below\" and \"above\" a load are judged at that load, too, and at every further one on its \
          side. Response times where the queue grows as long as the run lasts depend on the length of \
