@@ -20,6 +20,7 @@
 mod busy;
 mod cube;
 mod leaps;
+mod places;
 mod refusals;
 mod region;
 mod rows;
