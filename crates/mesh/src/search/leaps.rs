@@ -207,12 +207,12 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
                             }
                         }
                     }
+                    if steps > *budget {
+                        return (Found::Unknown(z), steps);
+                    }
                     y += row_lasts;
                     if y > last[1] {
                         break;
-                    }
-                    if steps > *budget {
-                        return (Found::Unknown(z), steps);
                     }
                 }
             }
