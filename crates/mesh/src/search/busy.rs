@@ -3,9 +3,9 @@
 //! Adding and removing a box take O(1): a short list is walked to find the box, a long one, as of
 //! thousands of jobs, or of jobs of hundreds of parts, has an index.
 
-use rustc_hash::FxHashMap;
 use wide::i16x8;
 
+use super::places::Places;
 use crate::{Cuboid, Point};
 
 /// The busy boxes, in no order.
@@ -15,8 +15,8 @@ pub(super) struct Busy {
     groups: Vec<Group>,
     /// The bases again, a word each: they tell boxes apart.
     keys: Vec<u64>,
-    /// Where in the list each base is; empty while the list is short.
-    places: FxHashMap<u64, u32>,
+    /// Where in the list each base is; no index while the list is short.
+    places: Places,
 }
 
 /// The index is made when the list gets longer than this,
@@ -57,12 +57,10 @@ impl Busy {
 
     /// Adds a box.
     pub(super) fn add(&mut self, cuboid: &Cuboid) {
-        let (index, key) = (self.keys.len(), key(cuboid.base));
-        self.keys.push(key);
-        if !self.places.is_empty() {
-            self.places.insert(key, index as u32);
-        } else if index == LONG {
-            self.places = self.keys.iter().copied().zip(0..).collect();
+        let index = self.keys.len();
+        self.keys.push(key(cuboid.base));
+        if index >= LONG || self.places.exist() {
+            self.places.pushed(&self.keys);
         }
         if self.groups.len() * Self::LANES <= index {
             self.groups.resize(self.groups.len() + Self::GROUPS, Group::default());
@@ -82,20 +80,16 @@ impl Busy {
 
     /// Takes a base out of the keys, and says where it was; the last one is there now.
     fn unlist(&mut self, key: u64) -> Option<usize> {
-        if self.places.is_empty() {
+        if !self.places.exist() {
             let index = self.keys.iter().position(|&other| other == key)?;
             self.keys.swap_remove(index);
             return Some(index);
         }
-        let index = self.places.remove(&key)? as usize;
-        self.keys.swap_remove(index);
-        if let Some(&moved) = self.keys.get(index) {
-            self.places.insert(moved, index as u32);
-        }
+        let index = self.places.swap_remove(&mut self.keys, key);
         if self.keys.len() <= SHORT {
-            self.places = FxHashMap::default();
+            self.places = Places::default();
         }
-        Some(index)
+        index
     }
 
     fn get(&self, index: usize) -> Cuboid {
@@ -128,7 +122,7 @@ mod tests {
                 busy.add(&cuboid);
                 truth.push(cuboid);
             }
-            assert!(!busy.places.is_empty());
+            assert!(busy.places.exist());
             while truth.len() > down {
                 let removed = truth.remove(truth.len() * 5 / 8);
                 busy.remove(&removed);
@@ -136,7 +130,7 @@ mod tests {
                 listed.sort_unstable_by_key(|cuboid| cuboid.base);
                 assert_eq!(listed, truth);
             }
-            assert_eq!(busy.places.is_empty(), down <= SHORT);
+            assert_eq!(busy.places.exist(), down > SHORT);
         }
     }
 }
