@@ -91,6 +91,9 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
 /// Asks every question once to warm up, and then some rounds to measure; returns how many were asked,
 /// how many were granted, the work of a round and the time of the fastest.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
+    // Who remembers what was refused must not be asked the same again: each round has a copy of the
+    // machine that was never asked.
+    let unasked = machine.clone();
     let begin = Instant::now();
     let mut asked = 0;
     for request in requests {
@@ -106,6 +109,7 @@ fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, D
     let mut fastest = Duration::MAX;
     let (mut granted, mut work) = (0, Work::default());
     for round in 0..ROUNDS {
+        let mut machine = unasked.clone();
         let (before, begin) = (machine.work(), Instant::now());
         let answers = requests[..asked].iter().map(|request| machine.probe(request));
         granted = answers.flatten().count();

@@ -8,8 +8,6 @@ use pavior_allocation::Selection;
 use crate::record::{Record, SEARCHES, Step, World};
 
 const ROUNDS: usize = 7;
-/// Searches between two readings of the clock, where it reads them together.
-const BATCH: usize = 50;
 /// A strategy answers as many questions a round as it can in this time, but at least some.
 const LIMIT: Duration = Duration::from_millis(250);
 const LEAST: usize = 10;
@@ -25,16 +23,11 @@ pub(crate) struct Measured {
     pub(crate) p99_ns: f64,
     /// For each question the median of its readings.
     singles: Vec<f64>,
-    /// Whether it answered all of them.
-    complete: bool,
 }
 
 impl Measured {
     /// How many times faster this is than another, over the questions that both answered.
     pub(crate) fn speed_over(&self, other: &Measured) -> f64 {
-        if self.complete && other.complete {
-            return other.mean_ns / self.mean_ns;
-        }
         let both = self.searches.min(other.searches);
         let sum = |one: &Measured| one.singles[..both].iter().sum::<f64>();
         sum(other) / sum(self)
@@ -56,58 +49,33 @@ pub(crate) fn countable(measured: &[Measured]) -> usize {
     [SEARCHES, 500, 100, 30].into_iter().find(|&count| count <= most).unwrap_or(LEAST)
 }
 
-/// Readings of one strategy, round after round.
-struct Readings {
-    searches: usize,
-    singles: Vec<Vec<f64>>,
-    /// Batch by batch, with the searches less without them.
-    batches: Vec<Vec<f64>>,
-}
-
 /// Measures the strategies in turn, round after round.
 pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
     let overhead = median((0..1000).map(|_| nanoseconds(Instant::now().elapsed())).collect());
-    let mut all: Vec<Readings> = selections
-        .iter()
-        .map(|selection| {
-            let searches = one_by_one(record, selection, SEARCHES, overhead).len();
-            Readings { searches, singles: Vec::new(), batches: Vec::new() }
-        })
-        .collect();
+    let once = |selection, most| one_by_one(record, selection, most, overhead);
+    let mut searches: Vec<usize> =
+        selections.iter().map(|selection| once(selection, SEARCHES).len()).collect();
+    let mut rounds = vec![Vec::new(); selections.len()];
     for _ in 0..ROUNDS {
-        for (selection, own) in selections.iter().zip(&mut all) {
-            own.singles.push(one_by_one(record, selection, own.searches, overhead));
-            own.searches = own.searches.min(own.singles.last().map_or(0, Vec::len));
-            if own.searches == SEARCHES {
-                let with = in_batches(record, selection, true);
-                let without = in_batches(record, selection, false);
-                own.batches
-                    .push(with.iter().zip(without).map(|(with, less)| with - less).collect());
-            }
+        for (index, selection) in selections.iter().enumerate() {
+            let readings = once(selection, searches[index]);
+            searches[index] = searches[index].min(readings.len());
+            rounds[index].push(readings);
         }
     }
-    all.iter().map(settle).collect()
+    rounds.iter().zip(searches).map(|(rounds, searches)| settle(rounds, searches)).collect()
 }
 
-/// For each thing measured the median of the rounds: interruptions drop out.
-fn agreed(rounds: &[Vec<f64>], things: usize) -> Vec<f64> {
-    (0..things).map(|thing| median(rounds.iter().map(|round| round[thing]).collect())).collect()
-}
-
-fn settle(readings: &Readings) -> Measured {
-    let searches = readings.searches;
-    let singles = agreed(&readings.singles, searches);
+fn settle(rounds: &[Vec<f64>], searches: usize) -> Measured {
+    // For each question the median of the rounds: interruptions drop out.
+    let singles: Vec<f64> = (0..searches)
+        .map(|question| median(rounds.iter().map(|round| round[question]).collect()))
+        .collect();
     let mut sorted = singles.clone();
     sorted.sort_by(f64::total_cmp);
     let percentile = |percent: usize| sorted[(searches * percent).div_ceil(100) - 1];
-    let complete = readings.batches.len() == ROUNDS;
-    let sum: f64 = if complete {
-        agreed(&readings.batches, readings.batches[0].len()).iter().sum()
-    } else {
-        singles.iter().sum()
-    };
-    let (mean_ns, median_ns, p99_ns) = (sum / searches as f64, percentile(50), percentile(99));
-    Measured { searches, mean_ns, median_ns, p99_ns, singles, complete }
+    let mean_ns = singles.iter().sum::<f64>() / searches as f64;
+    Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
 /// A reading a search, of the first ones, as far as the time allows.
@@ -129,29 +97,6 @@ fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64
         }
         world.change(step);
     }
-    readings
-}
-
-/// A reading a batch of searches and the changes among them, or of the changes alone.
-fn in_batches(record: &Record, selection: &Selection, searching: bool) -> Vec<f64> {
-    let mut world = World::new(record.grid, selection, &record.start);
-    let mut readings = Vec::with_capacity(SEARCHES / BATCH + 1);
-    let mut searches = 0;
-    let mut begin = Instant::now();
-    for step in &record.steps {
-        if let Step::Search(shape, _) = step {
-            if searches > 0 && searches % BATCH == 0 {
-                readings.push(nanoseconds(begin.elapsed()));
-                begin = Instant::now();
-            }
-            searches += 1;
-            if searching {
-                black_box(world.search(black_box(*shape)));
-            }
-        }
-        world.change(black_box(step));
-    }
-    readings.push(nanoseconds(begin.elapsed()));
     readings
 }
 

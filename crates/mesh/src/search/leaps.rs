@@ -8,8 +8,8 @@
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x 0..2, B forbids x 4..6, both rows 0..1:
 //!                A A A . . B B .      from 0 leap to 3, which is free
-//!                . . . . C C C C      (in an 8x2 machine of C's row: covered; then leap to
-//!                . . . . C C C C      the row at which the first of the coverers ends)
+//!                . . . . C C C C      (were x = 3 busy too, row 0 would be covered to its end, and
+//!                . . . . C C C C      row 1 with it: the next to look at is 2, behind A)
 //! ```
 //!
 //! Exact, in row-major order. A step costs O(m/8) vector operations with m busy boxes; there are at
@@ -207,12 +207,12 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
                             }
                         }
                     }
+                    if steps > *budget {
+                        return (Found::Unknown(z), steps);
+                    }
                     y += row_lasts;
                     if y > last[1] {
                         break;
-                    }
-                    if steps > *budget {
-                        return (Found::Unknown(z), steps);
                     }
                 }
             }

@@ -20,6 +20,7 @@
 mod busy;
 mod cube;
 mod leaps;
+mod places;
 mod refusals;
 mod region;
 mod rows;
@@ -212,7 +213,8 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes the last take of a box: nothing is remembered of it.
+    /// Undoes a take since which nothing but [`Asked::Once`] was asked: what was refused before it is
+    /// refused still, since nothing is free that was not free then.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         self.busy.remove(cuboid);
         self.flip(cuboid);

@@ -23,7 +23,7 @@ impl Region {
     }
 
     /// The bases at which a shape meets a box. Where they would pass the end of an axis that wraps,
-    /// every base of that axis. None if the shape does not fit, or only without meeting the box.
+    /// every base of that axis. None if the shape does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {

@@ -125,7 +125,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let deep = usize::from(grid.side(1)) + 1;
         // On a ring a run along y may go on at the first rows: they are laid out again behind the
         // last, before the row of zeros.
-        let ring = grid.wraps(1) && b < grid.side(1);
+        let ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let stride = if ring { deep + usize::from(b) - 1 } else { deep };
         let mask = R::ones(region.first[0], region.last[0] - region.first[0] + 1);
         let runs = RunsAlongX::new(*grid, a, mask);
@@ -134,7 +134,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         while z <= region.last[2] {
             let planes = (region.last[2] - z + 1).min(most);
             let count = usize::from(planes) * stride;
-            let needed = usize::from(planes + c - 1);
+            let needed = usize::from(planes) + usize::from(c) - 1;
             // Passes read and write whole vectors.
             let room = needed * stride + usize::from(b).max(usize::from(c) * stride) + L;
             if scratch[0].len() < room || scratch[1].len() < room {
@@ -145,15 +145,16 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             if c <= DIRECT && usize::from(z) + needed <= usize::from(grid.side(2)) {
                 let size = [usize::from(planes) * deep, deep];
                 direct::<R, L>(&mut scratch[0], &lanes[usize::from(z) * deep..], size, c, runs);
-                if ring {
-                    let [set, other] = &mut *scratch;
-                    gather(*grid, set, &mut other[..count], stride, 0);
-                    std::mem::swap(set, other);
-                }
             } else {
-                gather(*grid, lanes, &mut scratch[0][..needed * stride], stride, z);
-                double::<R, L>(scratch, needed * stride, usize::from(c), stride);
-                runs.within::<L>(&mut scratch[0], count);
+                let set = &mut scratch[0][..needed * deep];
+                gather(lanes, set, [usize::from(grid.side(2)), deep], z);
+                double::<R, L>(scratch, needed * deep, usize::from(c), deep);
+                runs.within::<L>(&mut scratch[0], usize::from(planes) * deep);
+            }
+            if ring {
+                let [set, other] = &mut *scratch;
+                lay_around(set, &mut other[..count], [deep, stride]);
+                std::mem::swap(set, other);
             }
             computed += count as u64;
             let set = double::<R, L>(scratch, count, usize::from(b), 1);
@@ -290,16 +291,25 @@ fn planes<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, going round behind the last one, and lays out as many rows of each as the
-/// stride has room for, with a row of zeros at the end.
+/// Copies planes from z on, going round behind the last one: all in at most two pieces, since planes
+/// may be small.
 #[inline(always)]
-fn gather<R: Row>(grid: Grid, lanes: &[R], set: &mut [R], stride: usize, z: u16) {
-    let [_, d, h] = grid.sides().map(usize::from);
-    for (index, plane) in set.chunks_exact_mut(stride).enumerate() {
-        let from = (usize::from(z) + index) % h * (d + 1);
-        plane[..d].copy_from_slice(&lanes[from..from + d]);
-        plane[d..stride - 1].copy_from_slice(&lanes[from..from + stride - 1 - d]);
-        plane[stride - 1] = R::default();
+fn gather<R: Row>(lanes: &[R], set: &mut [R], [planes, deep]: [usize; 2], z: u16) {
+    let from = usize::from(z) * deep;
+    let (ahead, around) = set.split_at_mut(set.len().min(planes * deep - from));
+    ahead.copy_from_slice(&lanes[from..from + ahead.len()]);
+    around.copy_from_slice(&lanes[..around.len()]);
+}
+
+/// Copies planes of a ring along y, lays out the first rows of each again behind its last, as many
+/// as the stride has room for, and then a row of zeros.
+#[inline(always)]
+fn lay_around<R: Row>(planes: &[R], set: &mut [R], [deep, stride]: [usize; 2]) {
+    let (around, d) = (stride - deep, deep - 1);
+    for (rows, plane) in set.chunks_exact_mut(stride).zip(planes.chunks_exact(deep)) {
+        rows[..d].copy_from_slice(&plane[..d]);
+        rows[d..d + around].copy_from_slice(&plane[..around]);
+        rows[d + around] = R::default();
     }
 }
 

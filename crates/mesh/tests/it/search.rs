@@ -139,3 +139,18 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
     search.give(&boxes[0]);
     assert_eq!(search.first(&free, Asked::Ordered([1, 1, 2]), &[[2, 1, 1]]), Some(boxes[0]));
 }
+
+#[test]
+fn a_box_longer_than_half_of_the_longest_ring_is_found() {
+    // The planes that such a search reads are more than the axis has, or a coordinate can count.
+    let length = u16::MAX;
+    let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
+    let mut free = Occupancy::all_free(grid);
+    let mut search = BoxSearch::with(grid, Ways { leaps: false, ..Ways::default() });
+    let busy = Cuboid::node([0, 0, 10]);
+    free.take(&busy);
+    search.take(&busy);
+    let shape = [1, 1, 40_000];
+    let found = search.first(&free, Asked::Once, &[shape]);
+    assert_eq!(found, Some(Cuboid::new([0, 0, 11], shape)));
+}

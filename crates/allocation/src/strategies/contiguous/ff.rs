@@ -3,9 +3,10 @@
 //! Misses nothing of the orientation asked for; with `turn=all` it tries every base of one
 //! orientation before any of the next, and misses nothing at all.
 //!
-//! Two searches give the same answers. `plain` is the literature's, as a table of prefix sums: O(N)
-//! to fill it once for all orientations, then O(1) a base. `engine` is the word-parallel base set of
-//! `pavior_mesh`: O(N/64 log(side)) an orientation.
+//! Several searches give the same answers. `plain` is the literature's, as a table of prefix sums:
+//! O(N) to fill it once for all orientations, then O(1) a base. `engine` is `pavior_mesh`'s
+//! `BoxSearch`: with m busy boxes O(m/8) a leap and about m leaps, or O(N/64 log(side)) an
+//! orientation, whichever it expects to be less. Other scan orders than `xyz` always take the latter.
 //!
 //! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
 //! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu

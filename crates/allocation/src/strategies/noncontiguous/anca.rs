@@ -12,7 +12,7 @@
 //!                    b b b b # #
 //! ```
 //!
-//! Cost: up to 2^L first-fit searches, O(N/64 log(side)) each, at level L; there are at most
+//! Cost: up to 2^L searches as First Fit's, of O(N) with `plain`, at level L; there are at most
 //! log2(a) + log2(b) + log2(c) levels for a shape a x b x c.
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
