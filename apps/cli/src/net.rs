@@ -6,7 +6,7 @@ use pavior_mesh::Grid;
 use pavior_network::{
     EngineKind, Lanes, PatternSelection, Plan, RankOrder, Release, Rounds, Sending, Settings,
 };
-use pavior_simulation::NetworkSetup;
+use pavior_simulation::{Histories, NetworkSetup};
 use pavior_workload::{Kind, ServiceDistribution, Synthetic, Unit};
 
 use crate::args::{self, MessageArgs, NetworkArgs};
@@ -70,6 +70,7 @@ pub(crate) fn setup(
             args::Ranks::Coordinates => RankOrder::Coordinates,
             args::Ranks::Parts => RankOrder::Parts,
         },
+        histories: Histories::default(),
     };
     check_network(&setup, workload, grid).map_err(|(_, reason)| Fault::usage(reason))?;
     Ok(Some(setup))

@@ -9,7 +9,7 @@ use pavior_network::{
     Energy, EngineKind, Lanes, Plan, RankOrder, Release, Rounds, Sending, Settings,
 };
 use pavior_simulation::metrics::{Context, Metric, Spec};
-use pavior_simulation::{Inputs, NetworkSetup, Observer, Setup, run};
+use pavior_simulation::{Histories, Inputs, NetworkSetup, Observer, Setup, run};
 use pavior_workload::traces::{Filter, ReadOptions, Replay, Trace, TraceJobs};
 use pavior_workload::{Job, Selection, ShapeRule, Shaper, Synthetic, Unit};
 
@@ -82,7 +82,7 @@ pub(crate) fn unit(point: &Point) -> Unit {
 }
 
 /// The network of a point, if its jobs send messages.
-fn network(point: &Point) -> Option<NetworkSetup> {
+fn network(point: &Point, histories: &Histories) -> Option<NetworkSetup> {
     let pattern = point.get("pattern")?.parse().expect("points hold values that were read before");
     let sending = point.get("sending").map(|sending| match sending {
         "sequential" => Sending::Sequential,
@@ -104,6 +104,7 @@ fn network(point: &Point) -> Option<NetworkSetup> {
         },
         plan: Plan { pattern, sending, rounds, flits: value(point, "flits") },
         ranks: if is("ranks", "parts") { RankOrder::Parts } else { RankOrder::Coordinates },
+        histories: histories.clone(),
     })
 }
 
@@ -113,7 +114,8 @@ pub(crate) fn check(
     workload: &Synthetic,
     grid: Grid,
 ) -> Result<(), (&'static str, String)> {
-    network(point).map_or(Ok(()), |setup| check_network(&setup, workload, grid))
+    network(point, &Histories::default())
+        .map_or(Ok(()), |setup| check_network(&setup, workload, grid))
 }
 
 /// Whether machine, pattern and network go together.
@@ -134,15 +136,21 @@ pub fn check_network(
 }
 
 impl Scenario {
-    /// The scenario of a point.
+    /// The scenario of a point. What `histories` knows of jobs that are alone on the network is used
+    /// and added to.
     ///
     /// # Errors
     /// If its log cannot be read, in words.
-    pub fn new(point: &Point, timing: bool, logs: &dyn Logs) -> Result<Scenario, String> {
+    pub fn new(
+        point: &Point,
+        timing: bool,
+        logs: &dyn Logs,
+        histories: &Histories,
+    ) -> Result<Scenario, String> {
         Ok(Scenario(if Still::is(point) {
             Kind::Still(Still::new(point, timing))
         } else {
-            Kind::Jobs(Box::new(Jobs::new(point, timing, logs)?))
+            Kind::Jobs(Box::new(Jobs::new(point, timing, logs, histories)?))
         }))
     }
 
@@ -156,7 +164,12 @@ impl Scenario {
 }
 
 impl Jobs {
-    fn new(point: &Point, timing: bool, logs: &dyn Logs) -> Result<Jobs, String> {
+    fn new(
+        point: &Point,
+        timing: bool,
+        logs: &dyn Logs,
+        histories: &Histories,
+    ) -> Result<Jobs, String> {
         let grid: Grid = value(point, "machine");
         let source: Box<dyn Source> = match point.get("trace") {
             None => {
@@ -167,7 +180,7 @@ impl Jobs {
             Some(path) => Box::new(replay(point, path, grid, logs)?),
         };
         let usual_bound = if point.get("trace").is_some() { 10.0 } else { 1.0 };
-        let network = network(point);
+        let network = network(point, histories);
         let settings = network.as_ref().map(|network| network.settings).unwrap_or_default();
         let context = Context {
             grid,

@@ -10,6 +10,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
+use pavior_simulation::Histories;
 use thiserror::Error;
 
 use crate::sample::Digest;
@@ -99,6 +100,8 @@ impl Specification {
             }
         }
         let mut scenarios = Vec::new();
+        // What one point has found out about jobs alone on the network, all others use.
+        let histories = Histories::default();
         for (index, point) in self.points.iter().enumerate() {
             let state = &mut states[index];
             if shard.has(index) || !state.samples.is_empty() {
@@ -106,7 +109,8 @@ impl Specification {
             }
             // Where nothing is left to do, the log is not needed either.
             let idle = state.finished || state.goal == 0;
-            let scenario = || Scenario::new(point, self.timing, logs).map_err(SweepError::Log);
+            let scenario =
+                || Scenario::new(point, self.timing, logs, &histories).map_err(SweepError::Log);
             scenarios.push(if idle { None } else { Some(scenario()?) });
         }
         let board = Board { states, first_open: 0, in_flight: 0, fault: None, store };

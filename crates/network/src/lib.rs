@@ -10,13 +10,15 @@
 //!   moves every flit, is the specification, and models what the other does not. They are written
 //!   independently and agree message by message.
 //! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
-//! - [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries alone.
+//! - [`Footprint`] says which links a job's messages can use: who shares none never meet.
+//! - [`Tally`], [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries alone.
 //!
 //! This crate knows nothing of strategies, queues or occupancy.
 
 mod channel;
 mod deadlock;
 mod engine;
+mod footprint;
 mod message;
 mod metrics;
 mod path;
@@ -29,8 +31,9 @@ pub use deadlock::{Deadlock, Waiting};
 pub use engine::{
     BadSettings, DEFAULT_FLITS, Engine, EngineKind, Network, Release, Settings, run_list,
 };
+pub use footprint::Footprint;
 pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
-pub use metrics::{ChannelLoad, ChannelUse, Energy, write_heatmap};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, Tally, write_heatmap};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
 pub use traffic::{JobTraffic, Layout, Plan, RankOrder, Rounds, Sending, Service};

@@ -3,7 +3,7 @@
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
-use pavior_network::Delivery;
+use pavior_network::{Delivery, Tally};
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
@@ -51,8 +51,11 @@ pub enum Fact<'a> {
         /// The free nodes after that.
         free: &'a Occupancy,
     },
-    /// A message was delivered.
+    /// A message was delivered. If nobody listens to this, jobs that are alone on the network need
+    /// not be simulated message by message.
     Delivered(&'a Delivery),
+    /// What the network has carried since counting started; at the end of a run with a network.
+    Carried(&'a Tally),
     /// The run is over.
     Ended,
 }
@@ -75,6 +78,8 @@ impl Interest {
     pub const HOLDINGS: Interest = Interest(4 | 8);
     /// [`Fact::Delivered`].
     pub const DELIVERIES: Interest = Interest(16);
+    /// [`Fact::Carried`].
+    pub const TRAFFIC: Interest = Interest(32);
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15);
 
@@ -86,7 +91,12 @@ impl Interest {
             Fact::Started { .. } | Fact::GuaranteeBroken(_) => Interest::STARTS,
             Fact::Departed { .. } | Fact::Interrupted { .. } => Interest::DEPARTURES,
             Fact::Delivered(_) => Interest::DELIVERIES,
+            Fact::Carried(_) => Interest::TRAFFIC,
         };
+        self.includes(kind)
+    }
+
+    pub(crate) fn includes(self, kind: Interest) -> bool {
         self.0 & kind.0 != 0
     }
 }

@@ -24,4 +24,4 @@ pub use faults::Restart;
 pub use record::{Fate, JobRecord, Recorder};
 pub use run::{Ending, Inputs, Outcome, RunError, Setup, run};
 pub use stopwatch::Stopwatch;
-pub use traffic::NetworkSetup;
+pub use traffic::{Histories, NetworkSetup};

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::audience::Audience;
 use crate::faults::Faults;
 use crate::traffic::Traffic;
-use crate::{Fact, NetworkSetup, Observer, Restart};
+use crate::{Fact, Interest, NetworkSetup, Observer, Restart};
 
 /// What a run is made of, besides its jobs.
 #[derive(Clone)]
@@ -110,8 +110,9 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let Setup { grid, seed, replication, .. } = *setup;
     let draw = Stream::new(seed, replication, "allocation");
+    let each = observers.iter().any(|watcher| watcher.interest().includes(Interest::DELIVERIES));
     let traffic =
-        setup.network.as_ref().map(|network| Traffic::new(network, grid, seed, replication));
+        setup.network.as_ref().map(|network| Traffic::new(network, grid, seed, replication, each));
     let mut simulation = Simulation {
         now: setup.begin,
         machine: Machine::with_stream(grid, &setup.strategy, draw)?,
@@ -131,11 +132,14 @@ pub fn run(
         broken: 0,
         rejected: Vec::new(),
     };
-    simulation.audience.tell(&Fact::CountingStarts);
+    simulation.count_anew();
     simulation.go(setup)?;
     if simulation.completed < setup.warmup {
         // The warm-up never ended: nothing counts.
-        simulation.audience.tell(&Fact::CountingStarts);
+        simulation.count_anew();
+    }
+    if let Some(traffic) = &mut simulation.traffic {
+        simulation.audience.tell(&Fact::Carried(traffic.tally(simulation.now)));
     }
     simulation.audience.tell(&Fact::Ended);
     Ok(simulation.outcome())
@@ -176,6 +180,12 @@ impl Simulation<'_, '_, '_> {
                     self.audience.tell(&Fact::Delivered(delivery));
                 }
             }
+            let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
+            if only_messages && finished.is_empty() {
+                // Only messages have moved, which changes nothing for whoever waits.
+                self.send();
+                continue;
+            }
             for job in finished.drain(..) {
                 let estimated_end =
                     self.waiting_for_messages.remove(&job).expect("it waited for messages");
@@ -188,7 +198,7 @@ impl Simulation<'_, '_, '_> {
                 }
                 self.depart(&departure);
                 if setup.warmup > 0 && self.completed == setup.warmup {
-                    self.audience.tell(&Fact::CountingStarts);
+                    self.count_anew();
                 }
                 if setup.ending == Ending::Completions(self.completed) {
                     return Ok(());
@@ -199,24 +209,42 @@ impl Simulation<'_, '_, '_> {
                 self.arrive(job);
             }
             self.schedule();
-            if let Some(traffic) = &mut self.traffic {
-                traffic.create(now);
-            }
+            self.send();
         }
         Ok(())
+    }
+
+    /// Averages start here.
+    fn count_anew(&mut self) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.count_anew(self.now);
+        }
+        self.audience.tell(&Fact::CountingStarts);
+    }
+
+    /// Running jobs create what they can send.
+    fn send(&mut self) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.create(self.now);
+        }
     }
 
     /// The next time at which anything happens; jobs whose last message is delivered then are put
     /// into `finished`.
     fn next_instant(&mut self, finished: &mut Vec<JobId>) -> Result<Option<Time>, RunError> {
-        let arrival = self.jobs.peek().map(|job| job.arrival);
-        let own = [self.agenda.next_time(), arrival].into_iter().flatten().min();
+        let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
             return Ok(traffic.advance(own, finished)?);
         }
         let idle = own.is_none() && self.queue.is_empty();
         let fault = self.faults.as_mut().filter(|_| !idle).and_then(Faults::next_time);
         Ok([own, fault].into_iter().flatten().min())
+    }
+
+    /// The time of the next departure or arrival that is known.
+    fn next_own(&mut self) -> Option<Time> {
+        let arrival = self.jobs.peek().map(|job| job.arrival);
+        [self.agenda.next_time(), arrival].into_iter().flatten().min()
     }
 
     fn is_void(&self, departure: &Departure) -> bool {
@@ -291,7 +319,8 @@ impl Simulation<'_, '_, '_> {
         self.audience.tell(&Fact::Started { job: &job, placement, free });
         self.starts += 1;
         let estimated_end = self.now.saturating_add(job.estimate);
-        let sends = self.traffic.as_mut().is_some_and(|traffic| traffic.start(&job, placement));
+        let sends =
+            self.traffic.as_mut().is_some_and(|traffic| traffic.start(self.now, &job, placement));
         if sends {
             self.waiting_for_messages.insert(job.id, estimated_end);
         } else {

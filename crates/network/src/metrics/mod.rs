@@ -2,6 +2,8 @@
 
 mod heatmap;
 mod load;
+mod tally;
 
 pub use heatmap::write_heatmap;
 pub use load::{ChannelLoad, ChannelUse, Energy};
+pub use tally::Tally;

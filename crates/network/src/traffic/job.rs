@@ -109,6 +109,11 @@ impl JobTraffic {
         }
     }
 
+    /// The node of every rank.
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
     /// Messages that are not delivered yet, those not created included.
     pub fn undelivered(&self) -> u64 {
         self.undelivered

@@ -1,6 +1,7 @@
 //! The behaviour of the network crate, one file each.
 
 mod agreement;
+mod footprint;
 mod layout;
 mod metrics;
 mod patterns;

@@ -2,7 +2,6 @@
 
 use pavior_kernel::Time;
 
-use super::mean::Mean;
 use super::{Context, Metric, Spec, Unit};
 use crate::{Fact, Interest, Observer};
 
@@ -11,32 +10,28 @@ pub(super) const SPEC: Spec = Spec {
     meaning: "latency less that of an empty network, mean over messages",
     unit: Unit::Cycles,
     standard: true,
-    build: |context| Box::new(Blocking { context: *context, mean: Mean::default() }),
+    build: |context| Box::new(Blocking { context: *context, mean: None }),
 };
 
 struct Blocking {
     context: Context,
-    mean: Mean,
+    mean: Option<f64>,
 }
 
 impl Observer for Blocking {
     fn interest(&self) -> Interest {
-        Interest::DELIVERIES
+        Interest::TRAFFIC
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        match fact {
-            Fact::CountingStarts => self.mean = Mean::default(),
-            Fact::Delivered(delivery) => {
-                self.mean.add(delivery.blocked(self.context.routing_delay) as f64);
-            }
-            _ => {}
+        if let Fact::Carried(tally) = fact {
+            self.mean = tally.mean_blocking(self.context.routing_delay);
         }
     }
 }
 
 impl Metric for Blocking {
     fn value(&self) -> Option<f64> {
-        self.mean.value()
+        self.mean
     }
 }

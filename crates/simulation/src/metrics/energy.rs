@@ -3,7 +3,6 @@
 
 use pavior_kernel::Time;
 
-use super::mean::Mean;
 use super::{Context, Metric, Spec, Unit};
 use crate::{Fact, Interest, Observer};
 
@@ -12,32 +11,28 @@ pub(super) const SPEC: Spec = Spec {
     meaning: "flit-hops and router traversals, each times its energy, mean over messages",
     unit: Unit::Energy,
     standard: true,
-    build: |context| Box::new(MessageEnergy { context: *context, mean: Mean::default() }),
+    build: |context| Box::new(MessageEnergy { context: *context, mean: None }),
 };
 
 struct MessageEnergy {
     context: Context,
-    mean: Mean,
+    mean: Option<f64>,
 }
 
 impl Observer for MessageEnergy {
     fn interest(&self) -> Interest {
-        Interest::DELIVERIES
+        Interest::TRAFFIC
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        match fact {
-            Fact::CountingStarts => self.mean = Mean::default(),
-            Fact::Delivered(delivery) => {
-                self.mean.add(self.context.energy.of(delivery.flits, delivery.hops));
-            }
-            _ => {}
+        if let Fact::Carried(tally) = fact {
+            self.mean = tally.mean_energy(self.context.energy);
         }
     }
 }
 
 impl Metric for MessageEnergy {
     fn value(&self) -> Option<f64> {
-        self.mean.value()
+        self.mean
     }
 }

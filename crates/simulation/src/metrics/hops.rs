@@ -2,7 +2,6 @@
 
 use pavior_kernel::Time;
 
-use super::mean::Mean;
 use super::{Metric, Spec, Unit};
 use crate::{Fact, Interest, Observer};
 
@@ -11,29 +10,27 @@ pub(super) const SPEC: Spec = Spec {
     meaning: "links crossed, mean over messages",
     unit: Unit::Count,
     standard: true,
-    build: |_| Box::new(Hops { mean: Mean::default() }),
+    build: |_| Box::new(Hops { mean: None }),
 };
 
 struct Hops {
-    mean: Mean,
+    mean: Option<f64>,
 }
 
 impl Observer for Hops {
     fn interest(&self) -> Interest {
-        Interest::DELIVERIES
+        Interest::TRAFFIC
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        match fact {
-            Fact::CountingStarts => self.mean = Mean::default(),
-            Fact::Delivered(delivery) => self.mean.add(f64::from(delivery.hops)),
-            _ => {}
+        if let Fact::Carried(tally) = fact {
+            self.mean = tally.mean_hops();
         }
     }
 }
 
 impl Metric for Hops {
     fn value(&self) -> Option<f64> {
-        self.mean.value()
+        self.mean
     }
 }

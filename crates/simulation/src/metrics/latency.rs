@@ -2,7 +2,6 @@
 
 use pavior_kernel::Time;
 
-use super::mean::Mean;
 use super::{Metric, Spec, Unit};
 use crate::{Fact, Interest, Observer};
 
@@ -11,29 +10,27 @@ pub(super) const SPEC: Spec = Spec {
     meaning: "cycles from creation to delivery, mean over messages",
     unit: Unit::Cycles,
     standard: true,
-    build: |_| Box::new(Latency { mean: Mean::default() }),
+    build: |_| Box::new(Latency { mean: None }),
 };
 
 struct Latency {
-    mean: Mean,
+    mean: Option<f64>,
 }
 
 impl Observer for Latency {
     fn interest(&self) -> Interest {
-        Interest::DELIVERIES
+        Interest::TRAFFIC
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        match fact {
-            Fact::CountingStarts => self.mean = Mean::default(),
-            Fact::Delivered(delivery) => self.mean.add(delivery.latency() as f64),
-            _ => {}
+        if let Fact::Carried(tally) = fact {
+            self.mean = tally.mean_latency();
         }
     }
 }
 
 impl Metric for Latency {
     fn value(&self) -> Option<f64> {
-        self.mean.value()
+        self.mean
     }
 }

@@ -1,9 +1,9 @@
 //! Jobs that wait for their messages.
 
 use pavior_kernel::Time;
-use pavior_network::{EngineKind, Plan, RankOrder, Rounds, Sending, Settings};
+use pavior_network::{EngineKind, Plan, RankOrder, Rounds, Sending, Settings, Tally};
 use pavior_simulation::{
-    Ending, Fact, Fate, Inputs, Interest, NetworkSetup, Observer, Recorder, Setup, run,
+    Ending, Fact, Fate, Histories, Inputs, Interest, NetworkSetup, Observer, Recorder, Setup, run,
 };
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
@@ -16,6 +16,7 @@ fn network(pattern: &str, sending: Option<Sending>) -> NetworkSetup {
         settings: Settings::default(),
         plan: Plan { pattern: pattern.parse().unwrap(), sending, rounds: None, flits: 8 },
         ranks: RankOrder::Coordinates,
+        histories: Histories::default(),
     }
 }
 
@@ -138,20 +139,72 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
+/// What became of every job, rejected ones included, and what the network carried; with somebody
+/// who listens to each delivery or without.
+fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Tally) {
+    let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
+    let mut carried = Carried(Tally::default());
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut carried];
+    if each {
+        observers.push(&mut messages);
+    }
+    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
+    run(setup, inputs, &mut observers).unwrap();
+    (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
+}
+
+/// What the network carried.
+struct Carried(Tally);
+
+impl Observer for Carried {
+    fn interest(&self) -> Interest {
+        Interest::TRAFFIC
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        if let Fact::Carried(tally) = fact {
+            self.0 = **tally;
+        }
+    }
+}
+
+/// Every way of carrying jobs through: each simulated, and recalled from what the first of its kind
+/// saw, in this run or in one before.
+fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
+    let each = outcome(setup, jobs, true);
+    prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
+    prop_assert_eq!(&outcome(setup, jobs, false), &each, "all known");
+    let mut flit = setup.clone();
+    flit.network.as_mut().unwrap().engine = EngineKind::Flit;
+    prop_assert_eq!(&outcome(&flit, jobs, false), &each, "flit by flit");
+    Ok(())
+}
+
+const PATTERNS: [&str; 10] = [
+    "one-to-all",
+    "all-to-all",
+    "near-neighbour",
+    "ring",
+    "all-reduce",
+    "n-body",
+    "recursive-doubling",
+    "binomial-tree",
+    "multigrid",
+    "stencil",
+];
+
+const SENDING: [Option<Sending>; 4] =
+    [None, Some(Sending::Sequential), Some(Sending::Blocking), Some(Sending::Pipelined)];
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn both_engines_give_the_same_run(
+    fn all_ways_give_the_same_run(
         machine in prop::sample::select(vec!["mesh:5x4", "torus:4x4", "grid:4wx3x2"]),
         strategy in prop::sample::select(vec!["tff", "naive", "mbs", "gabl"]),
-        pattern in prop::sample::select(vec![
-            "one-to-all", "all-to-all", "near-neighbour", "ring", "all-reduce", "n-body",
-            "recursive-doubling", "binomial-tree", "multigrid", "stencil",
-        ]),
-        sending in prop::sample::select(vec![
-            None, Some(Sending::Sequential), Some(Sending::Blocking), Some(Sending::Pipelined),
-        ]),
+        pattern in prop::sample::select(&PATTERNS[..]),
+        sending in prop::sample::select(&SENDING[..]),
         rounds in prop::sample::select(vec![None, Some(Rounds::Barrier), Some(Rounds::Free)]),
         draws in prop::collection::vec((0u64..60, [1u16..5, 1..4, 1..2], 1u64..30, any::<bool>()), 1..12),
     ) {
@@ -167,19 +220,33 @@ proptest! {
         }).collect();
         let mut network = network(pattern, sending);
         network.plan.rounds = rounds;
-        let setup = with(machine, strategy, network.clone());
-        let worm = fates(&setup, &jobs);
-        network.engine = EngineKind::Flit;
-        let flit = fates(&with(machine, strategy, network), &jobs);
-        prop_assert_eq!(worm, flit);
+        ways_agree(&with(machine, strategy, network), &jobs)?;
     }
-}
 
-/// What became of every job, rejected ones included.
-fn fates(setup: &Setup, jobs: &[Job]) -> Vec<Fate> {
-    let mut recorder = Recorder::default();
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
-    run(setup, inputs, &mut observers).unwrap();
-    recorder.into_records().into_iter().map(|record| record.fate).collect()
+    /// Many jobs of few kinds on larger machines: some alone, some not, some for a while.
+    #[test]
+    fn who_is_recalled_sees_what_it_would_have_seen(
+        (machine, strategy) in prop::sample::select(vec![
+            ("mesh:9x8", "tff"), ("mesh:9x8", "nas"), ("mesh:9x8", "lssa"), ("mesh:9x8", "gabl"),
+            ("mesh:9x8", "mbs"), ("torus:9x8", "tff"), ("torus:9x8", "gabl"), ("torus:16", "tff"),
+            ("torus:16", "naive"), ("grid:9wx4x2", "tff"), ("mesh:4x4x4", "tff"),
+            ("torus:5x4x3", "tff"), ("mesh:20", "random"),
+        ]),
+        pattern in prop::sample::select(&PATTERNS[..]),
+        sending in prop::sample::select(&SENDING[..]),
+        kinds in prop::collection::vec([1u16..7, 1..4, 1..3], 1..4),
+        draws in prop::collection::vec((0u64..80, any::<prop::sample::Index>()), 20..60),
+        (warmup, last) in (0u64..10, 11u64..20),
+    ) {
+        let mut arrival = 0;
+        let jobs: Vec<Job> = draws.iter().enumerate().map(|(id, (gap, kind))| {
+            arrival += gap;
+            let mut sides = *kind.get(&kinds);
+            sides[machine.matches('x').count() + 1..].fill(1);
+            sender(id as u64, arrival, sides, Service::Iterations(1))
+        }).collect();
+        let setup = with(machine, strategy, network(pattern, sending));
+        // Averages that start, and end, while jobs run.
+        ways_agree(&Setup { warmup, ending: Ending::Completions(last), ..setup }, &jobs)?;
+    }
 }

@@ -8,21 +8,21 @@ use crate::message::Entered;
 impl Worm {
     /// Requests, releases and grants of the open cycle.
     pub(super) fn close(&mut self) {
-        let now = self.now;
+        let now = self.clock.now;
         // Followers created in the past are queued by their key, like everybody.
-        if self.fresh.len() > 1 {
-            self.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
+        if self.clock.fresh.len() > 1 {
+            self.clock.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
         }
-        let mut requests = std::mem::take(&mut self.wheel.slot(now).requests);
-        requests.append(&mut self.fresh);
+        let mut requests = std::mem::take(&mut self.clock.wheel.slot(now).requests);
+        requests.append(&mut self.clock.fresh);
         for &place in &requests {
             self.request(place);
         }
         requests.clear();
-        let slot = self.wheel.slot(now);
+        let slot = self.clock.wheel.slot(now);
         slot.requests = requests;
         self.work.append(&mut slot.wakes);
-        self.wheel.done(now);
+        self.clock.wheel.done(now);
         while let Some(channel) = self.work.pop() {
             self.grant(channel);
         }
@@ -39,10 +39,10 @@ impl Worm {
         }
         gate.head = place;
         gate.tail = place;
-        if gate.free_at <= self.now {
+        if gate.free_at <= self.clock.now {
             self.work.push(channel);
         } else if gate.free_at != HELD {
-            self.wheel.schedule(self.now, gate.free_at, What::Wake, channel);
+            self.clock.wheel.schedule(self.clock.now, gate.free_at, What::Wake, channel);
         }
     }
 
@@ -77,7 +77,7 @@ impl Worm {
     /// Grants a free channel to the first header in its queue, which crosses it.
     #[inline]
     fn grant(&mut self, channel: u32) {
-        let now = self.now;
+        let now = self.clock.now;
         let requested = now + self.pace;
         let gate = &mut self.gates[channel as usize];
         let place = gate.head;
@@ -89,7 +89,7 @@ impl Worm {
         let (position, window, body) = (header.position, header.window, header.body);
         header.position = position + 1;
         if position == 0 && header.followed {
-            self.entered.push(Entered { id: header.id, tag: self.slab.message(place).tag });
+            self.clock.entered.push(Entered { id: header.id, tag: self.slab.message(place).tag });
         }
         let header = &mut self.slab.headers[place as usize];
         if header.ahead == 0 {
@@ -103,7 +103,7 @@ impl Worm {
         } else {
             self.slab.turn(place);
         }
-        self.wheel.schedule(now, requested, What::Request, place);
+        self.clock.wheel.schedule(now, requested, What::Request, place);
 
         let (crossings, mask) = self.slab.crossings_of(place);
         crossings[(position & mask) as usize] = Crossing { at: now, channel };
@@ -128,10 +128,10 @@ impl Worm {
     /// The header has reached its processing element: everything behind it is known.
     #[inline(never)]
     fn drain(&mut self, place: u32, ejection: u32, last: u32) {
-        let (now, buffer) = (self.now, u64::from(self.buffer));
+        let (now, buffer) = (self.clock.now, u64::from(self.buffer));
         let header = &self.slab.headers[place as usize];
         let (body, window) = (u64::from(header.body), header.window);
-        self.wheel.schedule(now, now + body + 1, What::Delivery, place);
+        self.clock.wheel.schedule(now, now + body + 1, What::Delivery, place);
         self.release(ejection, now + body + 1);
         // Channel i is released at the latest of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last:
         // with every step back each term loses B, and the one of channel i joins.
@@ -156,10 +156,10 @@ impl Worm {
 
     #[inline(never)]
     fn wake(&mut self, channel: u32, at: u64) {
-        if at <= self.now {
+        if at <= self.clock.now {
             self.work.push(channel);
         } else {
-            self.wheel.schedule(self.now, at, What::Wake, channel);
+            self.clock.wheel.schedule(self.clock.now, at, What::Wake, channel);
         }
     }
 }

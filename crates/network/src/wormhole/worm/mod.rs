@@ -26,13 +26,13 @@
 //! memory O(messages in flight * min(A, hops) + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
+mod clock;
 mod grant;
 mod later;
 mod slab;
 mod wheel;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -40,11 +40,11 @@ use pavior_mesh::Grid;
 use crate::channel::Channels;
 use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, EngineKind, Settings};
-use crate::message::{Entered, Message, News};
+use crate::message::{Message, News};
 use crate::path::Path;
+use clock::Clock;
 use later::Later;
 use slab::{NONE, Slab};
-use wheel::Wheel;
 
 /// The release time of a channel that is held, and whose release is not known yet.
 const HELD: u64 = u64::MAX;
@@ -64,16 +64,12 @@ pub struct Worm {
     /// Cycles from a grant to the next request: t_s + 1.
     pace: u64,
     buffer: u32,
-    now: u64,
     gates: Vec<Gate>,
     slab: Slab,
-    wheel: Wheel,
-    /// Messages whose request falls on the open cycle.
-    fresh: Vec<u32>,
-    later: BinaryHeap<Reverse<Later>>,
+    /// The open cycle, and all that is to happen from it on.
+    clock: Clock,
     /// Channels to be granted in the cycle that is being closed.
     work: Vec<u32>,
-    entered: Vec<Entered>,
 }
 
 impl Worm {
@@ -88,14 +84,10 @@ impl Worm {
         Ok(Worm {
             pace,
             buffer: settings.buffer,
-            now: 0,
             gates: vec![Gate { free_at: 0, head: NONE, tail: NONE }; channels.count()],
             slab: Slab::new(Path::segments_bound(&channels)),
-            wheel: Wheel::new(pace),
-            fresh: Vec::new(),
-            later: BinaryHeap::new(),
+            clock: Clock::new(0, pace),
             work: Vec::new(),
-            entered: Vec::new(),
             channels,
         })
     }
@@ -105,23 +97,61 @@ impl Worm {
         &self.channels
     }
 
+    /// Lets messages catch up that were created from `since` on and have met none of those in
+    /// flight: no channel that they use is used by anybody else between `since` and now.
+    ///
+    /// In `run` the engine stands at `since` and holds nothing but what is created there; all else
+    /// keeps still. `run` must bring it back to the present cycle. What it leaves in flight then goes
+    /// on with the rest, exactly as if it had been there all along.
+    ///
+    /// ```
+    /// use pavior_kernel::Time;
+    /// use pavior_mesh::{Grid, NodeId};
+    /// use pavior_network::{Engine, Message, News, Settings, Worm};
+    /// let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
+    /// let mut news = News::default();
+    /// network.create(Message::new(0, NodeId(0), NodeId(3), 8, Time(0)));
+    /// network.advance(Time(20), &mut news)?;
+    /// // Another row has been busy since cycle 1, and nobody has looked.
+    /// network.catch_up(Time(1), |network| {
+    ///     network.create(Message::new(1, NodeId(4), NodeId(7), 8, Time(1)));
+    ///     network.advance(Time(20), &mut news).expect("it moves");
+    /// });
+    /// assert_eq!(network.advance(Time::MAX, &mut news)?, Time(24)); // (3 + 1)(3 + 1) + 8
+    /// assert_eq!(network.advance(Time::MAX, &mut news)?, Time(25));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn catch_up(&mut self, since: Time, run: impl FnOnce(&mut Worm)) {
+        let past = Clock { elsewhere: self.slab.len(), ..Clock::new(since.0, self.pace) };
+        let present = std::mem::replace(&mut self.clock, past);
+        run(self);
+        let past = std::mem::replace(&mut self.clock, present);
+        self.clock.join(past);
+    }
+
     fn admit(&mut self, message: &Message) {
-        self.wheel.reserve(self.now, u64::from(message.flits));
-        self.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
+        self.clock.wheel.reserve(self.clock.now, u64::from(message.flits));
+        self.clock.fresh.push(self.slab.insert(message, &self.channels, self.buffer));
     }
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
     fn open(&mut self, news: &mut News) {
-        while self.later.peek().is_some_and(|Reverse(later)| later.0.created.0 <= self.now) {
-            let Reverse(later) = self.later.pop().expect("just peeked");
+        while self
+            .clock
+            .later
+            .peek()
+            .is_some_and(|Reverse(later)| later.0.created.0 <= self.clock.now)
+        {
+            let Reverse(later) = self.clock.later.pop().expect("just peeked");
             self.admit(&later.0);
         }
-        self.wheel.settle(self.now);
         let slab = &mut self.slab;
-        let slot = self.wheel.slot(self.now);
-        let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, self.now));
+        let Clock { now, wheel, entered, .. } = &mut self.clock;
+        wheel.settle(*now);
+        let slot = wheel.slot(*now);
+        let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, *now));
         news.deliveries.extend(deliveries);
-        news.entered.append(&mut self.entered);
+        news.entered.append(entered);
         news.sort();
     }
 
@@ -137,7 +167,7 @@ impl Worm {
             held.for_each(|channel| holders[channel.index()] = place);
         }
         Deadlock::find(
-            Time(self.now),
+            Time(self.clock.now),
             &live,
             &self.channels,
             |place| self.slab.headers[place as usize].id,
@@ -151,48 +181,48 @@ impl Worm {
 
 impl Engine for Worm {
     fn now(&self) -> Time {
-        Time(self.now)
+        Time(self.clock.now)
     }
 
     fn create(&mut self, message: Message) {
         debug_assert!(message.flits > 0 && message.created <= Message::LATEST);
-        if message.created.0 <= self.now {
+        if message.created.0 <= self.clock.now {
             self.admit(&message);
         } else {
-            self.later.push(Reverse(Later(message)));
+            self.clock.later.push(Reverse(Later(message)));
         }
     }
 
     fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
         news.clear();
-        while self.now < until.0 {
+        while self.clock.now < until.0 {
             if self.undelivered() == 0 {
                 if until < Time::MAX {
-                    self.now = until.0;
+                    self.clock.now = until.0;
                 }
                 break;
             }
             self.close();
             let next = match self.next_event() {
-                _ if !self.entered.is_empty() => self.now + 1,
+                _ if !self.clock.entered.is_empty() => self.clock.now + 1,
                 Some(next) => next.0,
                 None => return Err(self.deadlock()),
             };
-            self.now = next.min(until.0);
+            self.clock.now = next.min(until.0);
             self.open(news);
             if !news.is_empty() {
                 break;
             }
         }
-        Ok(Time(self.now))
+        Ok(Time(self.clock.now))
     }
 
     fn next_event(&self) -> Option<Time> {
-        if !self.fresh.is_empty() {
-            return Some(Time(self.now));
+        if !self.clock.fresh.is_empty() {
+            return Some(Time(self.clock.now));
         }
-        let later = self.later.peek().map(|Reverse(later)| later.0.created);
-        let wheel = self.wheel.next(self.now).map(Time);
+        let later = self.clock.later.peek().map(|Reverse(later)| later.0.created);
+        let wheel = self.clock.wheel.next(self.clock.now).map(Time);
         match (later, wheel) {
             (Some(later), Some(wheel)) => Some(later.min(wheel)),
             (later, wheel) => later.or(wheel),
@@ -200,6 +230,6 @@ impl Engine for Worm {
     }
 
     fn undelivered(&self) -> usize {
-        self.slab.len() + self.later.len()
+        self.slab.len() - self.clock.elsewhere + self.clock.later.len()
     }
 }

@@ -64,9 +64,15 @@ impl Wheel {
         if reach <= self.mask || self.slots.len() as u64 == Self::LONGEST {
             return;
         }
-        let mut longer = Wheel::new(reach);
-        for ahead in 0..=self.mask {
-            let slot = std::mem::replace(self.slot(now + ahead), Slot::new());
+        let shorter = std::mem::replace(self, Wheel::new(reach));
+        self.join(now, shorter);
+    }
+
+    /// Takes over the events of another wheel, all of them at `now` or later.
+    pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
+        self.reserve(now, other.mask);
+        for ahead in 0..=other.mask {
+            let slot = std::mem::replace(other.slot(now + ahead), Slot::new());
             let lists = [
                 (What::Request, slot.requests),
                 (What::Wake, slot.wakes),
@@ -74,12 +80,11 @@ impl Wheel {
             ];
             for (what, subjects) in lists {
                 for subject in subjects {
-                    longer.schedule(now, now + ahead, what, subject);
+                    self.schedule(now, now + ahead, what, subject);
                 }
             }
         }
-        longer.far = std::mem::take(&mut self.far);
-        *self = longer;
+        self.far.append(&mut other.far);
     }
 
     /// Adds an event at `at`, later than `now` (or, for requests of the open cycle, at it).

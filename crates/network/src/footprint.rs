@@ -1,0 +1,242 @@
+//! The links that messages among some nodes can use.
+
+use pavior_mesh::{Grid, NodeId, Point};
+
+/// The links that dimension-order messages among a set of nodes can use, and how the nodes lie.
+///
+/// Jobs whose footprints share no link never meet on the network, whatever they send. And two jobs
+/// whose nodes lie in the same [`form`](Footprint::form), alone on the network, see the same thing
+/// happen at the same distance from their start.
+///
+/// Every phase of a route is a straight run, so that the least and the greatest place at which
+/// messages enter and leave a line of the grid say which of its links are used:
+///
+/// ```text
+///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
+///     . . . .
+///     o . . .          o<->.<->.                        o   .   .
+///     o o o .          o<->o<->o                        o   o   o      (links of one row up and down
+///                                                                       in the columns 0, 1 and 2)
+/// ```
+///
+/// On an axis without a wrap, and on rings on which the nodes lie within half of the ring, these are
+/// exactly the links that an all-to-all uses. On other rings they are all links of a line.
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId};
+/// use pavior_network::Footprint;
+/// let grid = Grid::mesh(&[8, 8])?;
+/// let pair = |from, to| Footprint::of(&grid, &[NodeId(from), NodeId(to)], 64).unwrap();
+/// // (0,0) and (1,0): one link, in both directions. So have (4,3) and (5,3), elsewhere.
+/// assert_eq!(pair(0, 1).links().len(), 2);
+/// assert_eq!(pair(0, 1).form(), pair(28, 29).form());
+/// assert!(pair(0, 1).links().iter().all(|link| !pair(28, 29).links().contains(link)));
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    links: Vec<u32>,
+    form: Vec<u32>,
+}
+
+impl Footprint {
+    /// The links that leave a node: two an axis.
+    const LINKS: u32 = 6;
+
+    /// One more than the greatest number of a link on a grid.
+    pub fn bound(grid: &Grid) -> usize {
+        grid.nodes() as usize * Self::LINKS as usize
+    }
+
+    /// The footprint of messages among `nodes`, in the order of ranks. `None` if the least box
+    /// around them has more than `most` nodes.
+    ///
+    /// Cost: O(nodes + nodes of that box + longest side).
+    pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
+        let points: Vec<Point> = nodes.iter().map(|&node| grid.point(node)).collect();
+        let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
+        let volume: u64 = arcs.iter().map(|arc| u64::from(arc.length)).product();
+        if volume > most {
+            return None;
+        }
+        let mut places: Vec<Point> = points;
+        for place in &mut places {
+            *place = [0, 1, 2].map(|axis| arcs[axis].place(place[axis]));
+        }
+        let mut form: Vec<u32> = arcs.into_iter().flat_map(Arc::form).collect();
+        let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
+        form.extend(places.iter().map(|place| {
+            let [x, y, z] = place.map(u32::from);
+            x + width * (y + height * z)
+        }));
+        Some(Footprint { links: Links::of(grid, &arcs, &places), form })
+    }
+
+    /// The numbers of the links, each once, in no order: 6 numbers a node. The lanes of a link are
+    /// one.
+    pub fn links(&self) -> &[u32] {
+        &self.links
+    }
+
+    /// As [`links`](Footprint::links), to keep.
+    pub fn into_links(self) -> Vec<u32> {
+        self.links
+    }
+
+    /// How the nodes lie, in the order of ranks, up to what changes no message's time: moving them
+    /// along an axis, unless they then cross the wrap of a ring elsewhere.
+    pub fn form(&self) -> &[u32] {
+        &self.form
+    }
+}
+
+/// Where nodes lie on an axis: a part of a line or ring from `start` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Arc {
+    side: u16,
+    start: u16,
+    length: u16,
+    /// Whether messages may go round: the arc is then the whole ring, from 0 on.
+    whole: bool,
+}
+
+impl Arc {
+    /// The shortest arc around the nodes.
+    fn around(grid: &Grid, axis: usize, points: &[Point]) -> Arc {
+        let side = grid.side(axis);
+        let mut used = vec![false; usize::from(side)];
+        for point in points {
+            used[usize::from(point[axis])] = true;
+        }
+        let places: Vec<u16> = (0..side).filter(|&at| used[usize::from(at)]).collect();
+        let (first, last) = (places[0], places[places.len() - 1]);
+        let (mut start, mut length) = (first, last - first + 1);
+        if !(grid.wraps(axis) && side > 2) {
+            return Arc { side, start, length, whole: false };
+        }
+        // The longest gap between neighbours on the ring is what the arc leaves out.
+        for pair in places.windows(2) {
+            let rest = side - (pair[1] - pair[0]) + 1;
+            if rest < length {
+                (start, length) = (pair[1], rest);
+            }
+        }
+        // Half-way round, a message goes towards greater coordinates, out of the arc if need be.
+        let whole = 2 * u32::from(length - 1) >= u32::from(side);
+        if whole {
+            Arc { side, start: 0, length: side, whole }
+        } else {
+            Arc { side, start, length, whole }
+        }
+    }
+
+    /// The place of a coordinate on the arc.
+    fn place(self, at: u16) -> u16 {
+        if at >= self.start { at - self.start } else { at + (self.side - self.start) }
+    }
+
+    /// The coordinate of a place on the arc.
+    fn coordinate(self, place: u16) -> u16 {
+        let to_the_end = self.side - self.start;
+        if place < to_the_end { self.start + place } else { place - to_the_end }
+    }
+
+    /// What of it can change the time of a message: its length, and where in it the wrap lies,
+    /// which is where messages change lanes.
+    fn form(self) -> [u32; 2] {
+        let before_wrap = self.side - self.start;
+        let wrap = if before_wrap < self.length { before_wrap } else { 0 };
+        [u32::from(self.length), u32::from(wrap)]
+    }
+}
+
+/// The least and the greatest of some places.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    least: u16,
+    greatest: u16,
+}
+
+impl Span {
+    const NOWHERE: Span = Span { least: u16::MAX, greatest: 0 };
+
+    fn widen(&mut self, place: u16) {
+        self.least = self.least.min(place);
+        self.greatest = self.greatest.max(place);
+    }
+
+    fn is_nowhere(self) -> bool {
+        self.least > self.greatest
+    }
+}
+
+/// Writes down links.
+struct Links<'a> {
+    arcs: &'a [Arc; 3],
+    /// By axis and place: what it contributes to the number of a node.
+    shares: [Vec<u32>; 3],
+    list: Vec<u32>,
+}
+
+impl Links<'_> {
+    fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Point]) -> Vec<u32> {
+        let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
+        // Where rows, planes and columns have nodes.
+        let mut rows = vec![Span::NOWHERE; y * z];
+        let mut planes = vec![Span::NOWHERE; z];
+        let mut slices = vec![Span::NOWHERE; x];
+        let mut columns = vec![Span::NOWHERE; x * y];
+        for &[px, py, pz] in places {
+            let [ux, uy, uz] = [px, py, pz].map(usize::from);
+            rows[uz * y + uy].widen(px);
+            planes[uz].widen(py);
+            slices[ux].widen(py);
+            columns[uy * x + ux].widen(pz);
+        }
+        let strides =
+            [1, u32::from(grid.side(0)), u32::from(grid.side(0)) * u32::from(grid.side(1))];
+        let shares = [0, 1, 2].map(|axis: usize| {
+            let arc = arcs[axis];
+            (0..arc.length).map(|place| u32::from(arc.coordinate(place)) * strides[axis]).collect()
+        });
+        let mut links = Links { arcs, shares, list: Vec::with_capacity(places.len() * 6) };
+        let all = |length: usize| Span { least: 0, greatest: length as u16 - 1 };
+        for pz in 0..z {
+            for py in 0..y {
+                links.line(0, [0, py, pz], rows[pz * y + py], all(x));
+            }
+            for (px, &slice) in slices.iter().enumerate() {
+                links.line(1, [px, 0, pz], planes[pz], slice);
+            }
+        }
+        for py in 0..y {
+            for px in 0..x {
+                links.line(2, [px, py, 0], all(z), columns[py * x + px]);
+            }
+        }
+        links.list
+    }
+
+    /// The links of a line along an axis, through a place, that messages use which enter it within
+    /// `from` and leave it within `to`.
+    fn line(&mut self, axis: usize, through: [usize; 3], from: Span, to: Span) {
+        if from.is_nowhere() || to.is_nowhere() {
+            return;
+        }
+        let arc = self.arcs[axis];
+        let (up, down) = if arc.whole && arc.length > 1 {
+            (0..arc.length, 0..arc.length)
+        } else {
+            (from.least..to.greatest, to.least + 1..from.greatest + 1)
+        };
+        let mut base = 0;
+        for other in (0..3).filter(|&other| other != axis) {
+            base += self.shares[other][through[other]];
+        }
+        let slot = axis as u32 * 2;
+        for (range, slot) in [(up, slot), (down, slot + 1)] {
+            let shares = range.map(|place| self.shares[axis][usize::from(place)]);
+            self.list.extend(shares.map(|share| (base + share) * Footprint::LINKS + slot));
+        }
+    }
+}

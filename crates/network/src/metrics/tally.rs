@@ -1,0 +1,89 @@
+//! Sums over delivered messages.
+
+use super::Energy;
+use crate::message::Delivery;
+
+/// What some messages were, added up. All sums are whole numbers, so that neither the order of the
+/// messages nor the way in which they were grouped changes a mean.
+///
+/// ```
+/// use pavior_kernel::Time;
+/// use pavior_mesh::NodeId;
+/// use pavior_network::{Delivery, Tag, Tally};
+/// let delivery = Delivery {
+///     id: 0,
+///     from: NodeId(0),
+///     to: NodeId(3),
+///     flits: 8,
+///     hops: 3,
+///     created: Time(10),
+///     delivered: Time(36),
+///     tag: Tag::default(),
+/// };
+/// let mut tally = Tally::default();
+/// assert_eq!(tally.mean_latency(), None);
+/// tally.count(&delivery);
+/// assert_eq!(tally.mean_latency(), Some(26.0));
+/// assert_eq!(tally.mean_blocking(3), Some(2.0)); // over (3 + 1)(3 + 1) + 8
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The messages.
+    pub messages: u64,
+    /// Cycles from creation to delivery.
+    pub latency: u64,
+    /// Links crossed.
+    pub hops: u64,
+    /// Flits.
+    pub flits: u64,
+    /// Flits times the links that each crossed.
+    pub flit_hops: u64,
+}
+
+impl Tally {
+    /// Adds a message.
+    pub fn count(&mut self, delivery: &Delivery) {
+        let (flits, hops) = (u64::from(delivery.flits), u64::from(delivery.hops));
+        self.messages += 1;
+        self.latency += delivery.latency();
+        self.hops += hops;
+        self.flits += flits;
+        self.flit_hops += flits * hops;
+    }
+
+    /// Adds what another tally counted.
+    pub fn add(&mut self, other: &Tally) {
+        self.messages += other.messages;
+        self.latency += other.latency;
+        self.hops += other.hops;
+        self.flits += other.flits;
+        self.flit_hops += other.flit_hops;
+    }
+
+    /// Cycles from creation to delivery, mean over messages; none without messages.
+    pub fn mean_latency(&self) -> Option<f64> {
+        self.mean(self.latency as f64)
+    }
+
+    /// The latency less that of an empty network, mean over messages.
+    pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
+        let zero_load = (u64::from(routing_delay) + 1) * (self.hops + self.messages) + self.flits;
+        self.mean((self.latency - zero_load) as f64)
+    }
+
+    /// Links crossed, mean over messages.
+    pub fn mean_hops(&self) -> Option<f64> {
+        self.mean(self.hops as f64)
+    }
+
+    /// The energy of a message, on average.
+    pub fn mean_energy(&self, energy: Energy) -> Option<f64> {
+        let links = self.flit_hops as f64 * energy.per_link;
+        let routers = (self.flit_hops + self.flits) as f64 * energy.per_router;
+        self.mean(links + routers)
+    }
+
+    fn mean(&self, sum: f64) -> Option<f64> {
+        (self.messages > 0).then(|| sum / self.messages as f64)
+    }
+}

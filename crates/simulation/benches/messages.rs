@@ -1,0 +1,87 @@
+//! Whole runs with messages: jobs a second, when every message is simulated, and when jobs that are
+//! alone on the network are recalled.
+//!
+//! `cargo bench -p pavior-simulation --bench messages`. An item is a completed job.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use pavior_kernel::Time;
+use pavior_network::{EngineKind, Plan, RankOrder, Settings};
+use pavior_simulation::{
+    Ending, Fact, Histories, Inputs, Interest, NetworkSetup, Observer, Setup, run,
+};
+use pavior_workload::{Synthetic, SyntheticJobs};
+
+fn main() {
+    divan::main();
+}
+
+const JOBS: u64 = 1000;
+
+/// Somebody who listens to each delivery, so that each message is simulated.
+struct Listener(u64);
+
+impl Observer for Listener {
+    fn interest(&self) -> Interest {
+        Interest::DELIVERIES
+    }
+
+    fn see(&mut self, _: Time, fact: &Fact<'_>) {
+        self.0 += u64::from(matches!(fact, Fact::Delivered(_)));
+    }
+}
+
+/// 1000 jobs of the NAS paper's all-to-all experiment in small boxes, at a medium load.
+fn all_to_all(strategy: &str, histories: Histories) -> Setup {
+    let plan =
+        Plan { pattern: "all-to-all".parse().unwrap(), sending: None, rounds: None, flits: 8 };
+    Setup {
+        grid: "mesh:16x16".parse().unwrap(),
+        strategy: strategy.parse().unwrap(),
+        scheduler: "fcfs".parse().unwrap(),
+        network: Some(NetworkSetup {
+            engine: EngineKind::Worm,
+            settings: Settings::default(),
+            plan,
+            ranks: RankOrder::Coordinates,
+            histories,
+        }),
+        seed: 1,
+        replication: 0,
+        begin: Time::ZERO,
+        warmup: 0,
+        ending: Ending::Completions(JOBS),
+        timing: false,
+    }
+}
+
+fn go(setup: &Setup, observers: &mut [&mut dyn Observer]) {
+    let mut workload = Synthetic::at_load(0.0004);
+    workload.sides = "uniform-decreasing".parse().unwrap();
+    workload.service = "iterations:1".parse().unwrap();
+    let jobs = SyntheticJobs::new(&workload, &setup.grid, 1, 0).unwrap();
+    let inputs = Inputs { jobs: Box::new(jobs), failures: None };
+    black_box(run(setup, inputs, observers).unwrap());
+}
+
+#[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
+fn every_message(bencher: Bencher<'_, '_>, strategy: &str) {
+    let setup = all_to_all(strategy, Histories::default());
+    bencher.counter(ItemsCount::new(JOBS)).bench(|| go(&setup, &mut [&mut Listener(0)]));
+}
+
+#[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
+fn nothing_known(bencher: Bencher<'_, '_>, strategy: &str) {
+    bencher
+        .counter(ItemsCount::new(JOBS))
+        .with_inputs(|| all_to_all(strategy, Histories::default()))
+        .bench_refs(|setup| go(setup, &mut []));
+}
+
+/// As in all replications of an experiment but the first.
+#[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]
+fn all_known(bencher: Bencher<'_, '_>, strategy: &str) {
+    let setup = all_to_all(strategy, Histories::default());
+    go(&setup, &mut []);
+    bencher.counter(ItemsCount::new(JOBS)).bench(|| go(&setup, &mut []));
+}

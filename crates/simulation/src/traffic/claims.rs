@@ -1,0 +1,60 @@
+//! Which running jobs could meet on the network.
+
+use pavior_mesh::Grid;
+use pavior_network::Footprint;
+
+/// Whom a job may meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Met {
+    /// The job in this slot.
+    Job(u32),
+    Everybody,
+}
+
+/// The links that running jobs claim, and for whom.
+pub(super) struct Claims {
+    /// Jobs that claim a link, and the last that did.
+    links: Vec<(u32, u32)>,
+    /// Running jobs that claim everything.
+    everywhere: u32,
+}
+
+impl Claims {
+    /// Of a machine without jobs.
+    pub(super) fn new(grid: &Grid) -> Claims {
+        Claims { links: vec![(0, 0); Footprint::bound(grid)], everywhere: 0 }
+    }
+
+    /// A job starts: the links that it claims, `None` for all. Tells `met` of jobs that it may meet:
+    /// of all that were alone, perhaps of others too. Returns whether it is alone.
+    pub(super) fn claim(
+        &mut self,
+        slot: u32,
+        links: Option<&[u32]>,
+        mut met: impl FnMut(Met),
+    ) -> bool {
+        let mut alone = self.everywhere == 0;
+        let Some(links) = links else {
+            self.everywhere += 1;
+            met(Met::Everybody);
+            return false;
+        };
+        for &link in links {
+            let (count, owner) = &mut self.links[link as usize];
+            if *count > 0 {
+                alone = false;
+                met(Met::Job(*owner));
+            }
+            (*count, *owner) = (*count + 1, slot);
+        }
+        alone
+    }
+
+    /// A job is over.
+    pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
+        match links {
+            Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),
+            None => self.everywhere -= 1,
+        }
+    }
+}
