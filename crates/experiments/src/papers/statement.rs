@@ -51,6 +51,21 @@ impl Statement {
         }
     }
 
+    /// The columns of [`Statement::cells`].
+    pub(super) const COLUMNS: [&str; 6] = ["id", "paper", "ours", "ratio", "verdict", "note"];
+
+    /// A row for readers.
+    pub(super) fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.clone(),
+            self.paper.clone(),
+            self.number(),
+            self.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            self.verdict().to_string(),
+            self.note.clone(),
+        ]
+    }
+
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
