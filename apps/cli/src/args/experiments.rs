@@ -99,6 +99,9 @@ pub(crate) struct ChartArgs {
     /// What is drawn: a metric [default: turnaround]
     #[arg(long)]
     pub(crate) y: Option<String>,
+    /// Draws the points that have these values, such as sides=uniform,strategy=ff,tff
+    #[arg(long)]
+    pub(crate) filter: Option<String>,
     /// Logarithmic axes: x, y or x,y
     #[arg(long, value_delimiter = ',')]
     pub(crate) log: Vec<String>,
