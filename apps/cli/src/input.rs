@@ -96,6 +96,6 @@ pub(crate) fn loads(typed: &str) -> Result<Vec<f64>, Fault> {
 }
 
 /// The parts of a list with their places.
-fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
     typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
 }

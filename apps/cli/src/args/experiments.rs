@@ -18,18 +18,25 @@ pub(crate) struct ExperimentArgs {
     /// Runs a part of the points: 1/4 is the first of four parts
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
+    #[command(flatten)]
+    pub(crate) sweep: SweepArgs,
+    /// Prints the JSON schema of experiment files
+    #[arg(long, conflicts_with_all = ["file", "out", "shard", "resume"])]
+    pub(crate) schema: bool,
+}
+
+/// How a sweep is run, and how what came of it is printed.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
     /// Goes on where an earlier run in the same directory stopped
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Threads; results do not depend on it [default: one per core]
+    /// Threads; results do not depend on it, measured times do [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Prints the JSON schema of experiment files
-    #[arg(long, conflicts_with_all = ["file", "out", "shard", "resume"])]
-    pub(crate) schema: bool,
 }
 
 #[derive(Debug, Args)]
@@ -56,15 +63,8 @@ pub(crate) struct ReproduceArgs {
     /// Runs other readings of what the paper leaves open, and says which comes closest
     #[arg(long)]
     pub(crate) alternatives: bool,
-    /// Goes on where an earlier run in the same directory stopped
-    #[arg(long)]
-    pub(crate) resume: bool,
-    /// Threads; results do not depend on it, measured times do [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
-    /// How to print the statements [default: table on a terminal, else json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) sweep: SweepArgs,
 }
 
 fn papers() -> PossibleValuesParser {
@@ -99,6 +99,9 @@ pub(crate) struct ChartArgs {
     /// What is drawn: a metric [default: turnaround]
     #[arg(long)]
     pub(crate) y: Option<String>,
+    /// Draws the points that have these values, such as sides=uniform,strategy=ff,tff
+    #[arg(long)]
+    pub(crate) filter: Option<String>,
     /// Logarithmic axes: x, y or x,y
     #[arg(long, value_delimiter = ',')]
     pub(crate) log: Vec<String>,

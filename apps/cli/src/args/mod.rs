@@ -14,7 +14,7 @@ mod messages;
 mod traces;
 
 pub(crate) use bench::BenchArgs;
-pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs, SweepArgs};
 pub(crate) use messages::{
     Engine, Lanes, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
 };

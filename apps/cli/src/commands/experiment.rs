@@ -38,13 +38,13 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Fault> {
         shard: format!("{}/{}", shard.index, shard.of),
     };
     let directory = Directory::open(&out)?;
-    let known = directory.begin(&run, &text, &specification, args.resume)?;
-    let samples = sweep(&specification, known, shard, &logs, &directory, args.threads, &out)?;
+    let known = directory.begin(&run, &text, &specification, args.sweep.resume)?;
+    let samples = sweep(&specification, known, shard, &logs, &directory, args.sweep.threads, &out)?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
     eprintln!("written to {}", out.display());
-    show(args.format, &specification, &samples, &files)
+    show(args.sweep.format, &specification, &samples, &files)
 }
 
 /// The command that makes the same numbers again, whatever was typed to make them here.

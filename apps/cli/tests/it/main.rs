@@ -8,6 +8,7 @@ mod experiment;
 mod explain;
 mod failures;
 mod files;
+mod interrupted;
 mod mistakes;
 mod plot;
 mod real_logs;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{good, refused};
+use crate::{good, pavior, refused, stderr, stdout};
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -43,12 +43,72 @@ fn figures_come_again_from_the_tables_alone() {
     let results = out.join("results.csv");
     let chart = good(&["plot", text(&results), "--y", "waiting", "--log", "x,y"]);
     assert!(chart.starts_with("<svg") && chart.contains("waiting (time units)"));
+    assert!(chart.contains("<title>waiting by load</title>"), "{chart}");
     let message = refused(&["plot", text(&results), "--y", "wating"]);
     assert!(message.contains("did you mean `waiting`?"), "{message}");
     assert!(refused(&["plot", text(&results), "--x", "lod"]).contains("`load`"));
     refused(&["plot", text(&file)]);
     refused(&["plot", text(folder.path())]);
     refused(&["plot", "nowhere.csv"]);
+}
+
+/// Results of nine strategies under two schedulers, written by hand; one has options with `=`.
+fn crowd(file: &Path) {
+    let mut table = String::from("strategy,scheduler,load,busy,metric,mean,ci95\n");
+    for strategy in ["ff", "bf", "wf", "bl", "tff", "tbl", "gabl", "mbs", "ff:turn=all"] {
+        for scheduler in ["fcfs", "ssd"] {
+            for load in ["0.5", "1"] {
+                let point = format!("{strategy},{scheduler},{load},\"0,0:1x1 2,2:2x1\"");
+                table += &format!("{point},turnaround,2,0.1\n");
+            }
+        }
+    }
+    std::fs::write(file, table).unwrap();
+}
+
+#[test]
+fn a_crowd_of_series_is_thinned_by_a_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.csv");
+    crowd(&file);
+    let plot = |filter: &[&str]| {
+        let output = pavior(&[&["plot", text(&file)], filter].concat(), "");
+        assert!(output.status.success(), "{}", stderr(&output));
+        (stdout(&output), stderr(&output))
+    };
+    let (_, note) = plot(&[]);
+    assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
+    assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
+    // Half as many are one too many; the example of the note leaves out what was chosen.
+    let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
+    assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
+    let (chart, note) =
+        plot(&["--filter", "scheduler=fcfs,busy=0,0:1x1 2,2:2x1,strategy=ff,tff,ff:turn=all"]);
+    assert_eq!(note, "");
+    let title = "<title>turnaround by load, scheduler fcfs, busy 0,0:1x1 2,2:2x1, \
+                 strategy ff or tff or ff:turn=all</title>";
+    assert!(chart.contains(title), "{chart}");
+    let shown = |name: &str| chart.contains(&format!(">{name}</text>"));
+    assert_eq!(
+        ["ff", "tff", "ff:turn=all", "bf", "fcfs"].map(shown),
+        [true, true, true, false, false]
+    );
+    // Values as people write them, and a parameter that is named again.
+    let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
+    assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
+    for (filter, reason) in [
+        ("uniform", "write sides=uniform"),
+        ("shceduler=ssd", "did you mean `scheduler`?"),
+        ("scheduler=fcsf", "did you mean `fcfs`?"),
+        ("strategy=ff,tlb", "did you mean `tbl`?"),
+        ("jobs=9", "no column `jobs`"),
+        ("strategy=", "unknown strategy"),
+    ] {
+        let message = refused(&["plot", text(&file), "--filter", filter]);
+        assert!(message.contains(reason), "{message}");
+    }
+    let message = refused(&["plot", text(folder.path()), "--filter", "load=1"]);
+    assert!(message.contains("draw a results.csv"), "{message}");
 }
 
 #[test]

@@ -22,17 +22,7 @@ pub(super) fn statements(all: &[Statement]) -> String {
         .map(|one| vec![one.id.clone(), one.claim.to_string(), one.verdict()])
         .collect();
     let mut text = table(&words(&["statement", "what the paper says", "rows"]), &summary, 2, 2);
-    let row = |one: &Statement| {
-        vec![
-            one.id.clone(),
-            one.paper.clone(),
-            one.number(),
-            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            one.verdict().to_string(),
-            one.note.clone(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = all.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = all.iter().map(Statement::cells).collect();
     text += "\n";
-    text + &table(&words(&["id", "paper", "ours", "ratio", "verdict", "note"]), &rows, 2, 4)
+    text + &table(&words(&Statement::COLUMNS), &rows, 2, 4)
 }

@@ -41,20 +41,11 @@ fn summary(all: &[Statement]) -> SectionTable {
 
 /// Every row.
 fn rows(all: &[Statement]) -> Section {
-    let header = ["id", "paper", "ours", "ratio", "verdict", "note"].map(String::from).to_vec();
-    let row = |one: &Statement| {
-        vec![
-            one.id.clone(),
-            one.paper.clone(),
-            one.number(),
-            one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            one.verdict().to_string(),
-            one.note.clone(),
-        ]
-    };
+    let header = Statement::COLUMNS.map(String::from).to_vec();
+    let rows = all.iter().map(Statement::cells).collect();
     Section {
         title: "Every number".into(),
-        table: Some(SectionTable { header, rows: all.iter().map(row).collect(), words: 2 }),
+        table: Some(SectionTable { header, rows, words: 2 }),
         ..Section::default()
     }
 }

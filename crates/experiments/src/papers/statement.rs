@@ -51,6 +51,21 @@ impl Statement {
         }
     }
 
+    /// The columns of [`Statement::cells`].
+    pub(super) const COLUMNS: [&str; 6] = ["id", "paper", "ours", "ratio", "verdict", "note"];
+
+    /// A row for readers.
+    pub(super) fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.clone(),
+            self.paper.clone(),
+            self.number(),
+            self.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
+            self.verdict().to_string(),
+            self.note.clone(),
+        ]
+    }
+
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
@@ -150,11 +165,7 @@ impl Statement {
         ours: Option<Estimate>,
         ratio: Option<Estimate>,
     ) -> Statement {
-        // With too few runs for an interval nothing is shown.
-        let holds = |ours: Estimate| ours.ci95.is_some_and(|width| ours.value + width < 0.0);
-        let mut statement = Statement::judged(id, claim, ours, holds);
-        statement.ratio = ratio.map(|ratio| ratio.value);
-        statement
+        Statement::order(id, claim, ours, ratio, |_, high| high < 0.0)
     }
 
     /// One thing above another: `ours` is their paired difference, `ratio` their ratio.
@@ -164,7 +175,21 @@ impl Statement {
         ours: Option<Estimate>,
         ratio: Option<Estimate>,
     ) -> Statement {
-        let holds = |ours: Estimate| ours.ci95.is_some_and(|width| ours.value - width > 0.0);
+        Statement::order(id, claim, ours, ratio, |low, _| low > 0.0)
+    }
+
+    /// An order, which `shows` judges by the ends of the interval of the difference.
+    fn order(
+        id: impl Into<String>,
+        claim: &str,
+        ours: Option<Estimate>,
+        ratio: Option<Estimate>,
+        shows: impl FnOnce(f64, f64) -> bool,
+    ) -> Statement {
+        // With too few runs for an interval nothing is shown.
+        let holds = |ours: Estimate| {
+            ours.ci95.is_some_and(|width| shows(ours.value - width, ours.value + width))
+        };
         let mut statement = Statement::judged(id, claim, ours, holds);
         statement.ratio = ratio.map(|ratio| ratio.value);
         statement

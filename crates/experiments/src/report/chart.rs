@@ -1,5 +1,7 @@
 //! A chart as data, before it is drawn.
 
+use super::canvas::COLOURS;
+
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
@@ -60,6 +62,9 @@ pub struct Mark {
 }
 
 impl Chart {
+    /// How many series a drawing tells apart by colours, marks and dashes before they come again.
+    pub const TOLD_APART: usize = COLOURS;
+
     /// The least and the greatest of the values that can be shown; none if there are none.
     pub(super) fn range(
         values: impl Iterator<Item = f64>,

@@ -153,12 +153,12 @@ figcaption{color:var(--faint);font-size:.85rem;padding:4px 2px}
 .wide{overflow-x:auto;-webkit-overflow-scrolling:touch;border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;min-width:100%}
 th,td{text-align:left;padding:5px 10px;vertical-align:top}
-@media (max-width:480px){th,td{padding:5px 6px}}
 th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
+@media (max-width:480px){th,td{padding:5px 6px}th{white-space:normal}}
 tbody tr:nth-child(even){background:var(--band)}
 td:first-child:not(:last-child){white-space:nowrap}
-td:last-child:not(.n){min-width:min(18em,48vw)}
-.n{text-align:right;white-space:nowrap}.tally{white-space:nowrap}.tally+td:last-child{min-width:0}
+td:nth-child(n+4):last-child:not(.n){min-width:min(18em,48vw)}
+.n{text-align:right;white-space:nowrap}.tally{white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
 footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
 ";

@@ -17,7 +17,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
             "{here} holds an experiment; choose another --out for all papers"
         )));
     }
-    if !args.resume && !directory.is_empty()? {
+    if !args.sweep.resume && !directory.is_empty()? {
         return Err(Fault::usage(format!(
             "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
              another directory"
@@ -34,5 +34,5 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
         directory.write(&file.name, &file.bytes)?;
     }
     eprintln!("written to {here}");
-    print::verdicts(args.format, &verdicts, out)
+    print::verdicts(args.sweep.format, &verdicts, out)
 }

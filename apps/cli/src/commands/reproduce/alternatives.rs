@@ -36,7 +36,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
         files.extend(own.map_err(|error| Fault::Other(error.to_string()))?);
         Ok(files)
     })?;
-    print::alternatives(args.format, alternatives, &ranking)
+    print::alternatives(args.sweep.format, alternatives, &ranking)
 }
 
 /// The files besides those of every experiment.

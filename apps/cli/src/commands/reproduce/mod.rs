@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use pavior_experiments::papers::{self, Paper, Verdicts};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
 
-use crate::args::ReproduceArgs;
+use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment::{self, Folder};
 use crate::fault::Fault;
 use crate::store::{Directory, Run};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Fault> {
     }
     let paper = papers::ALL.iter().find(|paper| paper.name == args.paper);
     let verdicts = one(paper.expect("clap knows the papers"), &out, args)?;
-    print::verdicts(args.format, &[verdicts], &out)
+    print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
 /// Runs the experiment of a paper, and judges its statements.
@@ -91,10 +91,11 @@ impl Task<'_> {
             shard: "1/1".to_string(),
         };
         let directory = Directory::open(out)?;
-        let known = directory.begin(&run, text, specification, args.resume)?;
+        let SweepArgs { resume, threads, .. } = args.sweep;
+        let known = directory.begin(&run, text, specification, resume)?;
         let whole = Shard::WHOLE;
         let samples =
-            experiment::sweep(specification, known, whole, &logs, &directory, args.threads, out)?;
+            experiment::sweep(specification, known, whole, &logs, &directory, threads, out)?;
         directory.finish(&run, &publish(specification, &samples)?)?;
         eprintln!("written to {}", out.display());
         Ok(())

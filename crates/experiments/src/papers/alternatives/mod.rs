@@ -149,6 +149,9 @@ impl Alternatives {
 }
 
 impl Reading {
+    /// One that changes nothing yet.
+    pub(super) const PLAIN: Reading = Reading { name: "", meaning: "", set: &[], instead: &[] };
+
     /// A value under this reading, as points have it.
     fn of(&self, key: &'static str, value: &str) -> String {
         let instead = self.instead.iter().find(|(from, _)| *from == value);

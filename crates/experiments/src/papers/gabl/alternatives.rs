@@ -42,82 +42,79 @@ pub(in crate::papers) const ALTERNATIVES: Alternatives = Alternatives {
     readings: READINGS,
 };
 
-/// A reading that changes nothing yet.
-const PLAIN: Reading = Reading { name: "", meaning: "", set: &[], instead: &[] };
-
 const READINGS: &[Reading] = &[
-    Reading { name: "default", meaning: "the default reading", ..PLAIN },
+    Reading { name: "default", meaning: "the default reading", ..Reading::PLAIN },
     Reading {
         name: "ranks-by-part",
         meaning: "processors numbered part by part",
         set: &[("ranks", "parts")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "gabl-unturned",
         meaning: "GABL turns nothing",
         instead: &[("gabl", "gabl:turn=none")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "gabl-turns-first",
         meaning: "GABL turns the request, not its parts",
         instead: &[("gabl", "gabl:turn=first")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "gabl-turns-parts",
         meaning: "GABL turns the parts, not the request",
         instead: &[("gabl", "gabl:turn=parts")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "gabl-last-side",
         meaning: "of equal sides GABL shrinks the last",
         instead: &[("gabl", "gabl:tie=last")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "gabl-largest",
         meaning: "GABL takes the largest free submesh each time",
         instead: &[("gabl", "gabl:shape=largest")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "blocking",
         meaning: "one message of each processor in flight; all-to-all in rounds with barriers",
         set: &[("sending", "blocking")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "pipelined",
         meaning: "messages queue at their sources; all-to-all in rounds with barriers",
         set: &[("sending", "pipelined")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "blocking-free",
         meaning: "one message of each processor in flight, rounds without barriers",
         set: &[("sending", "blocking"), ("rounds", "free")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "pipelined-free",
         meaning: "messages queue at their sources, rounds without barriers",
         set: &[("sending", "pipelined"), ("rounds", "free")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "from-zero",
         meaning: "destinations 0, 1, 2, ...",
         instead: &[("one-to-all", "one-to-all:from-zero"), ("all-to-all", "all-to-all:from-zero")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "in-turn",
         meaning: "all-to-all: one processor's messages, then the next one's",
         instead: &[("all-to-all", "all-to-all:senders=in-turn")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "from-zero-in-turn",
@@ -126,25 +123,25 @@ const READINGS: &[Reading] = &[
             ("one-to-all", "one-to-all:from-zero"),
             ("all-to-all", "all-to-all:from-zero:senders=in-turn"),
         ],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "rounded",
         meaning: "the number of messages rounded to the nearest",
         set: &[("service", "messages:5:rounding=nearest")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "rounded-up",
         meaning: "the number of messages rounded up",
         set: &[("service", "messages:5:rounding=up")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "rank-quota",
         meaning: "all-to-all: 5 messages of each processor, one of the job in flight",
         instead: &[("all-to-all", "all-to-all:quota=rank")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "rank-quota-blocking",
@@ -162,44 +159,49 @@ const READINGS: &[Reading] = &[
         name: "released-when-passed",
         meaning: "a channel is free when the tail has passed, buffers of 2 flits",
         set: &[("engine", "flit"), ("release", "passed"), ("buffer", "2")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
-    Reading { name: "buffer-2", meaning: "buffers of 2 flits", set: &[("buffer", "2")], ..PLAIN },
+    Reading {
+        name: "buffer-2",
+        meaning: "buffers of 2 flits",
+        set: &[("buffer", "2")],
+        ..Reading::PLAIN
+    },
     Reading {
         name: "buffer-8",
         meaning: "buffers of a whole message",
         set: &[("buffer", "8")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "t_s-with-move",
         meaning: "the 3 cycles of t_s include the move to the next node",
         set: &[("routing-delay", "2")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "ff-by-columns",
         meaning: "FF scans column by column",
         instead: &[("ff", "ff:scan=yx")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "ff-from-above",
         meaning: "FF scans from the opposite corner",
         instead: &[("ff", "ff:scan=-x-y")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "ff-turns",
         meaning: "FF turns requests, too",
         instead: &[("ff", "ff:turn=all")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "random-pairs",
         meaning: "all-to-all: each message from a random processor to a random other one",
         instead: &[("all-to-all", "random")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "random-pipelined",

@@ -63,46 +63,43 @@ pub(in crate::papers) const ALTERNATIVES: Alternatives = Alternatives {
     readings: READINGS,
 };
 
-/// A reading that changes nothing yet.
-const PLAIN: Reading = Reading { name: "", meaning: "", set: &[], instead: &[] };
-
 const READINGS: &[Reading] = &[
-    Reading { name: "default", meaning: "the default reading", ..PLAIN },
+    Reading { name: "default", meaning: "the default reading", ..Reading::PLAIN },
     Reading {
         name: "ranks-by-part",
         meaning: "processors numbered part by part",
         set: &[("ranks", "parts")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "pipelined",
         meaning: "messages queue at their sources",
         set: &[("sending", "pipelined")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "pipelined-by-part",
         meaning: "pipelined and ranks-by-part",
         set: &[("sending", "pipelined"), ("ranks", "parts")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "sequential",
         meaning: "one message of the job in flight",
         set: &[("sending", "sequential")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "barriers",
         meaning: "a round starts when the one before is delivered",
         set: &[("rounds", "barrier")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "from-zero",
         meaning: "all-to-all: destinations 0, 1, 2, ...",
         instead: &[("all-to-all", "all-to-all:from-zero")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "from-zero-pipelined",
@@ -114,36 +111,36 @@ const READINGS: &[Reading] = &[
         name: "guarantee",
         meaning: "NAS grants the nearest nodes where the connected ones are too few",
         instead: &[("nas", "nas:guarantee")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "right-up",
         meaning: "NAS: neighbours at x + 1 and y + 1 only, as printed",
         instead: &[("nas", "nas:right-up")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "lssa-unturned",
         meaning: "LSSA tries one orientation of its pieces",
         instead: &[("lssa", "lssa:turn=none")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "ff-turns",
         meaning: "FF turns requests, too",
         instead: &[("ff", "ff:turn=all")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "buffer-8",
         meaning: "buffers of a whole message",
         set: &[("buffer", "8")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
     Reading {
         name: "released-when-passed",
         meaning: "a channel is free when the tail has passed, buffers of 2 flits",
         set: &[("engine", "flit"), ("release", "passed"), ("buffer", "2")],
-        ..PLAIN
+        ..Reading::PLAIN
     },
 ];

@@ -1,5 +1,7 @@
 //! `pavior plot`: drawings of results, jobs and placements, without simulation.
 
+mod filter;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -16,18 +18,21 @@ use crate::{files, input, store};
 pub(crate) fn run(args: &PlotArgs) -> Result<(), Fault> {
     let first = &args.inputs[0];
     if first.is_dir() {
+        no_filter(args)?;
         return args.inputs.iter().try_for_each(|directory| of_directory(directory, args));
     }
     let mut head = String::new();
     files::open(first)?.read_line(&mut head).map_err(|_| unknown(first))?;
     let head = head.trim_start_matches('\u{feff}').trim();
     if head.starts_with('{') {
+        no_filter(args)?;
         return of_placements(first, args);
     }
     let columns: Vec<&str> = head.split(',').collect();
     if columns.contains(&"metric") && columns.contains(&"mean") {
         of_results(first, args)
     } else if columns.contains(&"job_id") {
+        no_filter(args)?;
         of_jobs(args)
     } else {
         Err(unknown(first))
@@ -75,7 +80,15 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Fault> {
 /// A chart of a table of results.
 fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
     one_input(args)?;
-    let table = Table::from_csv(files::open(path)?).map_err(|error| wrong(path, error))?;
+    let mut table = Table::from_csv(files::open(path)?).map_err(|error| wrong(path, error))?;
+    let mut conditions = Vec::new();
+    if let Some(typed) = &args.chart.filter {
+        conditions = filter::read(typed, &table)?;
+        filter::keep(&mut table, &conditions);
+        if table.rows.is_empty() {
+            return Err(wrong(path, format!("no point is left by --filter {typed}")));
+        }
+    }
     let varies = |parameter: &&Parameter| {
         let value = |row| table.value(row, &parameter.column());
         table.rows.windows(2).any(|pair| value(&pair[0]) != value(&pair[1]))
@@ -97,10 +110,14 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
         return Err(Fault::option("--y", y, 0, &bad));
     }
     let (x_log, y_log) = logarithmic(args)?;
+    let usual = || {
+        let (x, y) = (x.name.replace('-', " "), y.replace('_', " "));
+        format!("{y} by {x}{}", filter::words(&conditions))
+    };
     let series = varying.iter().rev().filter(|one| one.name != x.name);
     let figure = Figure {
         name: "figure".into(),
-        title: args.title.clone().unwrap_or_default(),
+        title: args.title.clone().unwrap_or_else(usual),
         x: parameters::index(x.name),
         y: y.to_string(),
         series: series.map(|parameter| parameters::index(parameter.name)).collect(),
@@ -109,7 +126,30 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
         y_axis: Axis { label: None, logarithmic: y_log },
         labels: Vec::new(),
     };
-    write_chart(args, &report::draw(&figure, &table))
+    let chart = report::draw(&figure, &table);
+    write_chart(args, &chart)?;
+    if chart.series.len() > Chart::TOLD_APART {
+        eprintln!("{}", crowded(&chart, &figure, &table));
+    }
+    Ok(())
+}
+
+/// What to do where there are too many series.
+fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
+    let names: Vec<&str> = figure.series.iter().map(|&one| parameters::ALL[one].name).collect();
+    let example = figure.series.last().and_then(|&last| {
+        let parameter = &parameters::ALL[last];
+        let value = table.value(table.rows.first()?, &parameter.column())?;
+        Some(format!(", such as {}={value}", parameter.name))
+    });
+    format!(
+        "note: {} series, but colours and marks tell only {} apart; they differ in {}: choose some \
+         with --filter{}",
+        chart.series.len(),
+        Chart::TOLD_APART,
+        names.join(", "),
+        example.unwrap_or_default()
+    )
 }
 
 /// The distribution of a column of one or more `jobs.csv`.
@@ -169,6 +209,16 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
         report::schedule(title, &grid, &placed, (options.from, options.to), &options.unit)
     };
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
+}
+
+/// Says so where `--filter` would do nothing.
+fn no_filter(args: &PlotArgs) -> Result<(), Fault> {
+    match args.chart.filter {
+        None => Ok(()),
+        Some(_) => {
+            Err(Fault::usage("--filter chooses points of a table of results: draw a results.csv"))
+        }
+    }
 }
 
 fn one_input(args: &PlotArgs) -> Result<(), Fault> {

@@ -1,0 +1,90 @@
+//! `--filter` of results: the points that are drawn.
+
+use pavior_experiments::Table;
+use pavior_experiments::parameters::{self, Parameter};
+use pavior_kernel::{BadName, unknown_name};
+
+use crate::fault::Fault;
+use crate::input;
+
+/// Parameters, as indices of [`parameters::ALL`], each with the values of which a point has one.
+pub(super) type Conditions = Vec<(usize, Vec<String>)>;
+
+/// Reads `sides=uniform,strategy=ff,tff`: a parameter that is named again, and a part that names none,
+/// add a value.
+pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Fault> {
+    let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
+    let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
+    let mut starts: Vec<usize> = parts.map(|(at, _)| at).collect();
+    starts.push(typed.len() + 1);
+    let mut all = Conditions::new();
+    for pair in starts.windows(2) {
+        let (index, values) = condition(&typed[pair[0]..pair[1] - 1], table)
+            .map_err(|bad| Fault::option("--filter", typed, pair[0], &bad))?;
+        match all.iter_mut().find(|(other, _)| *other == index) {
+            Some((_, known)) => known.extend(values),
+            None => all.push((index, values)),
+        }
+    }
+    Ok(all)
+}
+
+fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
+    let Some((key, values)) = text.split_once('=') else {
+        let reason = format!("`{text}` is no condition: write sides=uniform,load=2");
+        return Err(BadName { reason, span: 0..text.len() });
+    };
+    let Some(index) = parameters::ALL.iter().position(|parameter| parameter.is_called(key)) else {
+        let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
+        return Err(unknown_name("parameter", key, &known));
+    };
+    let parameter = &parameters::ALL[index];
+    let column = parameter.column();
+    if !table.columns.contains(&column) {
+        let reason = format!("these results have no column `{column}`");
+        return Err(BadName { reason, span: 0..key.len() });
+    }
+    let mut known: Vec<&str> =
+        table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
+    known.sort_unstable();
+    known.dedup();
+    // Some values have commas of their own, such as the boxes of a still state.
+    if known.contains(&values) {
+        return Ok((index, vec![values.to_string()]));
+    }
+    let within = |(at, part)| {
+        value(parameter, part, &known).map_err(|bad| {
+            let at = key.len() + 1 + at;
+            BadName { span: bad.span.start + at..bad.span.end + at, ..bad }
+        })
+    };
+    Ok((index, input::parts(values).map(within).collect::<Result<_, _>>()?))
+}
+
+/// A value as the table has it.
+fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
+    let canonical = (parameter.read)(typed).unwrap_or_else(|_| typed.to_string());
+    if known.contains(&canonical.as_str()) {
+        return Ok(canonical);
+    }
+    Err(unknown_name(parameter.name, typed, known))
+}
+
+/// Leaves the points that meet all conditions.
+pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
+    let meets = |values: &[String], (index, wanted): &(usize, Vec<String>)| {
+        let column = parameters::ALL[*index].column();
+        let at = table.columns.iter().position(|name| *name == column);
+        at.is_some_and(|at| wanted.contains(&values[at]))
+    };
+    table.rows.retain(|row| conditions.iter().all(|one| meets(&row.values, one)));
+}
+
+/// The conditions in words, each after a comma.
+pub(super) fn words(conditions: &Conditions) -> String {
+    let word = |(index, values): &(usize, Vec<String>)| {
+        let name = parameters::ALL[*index].name.replace('-', " ");
+        format!(", {name} {}", values.join(" or "))
+    };
+    conditions.iter().map(word).collect()
+}

@@ -1,0 +1,154 @@
+//! `pavior reproduce all`, killed at every stage and resumed: the same statements, figures and tables.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use pavior_experiments::{Entry, Policy, Sample, papers};
+
+use crate::good;
+
+const ALL: [&str; 5] = ["reproduce", "all", "--quick", "--resume", "--out"];
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn start(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_pavior"))
+        .args(arguments)
+        .args(["--threads", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Kills a run (SIGKILL: nothing is tidied up) as soon as a file has at least so many bytes. Whether
+/// it was killed before it came to its end.
+fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
+    let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
+    while !there() {
+        if let Some(end) = run.try_wait().unwrap() {
+            assert!(end.success(), "it ended by itself: {end}");
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    run.kill().unwrap();
+    !run.wait().unwrap().success()
+}
+
+/// As if a paper whose runs are long had been run: every replication is kept, all with the same
+/// numbers.
+fn keep_made_up(paper: &str, directory: &Path) {
+    let journal = directory.join("journal");
+    let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
+    assert!(kill_when(run, &journal, 0), "it was over before its journal was seen");
+    let paper = papers::ALL.iter().find(|one| one.name == paper).unwrap();
+    let experiment = paper.specification(true);
+    let sample = Sample {
+        values: vec![Some(1.0); experiment.metrics.len()],
+        arrived: 1000,
+        waiting: 0,
+        rejected: 0,
+        rejected_set: 0,
+        allocation_ns: experiment.timing.then_some(1.0),
+    };
+    let mut lines = String::new();
+    for point in 0..experiment.points.len() {
+        let (Policy::Fixed(runs) | Policy::Precision { least: runs, .. }) =
+            experiment.policy_at(point);
+        for replication in 0..runs {
+            lines += &Entry { point, replication, sample: sample.clone() }.line();
+            lines.push('\n');
+        }
+    }
+    std::fs::write(journal, lines).unwrap();
+}
+
+/// Every file by its name, without what is measured: files that hold measured times are empty here,
+/// and such rows are left out of the statements.
+fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
+    let mut timed: Vec<String> =
+        ["timings.csv", "run.json", "report.html", "statements.md"].map(String::from).to_vec();
+    for paper in papers::ALL {
+        let figures = paper.specification(true).figures.into_iter();
+        let figures = figures.filter(|figure| figure.y == "allocation_ns");
+        let files =
+            figures.flat_map(|figure| ["svg", "vl.json"].map(|end| (figure.name.clone(), end)));
+        timed.extend(files.map(|(name, end)| format!("{}/{name}.{end}", paper.name)));
+    }
+    let mut files = BTreeMap::new();
+    let mut folders = vec![String::new()];
+    while let Some(within) = folders.pop() {
+        for entry in std::fs::read_dir(folder.join(&within)).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{within}{}", entry.file_name().to_str().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(name + "/");
+            } else if timed.iter().any(|end| name.ends_with(end)) {
+                files.insert(name, String::new());
+            } else {
+                let mut bytes = std::fs::read_to_string(entry.path()).unwrap();
+                if name.ends_with("statements.csv") {
+                    bytes = without_times(&bytes);
+                }
+                files.insert(name, bytes);
+            }
+        }
+    }
+    files
+}
+
+fn without_times(statements: &str) -> String {
+    let timed = |line: &&str| ["T1,", "T6@", "M3@order-64,"].iter().any(|id| line.starts_with(id));
+    statements
+        .lines()
+        .filter(|line| !timed(line))
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
+#[test]
+fn all_papers_killed_and_resumed_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
+    for out in [&whole, &killed] {
+        for paper in ["gabl", "nas"] {
+            keep_made_up(paper, &out.join(paper));
+        }
+    }
+    good(&[&ALL[..], &[text(&whole)]].concat());
+    // While a paper is run, while its files are written, between papers, before the last page.
+    let moments = [
+        ("tbl/journal", 1),
+        ("tbl/journal", 9000),
+        ("tbl/results.csv", 0),
+        ("gabl/results.csv", 0),
+        ("nas/report.html", 0),
+        ("mfa/journal", 1),
+        ("mfa/statements.csv", 0),
+        ("statements.csv", 0),
+    ];
+    let mut kills = 0;
+    for (file, bytes) in moments {
+        let run = start(&[&ALL[..], &[text(&killed)]].concat());
+        kills += i32::from(kill_when(run, &killed.join(file), bytes));
+    }
+    eprintln!("killed {kills} times");
+    assert!(kills > 0, "it was never killed in time");
+    let printed = good(&[&ALL[..], &[text(&killed), "--format", "csv"]].concat());
+    let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
+    assert_eq!(printed, read(&killed));
+    // The report of all papers has what each paper's own has.
+    let own = papers::ALL.iter().map(|paper| read(&killed.join(paper.name)));
+    let rows: Vec<String> =
+        own.flat_map(|own| own.lines().skip(1).map(String::from).collect::<Vec<_>>()).collect();
+    assert_eq!(printed.lines().skip(1).collect::<Vec<_>>(), rows);
+    let (whole, killed) = (unmeasured(&whole), unmeasured(&killed));
+    assert_eq!(whole.keys().collect::<Vec<_>>(), killed.keys().collect::<Vec<_>>());
+    for (name, bytes) in &whole {
+        assert!(killed[name] == *bytes, "{name} differs");
+    }
+}
