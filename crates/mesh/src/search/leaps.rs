@@ -153,7 +153,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     /// The answer, and the number of steps.
     #[inline(always)]
     pub(super) fn run(&self) -> (Found, u32) {
-        let Leaps { grid, busy, shape, region: Region { first, last }, budget } = self;
+        let Leaps { grid, busy, shape, region: Region { first, last, .. }, budget } = self;
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let (along_x, along_y, along_z) = (forbidden(0), forbidden(1), forbidden(2));

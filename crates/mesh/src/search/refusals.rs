@@ -32,7 +32,7 @@ const KEPT: usize = 4;
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     asked: Asked,
-    /// A box around all that was released since.
+    /// A box around all that was released since; on a ring it may pass the end.
     released: Option<Cuboid>,
 }
 
@@ -100,9 +100,8 @@ impl Refusals {
     pub(super) fn released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         for kept in &mut self.kept {
             let Some(refusal) = kept else { continue };
-            let straight = straight(grid, cuboid);
             let released =
-                refusal.released.map_or(straight, |released| around(&released, &straight));
+                refusal.released.map_or(*cuboid, |released| around(grid, &released, cuboid));
             // A search of half the machine is no better than one of all of it.
             if u64::from(released.volume()) * 2 > u64::from(grid.nodes()) {
                 *kept = None;
@@ -125,22 +124,25 @@ impl Refusal {
     }
 }
 
-/// The box, or the whole of an axis on which it passes the end.
-fn straight(grid: &Grid, cuboid: &Cuboid) -> Cuboid {
-    let mut straight = *cuboid;
+/// A small box around two.
+fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
+    let mut both = *a;
     for axis in 0..3 {
         let n = grid.side(axis);
-        if u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]) > u32::from(n) {
-            (straight.base[axis], straight.sides[axis]) = (0, n);
-        }
+        let [one, other] = [a, b].map(|cuboid| (cuboid.base[axis], cuboid.sides[axis]));
+        // From the base of one until both have ended, going round if need be.
+        let from = |first: (u16, u16), second: (u16, u16)| {
+            let ahead =
+                if second.0 >= first.0 { second.0 - first.0 } else { second.0 + (n - first.0) };
+            (first.0, first.1.max(ahead.saturating_add(second.1)))
+        };
+        let (base, side) = match (from(one, other), from(other, one)) {
+            _ if !grid.wraps(axis) && one.0 <= other.0 => from(one, other),
+            _ if !grid.wraps(axis) => from(other, one),
+            (one, other) if one.1 <= other.1 => one,
+            (_, other) => other,
+        };
+        (both.base[axis], both.sides[axis]) = if side < n { (base, side) } else { (0, n) };
     }
-    straight
-}
-
-/// The smallest box around two that pass no end.
-fn around(a: &Cuboid, b: &Cuboid) -> Cuboid {
-    let base = std::array::from_fn(|axis| a.base[axis].min(b.base[axis]));
-    let end = |one: &Cuboid, axis: usize| one.base[axis] + one.sides[axis];
-    let sides = std::array::from_fn(|axis| end(a, axis).max(end(b, axis)) - base[axis]);
-    Cuboid::new(base, sides)
+    both
 }

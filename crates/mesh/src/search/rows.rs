@@ -131,8 +131,9 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let runs = RunsAlongX::new(*grid, a, mask);
         let most = group::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
-        while z <= region.last[2] {
-            let planes = (region.last[2] - z + 1).min(most);
+        while let Some((from, planes)) = region.planes(z) {
+            z = from;
+            let planes = planes.min(most);
             let count = usize::from(planes) * stride;
             let needed = usize::from(planes) + usize::from(c) - 1;
             // Passes read and write whole vectors.

@@ -15,8 +15,15 @@ impl Dice {
 /// Each way alone, and all together.
 fn ways() -> Vec<Ways> {
     let all = Ways::default();
-    let plain =
-        Ways { cube: false, leaps: false, rows: false, memory: false, vectors: false, wide: false };
+    let plain = Ways {
+        cube: false,
+        leaps: false,
+        rows: false,
+        memory: false,
+        vectors: false,
+        wide: false,
+        corners: false,
+    };
     let mut ways = vec![all, plain];
     for vectors in [false, true] {
         ways.push(Ways { vectors, cube: true, ..plain });
@@ -27,6 +34,8 @@ fn ways() -> Vec<Ways> {
         ways.push(Ways { vectors, rows: true, memory: true, ..plain });
         ways.push(Ways { vectors, leaps: true, memory: true, ..plain });
         ways.push(Ways { vectors, leaps: true, rows: true, ..plain });
+        ways.push(Ways { vectors, corners: true, ..plain });
+        ways.push(Ways { vectors, corners: true, rows: true, memory: true, ..plain });
     }
     ways
 }
@@ -104,6 +113,9 @@ const CASES: &[Case] = &[
     ([2, 3, 40], [false, false, true], 20, 25),
     ([130, 2, 2], [false; 3], 60, 25),
     ([1, 1, 30], [false, false, true], 12, 8),
+    ([11, 9, 10], [true; 3], 11, 16),
+    ([9, 12, 8], [true, false, true], 9, 16),
+    ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
 ];
 

@@ -29,7 +29,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     contiguous: true,
     turns: false,
     options: &[SEARCH, TURN_OFF, SCAN],
-    variants: &["", "plain", "leaps", "rows", "turn=all", "scan=yx", "scan=x-y"],
+    variants: &["", "plain", "corners", "leaps", "rows", "turn=all", "scan=yx", "scan=x-y"],
     supports: ANY_GRID,
     claim,
     build,

@@ -18,7 +18,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
     contiguous: true,
     turns: true,
     options: &[SEARCH, TURN_ON, ff::SCAN],
-    variants: &["", "plain", "leaps", "rows", "scan=yzx"],
+    variants: &["", "plain", "corners", "leaps", "rows", "scan=yzx"],
     supports: ANY_GRID,
     claim: ff::claim,
     build: ff::build,

@@ -9,16 +9,16 @@ use crate::{Placement, Work};
 /// The option `search`.
 pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
-    values: Values::OneOf(&["engine", "plain", "leaps", "rows"]),
+    values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
-    meaning: "the exact engine, the literature's search, or one of the engine's two searches \
+    meaning: "the exact engine, the literature's search, or one of the engine's searches \
               alone; the answers are the same",
     bare: true,
 };
 
 /// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
 /// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
-/// [`BoxSearch`]; `leaps` and `rows` are its two searches, each alone and without memory. Scan orders
+/// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory. Scan orders
 /// other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
 #[derive(Clone)]
 pub(in crate::strategies) enum BaseSearch {
@@ -36,11 +36,18 @@ pub(in crate::strategies) fn asked_by_count(nodes: u32) -> Asked {
 impl BaseSearch {
     /// The search that the options name, for strategies that keep to a scan order.
     pub(in crate::strategies) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
-        let alone =
-            Ways { cube: false, leaps: false, rows: false, memory: false, ..Ways::default() };
+        let alone = Ways {
+            cube: false,
+            corners: false,
+            leaps: false,
+            rows: false,
+            memory: false,
+            ..Ways::default()
+        };
         let ways = match options.get("search") {
             "plain" => return BaseSearch::Plain(PrefixSums::new(grid)),
             _ if !scan.is_row_major() => return BaseSearch::Set(BaseSet::new(grid)),
+            "corners" => Ways { corners: true, ..alone },
             "leaps" => Ways { leaps: true, ..alone },
             "rows" => Ways { rows: true, ..alone },
             _ => Ways::default(),

@@ -1,0 +1,293 @@
+//! The first free base among a handful of busy boxes: one look at every place where it can be.
+//!
+//! The first free base stands, on each axis, at 0 or right behind a busy box: the base before it on
+//! that axis is an earlier one, hence forbidden, by a box that ends there. So m boxes leave m + 1
+//! candidates an axis, the same for every shape. A box forbids a candidate to a shape with side a
+//! exactly if the gap from the candidate to the box is less than a (0 inside it, going round on a
+//! ring, none behind it on a line):
+//!
+//! ```text
+//!   0       4         9            Behind A, at 4: B is 5 ahead, and forbids it to sides over 5.
+//!   . A A A . . . . . B B .        A is behind it on a line and forbids nothing; on a ring of 12
+//!           |<-- 5 -->|            it is 9 ahead.
+//! ```
+//!
+//! Boxes come in groups of eight, a bit of a byte each, so that who forbids a candidate is a byte for
+//! each group. A base is free if the bytes of its three coordinates share no bit. All bases of a
+//! shape are tested without a branch: for each candidate along z, vectors of the candidates along x
+//! for one along y, or with a single group for two.
+//!
+//! Exact, in row-major order, on lines and rings alike. O(m^3 / 16) vector operations a shape.
+
+use bytemuck::cast;
+use wide::{i8x16, i16x8, i16x16, u8x16};
+
+use super::busy::{Busy, Group};
+use crate::{Cuboid, Grid, Point, Sides};
+
+/// No gap: the box lies behind. Greater than every side.
+const NEVER: i16 = i16::MAX;
+
+/// Who forbids each candidate: by group of boxes, the bytes of up to 8 G candidates.
+type Bytes<const G: usize> = [[u64; G]; G];
+
+/// A word that is not worth remembering: everybody forbids everything.
+const NOT_KNOWN: u64 = u64::MAX;
+
+/// The candidates on an axis.
+#[derive(Clone, Copy, Debug)]
+struct Axis<const G: usize> {
+    /// Where they are: behind each box, and at 0 in the lanes that have none.
+    at: [i16x8; G],
+    /// From each candidate to each box, by candidate.
+    gaps: [[[i16x8; G]; Busy::LANES]; G],
+    /// From each candidate to the end of the line; more than any side on a ring.
+    room: [i16x8; G],
+}
+
+impl<const G: usize> Axis<G> {
+    /// The first C candidates, which are all there are and perhaps the one at 0 again.
+    #[inline(always)]
+    fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
+        if grid.wraps(axis) {
+            Axis::on_ring::<C>(splat(grid.side(axis)), axis, groups)
+        } else {
+            Axis::on_line::<C>(splat(grid.side(axis)), axis, groups)
+        }
+    }
+
+    #[inline(always)]
+    fn on_ring<const C: usize>(n: i16x8, axis: usize, groups: &[Group; G]) -> Axis<G> {
+        let mut at = [i16x8::ZERO; G];
+        for g in 0..G {
+            let [bases, sides] = groups[g][axis];
+            let end = bases + sides;
+            at[g] = end - (n & !end.simd_lt(n));
+        }
+        let mut gaps = [[[i16x8::ZERO; G]; Busy::LANES]; G];
+        for index in 0..C {
+            let (half, lane) = (index / Busy::LANES, index % Busy::LANES);
+            let from = i16x8::splat(at[half].as_array()[lane]);
+            for g in 0..G {
+                let [bases, sides] = groups[g][axis];
+                let ahead = bases - from;
+                let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
+                gaps[half][lane][g] = (ahead & !ahead.simd_gt(n - sides)) | never(sides);
+            }
+        }
+        Axis { at, gaps, room: [i16x8::splat(NEVER); G] }
+    }
+
+    #[inline(always)]
+    fn on_line<const C: usize>(n: i16x8, axis: usize, groups: &[Group; G]) -> Axis<G> {
+        let (mut at, mut room) = ([i16x8::ZERO; G], [i16x8::ZERO; G]);
+        for g in 0..G {
+            let [bases, sides] = groups[g][axis];
+            at[g] = bases + sides;
+            room[g] = n - at[g];
+        }
+        let mut gaps = [[[i16x8::ZERO; G]; Busy::LANES]; G];
+        for index in 0..C {
+            let (half, lane) = (index / Busy::LANES, index % Busy::LANES);
+            let from = i16x8::splat(at[half].as_array()[lane]);
+            for g in 0..G {
+                let [bases, sides] = groups[g][axis];
+                let ahead = bases - from;
+                gaps[half][lane][g] = ahead.max(i16x8::ZERO) | never(ahead + sides);
+            }
+        }
+        Axis { at, gaps, room }
+    }
+
+    /// Who forbids each of the first candidates to a side. Those too near to the end of a line are
+    /// the one at 0 once more, which is number `count`.
+    #[inline(always)]
+    fn forbidden<const C: usize>(&self, side: u16, count: usize) -> Bytes<G> {
+        let side = splat(side);
+        let mut bytes = [[0; G]; G];
+        for g in 0..G {
+            for half in 0..G {
+                // Lanes that are not looked at are forbidden by all.
+                let lanes = C.saturating_sub(half * Busy::LANES).min(Busy::LANES);
+                let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
+                for pair in 0..lanes / 2 {
+                    let covers = |lane: usize| self.gaps[half][lane][g].simd_lt(side);
+                    let covered = narrow(covers(2 * pair), covers(2 * pair + 1));
+                    word |= u64::from(covered.to_bitmask()) << (16 * pair);
+                }
+                bytes[g][half] = word;
+            }
+            let at_zero = spread(&bytes[g], count);
+            for half in 0..G {
+                let too_far = narrow(self.room[half].simd_lt(side), i16x8::ZERO);
+                let [too_far, _]: [u64; 2] = cast(too_far);
+                bytes[g][half] = (bytes[g][half] & !too_far) | (at_zero & too_far);
+            }
+        }
+        bytes
+    }
+}
+
+/// No gap to a box that has no nodes, or none ahead.
+#[inline(always)]
+fn never(nodes: i16x8) -> i16x8 {
+    i16x8::splat(NEVER) & !nodes.simd_gt(i16x8::ZERO)
+}
+
+/// Lanes of all ones or zeros, half as wide.
+#[inline(always)]
+fn narrow(low: i16x8, high: i16x8) -> i8x16 {
+    i8x16::from_i16x16_saturate(cast::<[i16x8; 2], i16x16>([low, high]))
+}
+
+#[inline(always)]
+fn splat(value: u16) -> i16x8 {
+    i16x8::splat(value as i16)
+}
+
+/// A byte, eight times.
+#[inline(always)]
+fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
+    (bytes[index / 8] >> (8 * (index % 8)) & 0xff) * 0x0101_0101_0101_0101
+}
+
+/// A search among boxes in G groups, 1 or 2, on a grid whose sides are at most
+/// [`leaps::LONGEST`](super::leaps::LONGEST).
+///
+/// It looks at C candidates an axis, an even number and more than there are boxes, so that their
+/// rows along x fill R = C G / 2 vectors; and at Z along z, which is C, or 1 on a flat grid.
+pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
+    grid: Grid,
+    axes: [Axis<G>; 3],
+    count: usize,
+}
+
+impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, R, C, Z> {
+    /// Rows to a vector.
+    const ROWS: usize = 2 / G;
+
+    /// The candidates among the first `count` boxes.
+    #[inline(always)]
+    pub(super) fn new(grid: Grid, groups: &[Group; G], count: usize) -> Corners<G, R, C, Z> {
+        let axis = |axis: usize| Axis::new::<C>(&grid, axis, groups);
+        Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
+    }
+
+    /// The first free base of the first of the shapes that has one.
+    #[inline(always)]
+    pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
+        // The orientations of a shape have three sides among them, each on each axis.
+        let sides = shapes.first().copied().unwrap_or_default();
+        let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
+        shapes.iter().find_map(|&shape| {
+            if !self.grid.fits(shape) {
+                return None;
+            }
+            let mut bytes = [[[0; G]; G]; 3];
+            for axis in 0..3 {
+                let side = shape[axis];
+                let find = || self.axes[axis].forbidden::<C>(side, self.count);
+                bytes[axis] = match sides.iter().position(|&other| other == side) {
+                    None => find(),
+                    Some(index) => {
+                        let known = &mut known[axis][index];
+                        if known[0][0] == NOT_KNOWN {
+                            *known = find();
+                        }
+                        *known
+                    }
+                };
+            }
+            self.base(shape, bytes)
+        })
+    }
+
+    /// The first free base of a shape, given who forbids what.
+    #[inline(always)]
+    fn base(&self, shape: Sides, [x, y, z]: [Bytes<G>; 3]) -> Option<Cuboid> {
+        let mut rows = [[u8x16::ZERO; G]; R];
+        for row in 0..R {
+            let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
+            for g in 0..G {
+                let [low, high] = [spread(&y[g], first), spread(&y[g], last)];
+                rows[row][g] = cast([x[g][0] & low, x[g][G - 1] & high]);
+            }
+        }
+        let mut somewhere = u8x16::ZERO;
+        for plane in 0..Z {
+            let crossing = self.crossing(&z, plane);
+            for row in &rows {
+                somewhere |= free(row, &crossing);
+            }
+        }
+        if somewhere.to_bitmask() == 0 {
+            return None;
+        }
+        Some(Cuboid::new(self.first_of(&rows, &z), shape))
+    }
+
+    /// The boxes that forbid a candidate along z, in all lanes.
+    #[inline(always)]
+    fn crossing(&self, z: &Bytes<G>, plane: usize) -> [u8x16; G] {
+        let plane = if Z == 1 { self.count } else { plane };
+        let mut crossing = [u8x16::ZERO; G];
+        for g in 0..G {
+            crossing[g] = cast([spread(&z[g], plane); 2]);
+        }
+        crossing
+    }
+
+    /// The first of the bases, of which there is one.
+    #[inline(always)]
+    fn first_of(&self, rows: &[[u8x16; G]; R], z: &Bytes<G>) -> Point {
+        let mut planes = 0;
+        for plane in 0..Z {
+            let crossing = self.crossing(z, plane);
+            let mut somewhere = u8x16::ZERO;
+            for row in rows {
+                somewhere |= free(row, &crossing);
+            }
+            planes |= u32::from(somewhere.to_bitmask() != 0) << plane;
+        }
+        let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes) };
+        let crossing = self.crossing(z, plane);
+        // The free candidates along x, a bit each, by candidate along y.
+        let mut bases = [0; 16];
+        let mut open = 0;
+        for row in 0..C {
+            let (vector, part) = (row / Self::ROWS, row % Self::ROWS);
+            let bits = free(&rows[vector], &crossing).to_bitmask();
+            bases[row] = bits >> (8 * part) & (0xffff >> (8 * (Self::ROWS - 1)));
+            open |= u32::from(bases[row] != 0) << row;
+        }
+        let (row, y) = self.least(1, open);
+        let (_, x) = self.least(0, bases[row]);
+        [x, y, base_z]
+    }
+
+    /// Which of some candidates comes first, and where it is; a bit for each, at least one. One too
+    /// near to the end of a line never does: the one at 0 is among them then.
+    #[inline(always)]
+    fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
+        let mut least = (0, u16::MAX);
+        while candidates != 0 {
+            let index = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let at = self.axes[axis].at[index / Busy::LANES].as_array()[index % Busy::LANES] as u16;
+            if at < least.1 {
+                least = (index, at);
+            }
+        }
+        least
+    }
+}
+
+/// The candidates of a vector that nobody forbids who crosses their plane.
+#[inline(always)]
+fn free<const G: usize>(row: &[u8x16; G], crossing: &[u8x16; G]) -> u8x16 {
+    let mut taken = row[0] & crossing[0];
+    for g in 1..G {
+        taken |= row[g] & crossing[g];
+    }
+    taken.simd_eq(u8x16::ZERO)
+}
