@@ -18,6 +18,7 @@
 //!   without the searches would be wrong: the engine puts off upkeep that only a search needs.)
 //! - `instructions`: by callgrind (`valgrind` must be installed), of `find` alone, per search; over
 //!   the first questions only where some strategy is slow. They do not depend on what else runs.
+//! - `torus over mesh`: the engine on both, each over 20,000 searches of its own churn.
 //! - The ratios are to the better of the plain strategies, over the questions that both answered:
 //!   above 1 is better than it. The strategies take turns, round after round.
 
@@ -78,6 +79,11 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// Searches of a case.
+const SEARCHES: usize = 2000;
+/// Searches where only the engine answers: enough for the mean of a few long ones.
+const MANY: usize = 20_000;
+
 /// What came out for a case; the first is the engine.
 struct Outcome {
     case: Case,
@@ -104,7 +110,7 @@ impl Outcome {
 fn run(case: Case, count: bool) -> Outcome {
     let selections: Vec<Selection> =
         case.strategies().iter().map(|name| name.parse().expect("written right")).collect();
-    let record = Record::new(case.grid, case.sides, &selections[0]);
+    let record = Record::new(case.grid, case.sides, &selections[0], SEARCHES);
     let measured = measure::all(&record, &selections);
     let first = measure::countable(&measured);
     let names = case.strategies().into_iter();
@@ -143,32 +149,32 @@ fn digits(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
-/// The engine on tori over the engine on meshes of the same sides.
-fn print_tori(outcomes: &[Outcome]) {
+/// The engine on a torus over the engine on the mesh of the same sides.
+fn print_torus(torus: &Case, count: bool) {
+    let engine: Selection = torus.strategies()[0].parse().expect("written right");
+    let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus is one");
+    let [a, b] = [torus.grid, mesh].map(|grid| {
+        let record = Record::new(grid, torus.sides, &engine, MANY);
+        let measured = measure::all(&record, std::slice::from_ref(&engine)).remove(0);
+        let name = torus.strategies()[0];
+        let counted = count.then(|| instructions::per_search(&record, name, MANY)).flatten();
+        (measured, counted)
+    });
+    let ratio = |of: fn(&Measured) -> f64| {
+        format!("{:.0} / {:.0} = {:.2}", of(&a.0), of(&b.0), of(&a.0) / of(&b.0))
+    };
+    let instructions = match (a.1, b.1) {
+        (Some(a), Some(b)) => format!("{a:.0} / {b:.0} = {:.2}", a / b),
+        _ => "-".to_string(),
+    };
     println!(
-        "\n| torus over mesh | mean | median | p99 | instructions |\n|---|---:|---:|---:|---:|"
+        "| {} {} | {} | {} | {} | {instructions} |",
+        torus.grid,
+        torus.sides,
+        ratio(|one| one.mean_ns),
+        ratio(|one| one.median_ns),
+        ratio(|one| one.p99_ns),
     );
-    for torus in outcomes.iter().filter(|one| one.case.grid.wraps(0)) {
-        let is_twin = |one: &&Outcome| {
-            let same = one.case.grid.sides() == torus.case.grid.sides();
-            same && one.case.group == torus.case.group
-                && one.case.sides == torus.case.sides
-                && !one.case.grid.wraps(0)
-        };
-        let Some(mesh) = outcomes.iter().find(is_twin) else { continue };
-        let [a, b] = [torus, mesh].map(|one| &one.measured[0]);
-        let instructions = match (torus.instructions[0], mesh.instructions[0]) {
-            (Some(a), Some(b)) => format!("{:.2}", a / b),
-            _ => "-".to_string(),
-        };
-        println!(
-            "| {} | {:.2} | {:.2} | {:.2} | {instructions} |",
-            torus.case.name(),
-            a.mean_ns / b.mean_ns,
-            a.median_ns / b.median_ns,
-            a.p99_ns / b.p99_ns
-        );
-    }
 }
 
 fn main() {
@@ -194,7 +200,10 @@ fn main() {
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let outcomes: Vec<Outcome> = cases.into_iter().map(|case| run(case, count)).collect();
-    print_tori(&outcomes);
+    println!("\n| torus over mesh | mean ns | median ns | p99 ns | instructions |");
+    println!("|---|---:|---:|---:|---:|");
+    let tori = outcomes.iter().filter(|one| one.case.grid.wraps(0));
+    tori.for_each(|torus| print_torus(&torus.case, count));
     let worst = outcomes.iter().filter_map(|one| Some((one.instruction_ratio(0)?, one)));
     if let Some((ratio, one)) = worst.min_by(|a, b| a.0.total_cmp(&b.0)) {
         println!(

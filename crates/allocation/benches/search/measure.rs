@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pavior_allocation::Selection;
 
-use crate::record::{Record, SEARCHES, Step, World};
+use crate::record::{Record, Step, World};
 
 const ROUNDS: usize = 7;
 /// A strategy answers as many questions a round as it can in this time, but at least some.
@@ -45,8 +45,9 @@ pub(crate) fn countable(measured: &[Measured]) -> usize {
         };
         one.singles.iter().take_while(fits).count()
     };
+    let one_record = measured.iter().map(|one| one.searches).max().unwrap_or(0);
     let most = measured.iter().map(within).min().unwrap_or(0);
-    [SEARCHES, 500, 100, 30].into_iter().find(|&count| count <= most).unwrap_or(LEAST)
+    [one_record, 500, 100, 30].into_iter().find(|&count| count <= most).unwrap_or(LEAST)
 }
 
 /// Measures the strategies in turn, round after round.
@@ -54,7 +55,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
     let overhead = median((0..1000).map(|_| nanoseconds(Instant::now().elapsed())).collect());
     let once = |selection, most| one_by_one(record, selection, most, overhead);
     let mut searches: Vec<usize> =
-        selections.iter().map(|selection| once(selection, SEARCHES).len()).collect();
+        selections.iter().map(|selection| once(selection, record.searches).len()).collect();
     let mut rounds = vec![Vec::new(); selections.len()];
     for _ in 0..ROUNDS {
         for (index, selection) in selections.iter().enumerate() {

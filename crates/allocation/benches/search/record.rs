@@ -7,9 +7,6 @@ use pavior_allocation::{Machine, Placement, Refusal, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 
-/// Searches of a case.
-pub(crate) const SEARCHES: usize = 2000;
-
 /// How sides are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sides {
@@ -60,11 +57,14 @@ pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) start: Vec<Cuboid>,
     pub(crate) steps: Vec<Step>,
+    /// The searches among the steps.
+    pub(crate) searches: usize,
 }
 
 impl Record {
-    /// Plays a churn near saturation, after one in which all jobs of a full machine have departed.
-    pub(crate) fn new(grid: Grid, sides: Sides, player: &Selection) -> Record {
+    /// Plays a churn near saturation, after one in which all jobs of a full machine have departed,
+    /// to the last of so many searches.
+    pub(crate) fn new(grid: Grid, sides: Sides, player: &Selection, most: usize) -> Record {
         let mut dice = Stream::new(1, 0, "search");
         let mut machine = Machine::new(grid, player, 1).expect("works everywhere");
         let mut draw =
@@ -73,7 +73,7 @@ impl Record {
         let (mut start, mut steps, mut full) = (None, Vec::new(), None);
         let mut searches = 0;
         let mut request = draw();
-        while searches < SEARCHES {
+        while searches < most {
             let answer =
                 machine.allocate(JobId(next), &request).map(|placement| placement.parts()[0]);
             if answer != Err(Refusal::TooFewFreeNodes) {
@@ -102,13 +102,14 @@ impl Record {
                 }
             }
         }
-        Record { grid, start: start.expect("searches are counted from then on"), steps }
+        let start = start.expect("searches are counted from then on");
+        Record { grid, start, steps, searches }
     }
 
     /// The share of searches that find nothing.
     pub(crate) fn refused_percent(&self) -> usize {
         let refused = self.steps.iter().filter(|step| matches!(step, Step::Search(_, false)));
-        refused.count() * 100 / SEARCHES
+        refused.count() * 100 / self.searches
     }
 
     /// Busy boxes at a search, on average.
@@ -121,7 +122,7 @@ impl Record {
                 Step::Give(_) => jobs -= 1,
             }
         }
-        sum as f64 / SEARCHES as f64
+        sum as f64 / self.searches as f64
     }
 }
 
