@@ -166,30 +166,38 @@ type Words = [u64x4; 2];
 /// By length less one: the bases of runs along z.
 #[inline(always)]
 fn runs_along_z(planes: &[u64; 2 * SIDE]) -> [Words; SIDE] {
-    let mut set = [u64x4::splat(u64::MAX); 2];
-    std::array::from_fn(|ahead| {
-        let four = |from: usize| -> [u64; 4] { *planes[from..].first_chunk().expect("sixteen") };
-        set[0] &= u64x4::new(four(ahead));
-        set[1] &= u64x4::new(four(ahead + 4));
-        set
-    })
+    let four = |from: usize| -> u64x4 {
+        let words: [u64; 4] = *planes[from..].first_chunk().expect("sixteen");
+        u64x4::new(words)
+    };
+    let mut runs = [[four(0), four(4)]; SIDE];
+    for ahead in 1..SIDE {
+        let [low, high] = runs[ahead - 1];
+        runs[ahead] = [low & four(ahead), high & four(ahead + 4)];
+    }
+    runs
 }
 
 #[inline(always)]
 fn meshes(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
-    for shift in along_x.iter().chain(along_y) {
-        set = set.map(|words| words & (words >> shift.ahead));
+    for shifts in [along_x, along_y] {
+        for shift in shifts {
+            set = [set[0] & (set[0] >> shift.ahead), set[1] & (set[1] >> shift.ahead)];
+        }
     }
     set
 }
 
 #[inline(always)]
 fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
-    for shift in along_x.iter().chain(along_y) {
-        let (kept, around) = (u64x4::splat(shift.kept), u64x4::splat(shift.around));
-        set = set.map(|words| {
-            words & (((words >> shift.ahead) & kept) | ((words << shift.back) & around))
-        });
+    for shifts in [along_x, along_y] {
+        for shift in shifts {
+            let (kept, around) = (u64x4::splat(shift.kept), u64x4::splat(shift.around));
+            let shifted = |words: u64x4| {
+                words & (((words >> shift.ahead) & kept) | ((words << shift.back) & around))
+            };
+            set = [shifted(set[0]), shifted(set[1])];
+        }
     }
     set
 }
@@ -197,9 +205,12 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 /// The first base under a mask, in the first planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Point> {
-    let set = set.map(|words| words & u64x4::splat(mask));
+    let anywhere = (set[0] | set[1]).to_array().into_iter().fold(0, |all, word| all | word);
+    if anywhere & mask == 0 {
+        return None;
+    }
     let words: [u64; SIDE] = bytemuck::cast(set);
-    let z = words[..planes].iter().position(|&word| word != 0)?;
-    let bit = words[z].trailing_zeros() as u16;
+    let z = words[..planes].iter().position(|&word| word & mask != 0)?;
+    let bit = (words[z] & mask).trailing_zeros() as u16;
     Some([bit % 8, bit / 8, z as u16])
 }

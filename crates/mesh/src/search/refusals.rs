@@ -25,6 +25,8 @@ pub enum Asked {
 pub(super) struct Refusals {
     kept: [Option<Refusal>; KEPT],
     next: usize,
+    /// Whether any may be kept: often none is, and a small machine is searched as soon.
+    any: bool,
 }
 
 const KEPT: usize = 4;
@@ -61,11 +63,13 @@ impl Known {
 
 impl Refusals {
     /// What is known of a question.
+    #[inline(always)]
     pub(super) fn of(&self, asked: Asked) -> Known {
+        if self.any && asked != Asked::Once { self.recall(asked) } else { Known::Nothing }
+    }
+
+    fn recall(&self, asked: Asked) -> Known {
         let mut known = Known::Nothing;
-        if asked == Asked::Once {
-            return known;
-        }
         for refusal in self.kept.iter().flatten() {
             if refusal.refuses(asked) {
                 match refusal.released {
@@ -88,12 +92,16 @@ impl Refusals {
             self.next
         });
         self.kept[index] = Some(Refusal { asked, released: None });
+        self.any = true;
     }
 
     /// Something is free again, and where does not matter.
     #[inline]
     pub(super) fn forget(&mut self) {
-        self.kept = [None; KEPT];
+        if self.any {
+            self.kept = [None; KEPT];
+            self.any = false;
+        }
     }
 
     /// A box is free again.

@@ -92,6 +92,7 @@ impl BaseSearch {
     }
 
     /// The first base, in scan order, of the first of these shapes that has one.
+    #[inline]
     pub(in crate::strategies) fn first(
         &mut self,
         free: &Occupancy,
