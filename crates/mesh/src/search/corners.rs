@@ -49,54 +49,47 @@ impl<const G: usize> Axis<G> {
     /// The first C candidates, which are all there are and perhaps the one at 0 again.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
+        let n = splat(grid.side(axis));
+        let (mut at, mut room) = ([i16x8::ZERO; G], [i16x8::splat(NEVER); G]);
         if grid.wraps(axis) {
-            Axis::on_ring::<C>(splat(grid.side(axis)), axis, groups)
-        } else {
-            Axis::on_line::<C>(splat(grid.side(axis)), axis, groups)
-        }
-    }
-
-    #[inline(always)]
-    fn on_ring<const C: usize>(n: i16x8, axis: usize, groups: &[Group; G]) -> Axis<G> {
-        let mut at = [i16x8::ZERO; G];
-        for g in 0..G {
-            let [bases, sides] = groups[g][axis];
-            let end = bases + sides;
-            at[g] = end - (n & !end.simd_lt(n));
-        }
-        let mut gaps = [[[i16x8::ZERO; G]; Busy::LANES]; G];
-        for index in 0..C {
-            let (half, lane) = (index / Busy::LANES, index % Busy::LANES);
-            let from = i16x8::splat(at[half].as_array()[lane]);
             for g in 0..G {
-                let [bases, sides] = groups[g][axis];
-                let ahead = bases - from;
-                let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
-                gaps[half][lane][g] = (ahead & !ahead.simd_gt(n - sides)) | never(sides);
+                let end = groups[g][axis][0] + groups[g][axis][1];
+                at[g] = end - (n & !end.simd_lt(n));
             }
+            let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
+                let ahead = ahead + (n & ahead.simd_lt(i16x8::ZERO));
+                (ahead & !ahead.simd_gt(n - sides)) | never(sides)
+            });
+            return Axis { at, gaps, room };
         }
-        Axis { at, gaps, room: [i16x8::splat(NEVER); G] }
-    }
-
-    #[inline(always)]
-    fn on_line<const C: usize>(n: i16x8, axis: usize, groups: &[Group; G]) -> Axis<G> {
-        let (mut at, mut room) = ([i16x8::ZERO; G], [i16x8::ZERO; G]);
         for g in 0..G {
-            let [bases, sides] = groups[g][axis];
-            at[g] = bases + sides;
+            at[g] = groups[g][axis][0] + groups[g][axis][1];
             room[g] = n - at[g];
         }
+        let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
+            ahead.max(i16x8::ZERO) | never(ahead + sides)
+        });
+        Axis { at, gaps, room }
+    }
+
+    /// The gaps, from how far ahead the boxes are, which may be less than nothing, and their sides.
+    #[inline(always)]
+    fn gaps<const C: usize>(
+        groups: &[Group; G],
+        axis: usize,
+        at: &[i16x8; G],
+        gap: impl Fn(i16x8, i16x8) -> i16x8,
+    ) -> [[[i16x8; G]; Busy::LANES]; G] {
         let mut gaps = [[[i16x8::ZERO; G]; Busy::LANES]; G];
         for index in 0..C {
             let (half, lane) = (index / Busy::LANES, index % Busy::LANES);
             let from = i16x8::splat(at[half].as_array()[lane]);
             for g in 0..G {
                 let [bases, sides] = groups[g][axis];
-                let ahead = bases - from;
-                gaps[half][lane][g] = ahead.max(i16x8::ZERO) | never(ahead + sides);
+                gaps[half][lane][g] = gap(bases - from, sides);
             }
         }
-        Axis { at, gaps, room }
+        gaps
     }
 
     /// Who forbids each of the first candidates to a side. Those too near to the end of a line are

@@ -13,8 +13,9 @@ pub(super) enum Met {
 
 /// The links that running jobs claim, and for whom.
 pub(super) struct Claims {
-    /// Jobs that claim a link, and the last that did.
+    /// Jobs that claim a link, and the last that did; empty until one does.
     links: Vec<(u32, u32)>,
+    bound: usize,
     /// Running jobs that claim everything.
     everywhere: u32,
 }
@@ -22,7 +23,7 @@ pub(super) struct Claims {
 impl Claims {
     /// Of a machine without jobs.
     pub(super) fn new(grid: &Grid) -> Claims {
-        Claims { links: vec![(0, 0); Footprint::bound(grid)], everywhere: 0 }
+        Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
     /// A job starts: the links that it claims, `None` for all. Tells `met` of jobs that it may meet:
@@ -39,6 +40,7 @@ impl Claims {
             met(Met::Everybody);
             return false;
         };
+        self.links.resize(self.bound, (0, 0));
         for &link in links {
             let (count, owner) = &mut self.links[link as usize];
             if *count > 0 {
