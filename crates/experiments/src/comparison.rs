@@ -1,5 +1,7 @@
 //! Every combination of strategies, schedulers and loads over the same jobs.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{ChannelLoad, Channels, Energy, Settings};
 use pavior_simulation::metrics::{Context, Metric, Spec};
@@ -130,20 +132,40 @@ impl Comparison<'_> {
                 break;
             }
             progress.planned(tasks.len() as u64);
-            // Collected by index, so that the order of completion does not matter.
-            let results: Result<Vec<Replication>, RunError> = tasks
-                .par_iter()
-                .map(|&(index, replication)| {
-                    let result = self.replicate(&combinations[index], replication);
-                    progress.done();
-                    result
-                })
-                .collect();
-            for ((index, _), replication) in tasks.iter().zip(results?) {
+            let results = self.replicate_all(&combinations, &tasks, progress)?;
+            for ((index, _), replication) in tasks.iter().zip(results) {
                 done[*index].push(replication);
             }
         }
         Ok(combinations.into_iter().zip(done).map(|(c, runs)| self.row(c, runs)).collect())
+    }
+
+    /// Replications of combinations, on all threads; in the order of the tasks, so that the order
+    /// of completion does not matter. Nor does it for errors: the first in that order is reported,
+    /// and what comes behind one that is known is not begun.
+    fn replicate_all(
+        &self,
+        combinations: &[Combination],
+        tasks: &[(usize, u64)],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Replication>, RunError> {
+        let failed = AtomicUsize::new(usize::MAX);
+        let results: Vec<Option<Result<Replication, RunError>>> = tasks
+            .par_iter()
+            .enumerate()
+            .map(|(place, &(index, replication))| {
+                if place > failed.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let result = self.replicate(&combinations[index], replication);
+                if result.is_err() {
+                    failed.fetch_min(place, Ordering::Relaxed);
+                }
+                progress.done();
+                Some(result)
+            })
+            .collect();
+        results.into_iter().flatten().collect()
     }
 
     /// The combinations, in the order of the rows.

@@ -182,7 +182,7 @@ impl Simulation<'_, '_, '_> {
             }
             let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
             if only_messages && finished.is_empty() {
-                // Only messages have moved, which changes nothing for whoever waits.
+                // Only messages have moved. Schedulers are asked about changes of queue and machine.
                 self.send();
                 continue;
             }

@@ -30,18 +30,17 @@ impl Region {
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {
-            let (n, base, reach) = (grid.side(axis), cuboid.base[axis], shape[axis] - 1);
-            let end = base + (cuboid.sides[axis] - 1);
+            let (n, reach) = (u32::from(grid.side(axis)), u32::from(shape[axis]) - 1);
+            let [base, sides] = [cuboid.base[axis], cuboid.sides[axis]].map(u32::from);
+            let end = base + sides - 1;
             if !grid.wraps(axis) || (base >= reach && end < n) {
-                region.first[axis] = base.saturating_sub(reach);
-                region.last[axis] = region.last[axis].min(end);
-            } else if axis == 2 && region.last[axis] == n - 1 {
-                // From `first` over the end to `last`, if any plane is left out.
-                let first = if base >= reach { base - reach } else { base + (n - reach) };
+                region.first[axis] = base.saturating_sub(reach) as u16;
+                region.last[axis] = region.last[axis].min(end as u16);
+            } else if axis == 2 && u32::from(region.last[axis]) == n - 1 && sides + reach < n {
+                // From `first` over the end to `last`, with planes in between that are left out.
+                let first = if base >= reach { base - reach } else { base + n - reach };
                 let last = if end < n { end } else { end - n };
-                if u32::from(cuboid.sides[axis]) + u32::from(reach) < u32::from(n) {
-                    region.gap = [last + 1, first];
-                }
+                region.gap = [last as u16 + 1, first as u16];
             }
         }
         Some(region)
@@ -62,6 +61,16 @@ impl Region {
 mod tests {
     use super::*;
     use crate::Scan;
+
+    #[test]
+    fn a_box_over_the_end_of_a_long_ring_has_its_region_there() {
+        let grid = Grid::new(&[1, 1, 60_000], &[false, false, true]).unwrap();
+        let cuboid = Cuboid::new([0, 0, 50_000], [1, 1, 20_000]);
+        let region = Region::meeting(&grid, [1, 1, 1_000], &cuboid).unwrap();
+        assert_eq!(region.planes(0), Some((0, 10_000)));
+        assert_eq!(region.planes(10_000), Some((49_001, 10_999)));
+        assert_eq!(region.planes(60_000), None);
+    }
 
     #[test]
     fn every_base_that_meets_a_box_is_in_its_region() {
