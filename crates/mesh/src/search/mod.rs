@@ -81,8 +81,8 @@ pub struct Ways {
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts over the rows. With neither, and on grids wider than 64, shifts over the whole
-    /// machine ([`BaseSet`]).
+    /// Shifts over the rows. With none of the three, and on grids wider than 64, shifts over the whole
+    /// machine ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
     /// The memory of refusals.
     pub memory: bool,
