@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::good;
+use crate::{good, refused};
 
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&good(arguments)).unwrap()
@@ -32,6 +32,21 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     assert_eq!(one, run("2"));
     assert_eq!(one, run("5"));
     assert_ne!(one, run("1").replace("\"seed\": 1", "\"seed\": 2"));
+}
+
+#[test]
+fn the_first_deadlock_is_reported_whatever_the_number_of_threads() {
+    let run = |threads: &str| {
+        let words = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern all-to-all \
+                     --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
+                     --load 0.0005,0.005 --threads";
+        refused(&words.split_whitespace().chain([threads]).collect::<Vec<_>>())
+    };
+    let one = run("1");
+    assert!(one.contains("deadlock at cycle"), "{one}");
+    for _ in 0..8 {
+        assert_eq!(run("8"), one);
+    }
 }
 
 #[test]
