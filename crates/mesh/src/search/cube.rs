@@ -15,11 +15,12 @@
 
 use wide::u64x4;
 
-use super::vectors::Kernel;
+use super::SearchWork;
+use super::vectors::{Kernel, Vectors};
 use crate::{Cuboid, Grid, Point, Sides};
 
 /// No side is longer.
-pub(super) const SIDE: usize = 8;
+const SIDE: usize = 8;
 
 /// The free nodes of a small machine.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Cube {
     /// The planes twice: again behind the last one on a ring, zeros on a mesh.
     planes: [u64; 2 * SIDE],
     tables: Tables,
+    vectors: Vectors,
+    pub(super) work: SearchWork,
 }
 
 /// Shifts and masks by side.
@@ -80,7 +83,7 @@ impl Shift {
 
 impl Cube {
     /// All nodes free, if the grid is small enough.
-    pub(super) fn new(grid: Grid) -> Option<Cube> {
+    pub(super) fn new(grid: Grid, vectors: Vectors) -> Option<Cube> {
         let [w, d, h] = grid.sides();
         if [w, d, h].iter().any(|&side| usize::from(side) > SIDE) {
             return None;
@@ -100,7 +103,8 @@ impl Cube {
             along_y: runs(1),
             bases: std::array::from_fn(|a| std::array::from_fn(|b| bases(a, b))),
         };
-        let mut cube = Cube { grid, planes: [0; 2 * SIDE], tables };
+        let work = SearchWork::default();
+        let mut cube = Cube { grid, planes: [0; 2 * SIDE], tables, vectors, work };
         cube.flip(&Cuboid::whole(&grid));
         Some(cube)
     }
@@ -120,6 +124,14 @@ impl Cube {
         }
     }
 
+    /// The first free box, in row-major order of the bases, of the first of these shapes that has
+    /// one.
+    pub(super) fn first(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
+        let (found, tried) = self.vectors.run(InCube { cube: self, shapes });
+        self.work.words += tried * SIDE as u64;
+        found
+    }
+
     /// Whether a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Point) -> bool {
         self.planes[usize::from(z)] >> (x + 8 * y) & 1 == 1
@@ -127,9 +139,9 @@ impl Cube {
 }
 
 /// A search for the first of some shapes.
-pub(super) struct InCube<'c> {
-    pub(super) cube: &'c Cube,
-    pub(super) shapes: &'c [Sides],
+struct InCube<'c> {
+    cube: &'c Cube,
+    shapes: &'c [Sides],
 }
 
 impl Kernel for InCube<'_> {
@@ -138,7 +150,7 @@ impl Kernel for InCube<'_> {
 
     #[inline(always)]
     fn run(self) -> (Option<Cuboid>, u64) {
-        let Cube { grid, planes, tables } = self.cube;
+        let Cube { grid, planes, tables, .. } = self.cube;
         let runs_along_z = runs_along_z(planes);
         for (index, &shape) in self.shapes.iter().enumerate() {
             if !grid.fits(shape) {

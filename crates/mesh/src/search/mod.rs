@@ -33,7 +33,7 @@ mod vectors;
 
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides};
 use boxes::Boxes;
-use cube::{Cube, InCube};
+use cube::Cube;
 pub use refusals::Asked;
 use refusals::{Known, Refusals};
 use vectors::Vectors;
@@ -59,8 +59,6 @@ pub struct BoxSearch {
     index: Index,
     refusals: Refusals,
     memory: bool,
-    vectors: Vectors,
-    work: SearchWork,
 }
 
 /// What is searched.
@@ -124,12 +122,11 @@ impl BoxSearch {
     /// A search that takes some ways only.
     pub fn with(grid: Grid, ways: Ways) -> BoxSearch {
         let vectors = if ways.vectors { Vectors::widest() } else { Vectors::Baseline };
-        let index = match Cube::new(grid).filter(|_| ways.cube) {
+        let index = match Cube::new(grid, vectors).filter(|_| ways.cube) {
             Some(cube) => Index::Cube(Box::new(cube)),
             None => Index::Boxes(Box::new(Boxes::new(grid, ways, vectors))),
         };
-        let (refusals, work) = (Refusals::default(), SearchWork::default());
-        BoxSearch { grid, index, refusals, memory: ways.memory, vectors, work }
+        BoxSearch { grid, index, refusals: Refusals::default(), memory: ways.memory }
     }
 
     /// A box is busy now.
@@ -177,7 +174,7 @@ impl BoxSearch {
     /// How much it has looked at so far.
     pub fn work(&self) -> SearchWork {
         match &self.index {
-            Index::Cube(_) => self.work,
+            Index::Cube(cube) => cube.work,
             Index::Boxes(boxes) => boxes.work,
         }
     }
@@ -193,11 +190,7 @@ impl BoxSearch {
             return None;
         }
         let found = match &mut self.index {
-            Index::Cube(cube) => {
-                let (found, tried) = self.vectors.run(InCube { cube, shapes });
-                self.work.words += tried * cube::SIDE as u64;
-                found
-            }
+            Index::Cube(cube) => cube.first(shapes),
             Index::Boxes(boxes) => boxes.first(free, known, shapes),
         };
         if found.is_none() {
