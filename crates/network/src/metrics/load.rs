@@ -33,8 +33,13 @@ impl Energy {
     /// assert_eq!(energy.of(8, 3), 8.0 * (3.0 * 2.0 + 4.0 * 0.5));
     /// ```
     pub fn of(&self, flits: u32, hops: u32) -> f64 {
-        let (flits, hops) = (f64::from(flits), f64::from(hops));
-        flits * (hops * self.per_link + (hops + 1.0) * self.per_router)
+        let (flits, hops) = (u64::from(flits), u64::from(hops));
+        self.sum(flits * hops, flits * (hops + 1))
+    }
+
+    /// What so many traversals of links and of routers take, by single flits.
+    pub(super) fn sum(&self, links: u64, routers: u64) -> f64 {
+        links as f64 * self.per_link + routers as f64 * self.per_router
     }
 }
 
@@ -123,7 +128,7 @@ impl ChannelLoad {
 
     /// The energy of everything counted.
     pub fn energy(&self, energy: Energy) -> f64 {
-        self.flit_hops as f64 * energy.per_link + self.router_traversals as f64 * energy.per_router
+        energy.sum(self.flit_hops, self.router_traversals)
     }
 
     /// The channels.

@@ -78,9 +78,7 @@ impl Tally {
 
     /// The energy of a message, on average.
     pub fn mean_energy(&self, energy: Energy) -> Option<f64> {
-        let links = self.flit_hops as f64 * energy.per_link;
-        let routers = (self.flit_hops + self.flits) as f64 * energy.per_router;
-        self.mean(links + routers)
+        self.mean(energy.sum(self.flit_hops, self.flit_hops + self.flits))
     }
 
     fn mean(&self, sum: f64) -> Option<f64> {
