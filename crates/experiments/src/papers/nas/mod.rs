@@ -15,8 +15,9 @@ pub(super) const PAPER: Paper = Paper {
     reading: &[
         "The paper says neither how many messages of a job are in flight nor what its figures' loads \
          are, but for those named in its text. Here each rank sends one message at a time; ranks of \
-         a job in several pieces are row-major by coordinates; a job's neighbours are those of the grid that it requested. Each figure has the loads that the \
-         text names, one at least well below saturation, and a highest one that keeps the queue full.",
+         a job in several pieces are row-major by coordinates; a job's neighbours are those of the \
+         grid that it requested. Each figure has the loads that the text names, one at least well \
+         below saturation, and a highest one that keeps the queue full.",
         "\"Below\" and \"above\" a load are judged at that load, too, and at every further one on its \
          side. Response times where the queue grows as long as the run lasts depend on the length of \
          the run, 1000 jobs. All-to-all takes so many messages that a point gets 10 runs at most.",
