@@ -1,16 +1,21 @@
 //! What a deterministic simulation stands on: integer [`Time`], an [`Agenda`] of events whose ties
 //! are broken by rule and not by chance, and named random [`Stream`]s.
 //!
-//! It also holds what all registries share: names with [`Options`].
+//! It also holds what all registries share, names with [`Options`], and the one way to show
+//! foreign text.
 //!
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
 mod agenda;
+mod foreign;
 mod options;
 mod stream;
 mod time;
 
 pub use agenda::Agenda;
+pub use foreign::{
+    LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
+};
 pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
 pub use stream::Stream;
 pub use time::Time;
