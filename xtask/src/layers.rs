@@ -38,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-simulation",
         ],
     ),
+    ("pavior-files", &["pavior-kernel", "pavior-workload", "pavior-experiments"]),
     (
         "pavior",
         &[
@@ -49,6 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-scheduling",
             "pavior-simulation",
             "pavior-experiments",
+            "pavior-files",
         ],
     ),
     ("xtask", &[]),

@@ -15,7 +15,7 @@ struct Ban {
     text: &'static str,
     /// Path prefixes below which it is banned.
     below: &'static [&'static str],
-    /// Path endings that are excepted.
+    /// Path prefixes and endings that are excepted.
     except: &'static [&'static str],
     instead: &'static str,
 }
@@ -33,8 +33,8 @@ const BANS: &[Ban] = &[
     Ban {
         text: "std::fs",
         below: CRATES,
-        except: &[],
-        instead: "a reader or writer as an argument: only apps/ open files",
+        except: &["crates/files/"],
+        instead: "pavior_files, or a reader or writer as an argument",
     },
     Ban {
         text: "std::env",
@@ -155,7 +155,7 @@ fn banned(name: &str, number: usize, line: &str) -> Option<String> {
     let ban = BANS.iter().find(|ban| {
         line.contains(ban.text)
             && ban.below.iter().any(|below| name.starts_with(below))
-            && !ban.except.iter().any(|except| name.ends_with(except))
+            && !ban.except.iter().any(|path| name.starts_with(path) || name.ends_with(path))
     })?;
     Some(format!("{name}:{number}: `{}` is banned; use {}", ban.text, ban.instead))
 }

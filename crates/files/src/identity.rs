@@ -1,0 +1,162 @@
+//! Which paths are the same file.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::FileError;
+use crate::error::name;
+
+/// The files that a command is going to read and to write. An output that is also an input, or
+/// another output, is refused before anything is read.
+///
+/// Files are the same if device and inode are, whatever links lead to them; a file that is not there
+/// yet is the same as another if it would lie at the same place. Devices and pipes are no files.
+///
+/// ```
+/// let plan = pavior_files::Plan::new().reads("--trace", "log.swf").writes("--swf", "./log.swf");
+/// assert!(plan.check().unwrap_err().to_string().contains("--swf ./log.swf would overwrite"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    inputs: Vec<Place>,
+    outputs: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    option: String,
+    path: PathBuf,
+}
+
+/// A file that is there, or a place that may become one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Identity {
+    /// Device and inode.
+    #[cfg(unix)]
+    File(u64, u64),
+    /// The canonical path of the nearest folder that is there, and the names below it.
+    Below(Box<PathBuf>, Vec<OsString>),
+}
+
+impl Plan {
+    /// Nothing read, nothing written.
+    pub fn new() -> Plan {
+        Plan::default()
+    }
+
+    /// Adds a file that is read; `-` is standard input, which may be a file as well.
+    #[must_use]
+    pub fn reads(mut self, option: &str, path: impl AsRef<Path>) -> Plan {
+        let path = if path.as_ref() == Path::new("-") {
+            PathBuf::from("/dev/stdin")
+        } else {
+            path.as_ref().to_path_buf()
+        };
+        self.inputs.push(Place { option: option.to_string(), path });
+        self
+    }
+
+    /// Adds a file that is written.
+    #[must_use]
+    pub fn writes(mut self, option: &str, path: impl AsRef<Path>) -> Plan {
+        let path = path.as_ref().to_path_buf();
+        self.outputs.push(Place { option: option.to_string(), path });
+        self
+    }
+
+    /// Refuses an output that is an input, or another output.
+    ///
+    /// # Errors
+    /// The first such output, and what it would overwrite.
+    pub fn check(&self) -> Result<(), FileError> {
+        let mut taken: Vec<(&Place, Identity)> = Vec::new();
+        for input in &self.inputs {
+            taken.extend(identity(&input.path).map(|identity| (input, identity)));
+        }
+        for output in &self.outputs {
+            let Some(identity) = identity(&output.path) else { continue };
+            if let Some((input, _)) = taken.iter().find(|(_, other)| *other == identity) {
+                return Err(FileError::Overwrites { output: output.shown(), input: input.shown() });
+            }
+            taken.push((output, identity));
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn shown(&self) -> String {
+        let path = name(&self.path);
+        if self.option.is_empty() { path } else { format!("{} {path}", self.option) }
+    }
+}
+
+/// None for what is no file: devices and pipes.
+fn identity(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => None,
+        Ok(metadata) => Some(of_file(path, &metadata)),
+        Err(_) => Some(of_place(path)),
+    }
+}
+
+#[cfg(unix)]
+fn of_file(_: &Path, metadata: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    Identity::File(metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
+    Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
+}
+
+/// Follows a path name by name: as far as it is there, links and all; below that, by its letters.
+fn of_place(path: &Path) -> Identity {
+    let mut here = fs::canonicalize(".").unwrap_or_default();
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut links = 0;
+    let mut rest: Vec<OsString> = names(path);
+    rest.reverse();
+    if path.is_absolute() {
+        here = PathBuf::from("/");
+    }
+    while let Some(name) = rest.pop() {
+        if name == ".." {
+            if missing.pop().is_none() {
+                here.pop();
+            }
+            continue;
+        }
+        let next = here.join(&name);
+        let found = if missing.is_empty() { fs::symlink_metadata(&next).ok() } else { None };
+        match found {
+            None => missing.push(name),
+            Some(metadata) if metadata.is_symlink() && links < 40 => {
+                links += 1;
+                let to = fs::read_link(&next).unwrap_or_default();
+                if to.is_absolute() {
+                    here = PathBuf::from("/");
+                }
+                rest.extend(names(&to).into_iter().rev());
+            }
+            Some(_) => here = next,
+        }
+    }
+    match fs::metadata(&here) {
+        // `new/../log` is `log`, though it cannot be opened as long as there is no `new`.
+        Ok(metadata) if missing.is_empty() => of_file(&here, &metadata),
+        _ => Identity::Below(Box::new(here), missing),
+    }
+}
+
+/// The names of a path, those that mean "here" and the root left out.
+fn names(path: &Path) -> Vec<OsString> {
+    let name = |component: Component<'_>| match component {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some(OsString::from("..")),
+        _ => None,
+    };
+    path.components().filter_map(name).collect()
+}

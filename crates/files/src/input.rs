@@ -1,0 +1,48 @@
+//! Opening inputs.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use memchr::memchr_iter;
+
+use crate::{Bounded, FileError, Limits};
+
+/// Opens a file for reading; a name that ends in `.gz` is decompressed.
+///
+/// # Errors
+/// If there is no such file, if it is a directory, or if it may not be read.
+pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
+    let file = File::open(path).map_err(|error| FileError::read(path, &error))?;
+    let metadata = file.metadata().map_err(|error| FileError::read(path, &error))?;
+    if metadata.is_dir() {
+        return Err(FileError::read(path, &"it is a directory"));
+    }
+    let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let reader: Box<dyn Read> =
+        if gzip { Box::new(MultiGzDecoder::new(io::BufReader::new(file))) } else { Box::new(file) };
+    Ok(Bounded::new(reader, limits))
+}
+
+/// Standard input, bounded like a file.
+pub fn stdin(limits: Limits) -> Bounded {
+    Bounded::new(Box::new(io::stdin().lock()), limits)
+}
+
+/// Reads a text as a whole.
+///
+/// # Errors
+/// As [`open`]; if it is longer than the limit, or is not UTF-8: the error names line and column.
+pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
+    let mut bytes = Vec::new();
+    let mut reader = open(path, limits)?;
+    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let line = memchr_iter(b'\n', before).count() + 1;
+        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+        FileError::read(path, &format!("line {line}, column {column} is not UTF-8 text"))
+    })
+}

@@ -1,0 +1,122 @@
+//! Lines of an input that goes on behind a line that is too long.
+
+use std::io::{self, BufRead};
+
+use memchr::memchr;
+
+/// What reading a line came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextLine {
+    /// There is none.
+    End,
+    /// A line was read, its end included.
+    Whole,
+    /// The line is longer than allowed: its beginning was read, and the rest is passed over when the
+    /// next line is read.
+    TooLong,
+}
+
+/// The lines of a protocol: a line that is too long is an answer, not the end. Memory is bounded by
+/// the longest line.
+pub struct Lines<R> {
+    reader: R,
+    longest: usize,
+    number: u64,
+    rest: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of a reader, each of at most so many bytes, its end included.
+    pub fn new(reader: R, longest: u64) -> Lines<R> {
+        let longest = usize::try_from(longest).unwrap_or(usize::MAX);
+        Lines { reader, longest, number: 0, rest: false }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Reads a line into `line`, whose content is replaced.
+    ///
+    /// # Errors
+    /// If the reader fails.
+    pub fn next_line(&mut self, line: &mut Vec<u8>) -> io::Result<NextLine> {
+        line.clear();
+        if self.rest && !self.pass_over()? {
+            return Ok(NextLine::End);
+        }
+        self.rest = false;
+        loop {
+            let available = match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            if available.is_empty() {
+                return Ok(if line.is_empty() { NextLine::End } else { NextLine::Whole });
+            }
+            if line.is_empty() {
+                self.number += 1;
+            }
+            let end = memchr(b'\n', available).map(|at| at + 1);
+            let taken = end.unwrap_or(available.len());
+            if line.len() + taken > self.longest {
+                self.rest = true;
+                return Ok(NextLine::TooLong);
+            }
+            line.extend_from_slice(&available[..taken]);
+            self.reader.consume(taken);
+            if end.is_some() {
+                return Ok(NextLine::Whole);
+            }
+        }
+    }
+
+    /// Passes over the rest of a line; false at the end of the input.
+    fn pass_over(&mut self) -> io::Result<bool> {
+        loop {
+            let available = match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            if available.is_empty() {
+                return Ok(false);
+            }
+            let end = memchr(b'\n', available).map(|at| at + 1);
+            let taken = end.unwrap_or(available.len());
+            self.reader.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn the_line_behind_one_that_is_too_long_is_read() {
+        for capacity in 1..9 {
+            let text = BufReader::with_capacity(capacity, &b"ab\ncdefg\n\nhi"[..]);
+            let mut lines = Lines::new(text, 4);
+            let mut line = Vec::new();
+            let mut all = Vec::new();
+            loop {
+                let next = lines.next_line(&mut line).unwrap();
+                if next == NextLine::End {
+                    break;
+                }
+                let text = String::from_utf8(line.clone()).unwrap();
+                let text = if next == NextLine::Whole { text } else { "…".to_string() };
+                all.push((lines.number(), text));
+            }
+            let expected = [(1, "ab\n"), (2, "…"), (3, "\n"), (4, "hi")];
+            let expected = expected.map(|(number, text)| (number, text.to_string()));
+            assert_eq!(all, expected, "{capacity}");
+        }
+    }
+}

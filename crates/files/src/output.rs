@@ -1,0 +1,154 @@
+//! Writing a file whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::FileError;
+
+/// The name of a temporary file: `.pavior-`, then characters drawn by the system, then this.
+pub(crate) const TEMPORARY: (&str, &str) = (".pavior-", ".partial");
+
+/// A file that is being written beside its place, and put there by [`Output::finish`]. Dropped
+/// before, it leaves the place as it was.
+pub struct Output {
+    to: To,
+    path: PathBuf,
+}
+
+enum To {
+    /// Renamed to the target when it is whole.
+    Whole { file: BufWriter<NamedTempFile>, target: PathBuf },
+    /// What is not a regular file (a pipe, a terminal, `/dev/stdout`) is written as it is.
+    Stream(BufWriter<File>),
+}
+
+impl Output {
+    /// Begins to write a file. A link is followed to the file that it names; the mode of a file that
+    /// is there stays.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    pub fn create(path: &Path) -> Result<Output, FileError> {
+        let cannot = |reason: io::Error| FileError::place(path, &reason);
+        let to = if is_stream(path) {
+            let file = OpenOptions::new().append(true).open(path).map_err(cannot)?;
+            To::Stream(BufWriter::new(file))
+        } else {
+            let target = target(path)?;
+            let file = beside(&target).map_err(cannot)?;
+            if let Ok(existing) = fs::metadata(&target) {
+                fs::set_permissions(file.path(), existing.permissions()).map_err(cannot)?;
+            }
+            To::Whole { file: BufWriter::new(file), target }
+        };
+        Ok(Output { to, path: path.to_path_buf() })
+    }
+
+    /// Puts the file in its place: when this returns, it outlives a loss of power.
+    ///
+    /// # Errors
+    /// If writing fails; the place is then as it was.
+    pub fn finish(self) -> Result<(), FileError> {
+        let Output { to, path } = self;
+        let failed = |error: io::Error| FileError::write(&path, error);
+        match to {
+            To::Stream(mut file) => file.flush().map_err(failed),
+            To::Whole { file, target } => {
+                let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+                file.as_file().sync_all().map_err(failed)?;
+                file.persist(&target).map_err(|error| failed(error.error))?;
+                synchronize_folder(&target);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            To::Whole { file, .. } => file.write(bytes),
+            To::Stream(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Whole { file, .. } => file.flush(),
+            To::Stream(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// If the place cannot be written, or writing fails; the place is then as it was.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let mut output = Output::create(path)?;
+    write(&mut output).map_err(|error| FileError::write(path, error))?;
+    output.finish()
+}
+
+/// Fails early if a file could not be written later. Nothing is left behind.
+///
+/// # Errors
+/// If the place cannot be written.
+pub fn check_writable(path: &Path) -> Result<(), FileError> {
+    if is_stream(path) {
+        return Ok(());
+    }
+    let target = target(path)?;
+    beside(&target).map(drop).map_err(|error| FileError::place(path, &error))
+}
+
+/// Where a file really goes: links are followed, as the user named the link.
+fn target(path: &Path) -> Result<PathBuf, FileError> {
+    if path.is_dir() {
+        return Err(FileError::place(path, &"it is a directory"));
+    }
+    if path.file_name().is_none() {
+        return Err(FileError::place(path, &"it names no file"));
+    }
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path)
+            .map_err(|_| FileError::place(path, &"it is a link to what is not there")),
+        _ => Ok(path.to_path_buf()),
+    }
+}
+
+/// A new file in the folder of another, made exclusively: a link that lies there is never followed.
+fn beside(target: &Path) -> io::Result<NamedTempFile> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = Builder::new();
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).rand_bytes(16);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What the user's mask leaves of it, as for any new file.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
+/// Whether a path is written as it is, not beside and renamed.
+fn is_stream(path: &Path) -> bool {
+    let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+    by_name.iter().any(|name| path.starts_with(name))
+        || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Makes a rename outlive a loss of power, where the system can.
+fn synchronize_folder(target: &Path) {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        // Some file systems know no such thing; the file itself is safe.
+        let _ = folder.sync_all();
+    }
+}

@@ -1,0 +1,114 @@
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use pavior_files::{Output, check_writable, write_whole};
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_whole_or_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.csv");
+    fs::write(&path, "old").unwrap();
+    let failing = |out: &mut dyn Write| {
+        out.write_all(b"half")?;
+        Err(io::Error::other("the disk is full"))
+    };
+    assert!(write_whole(&path, failing).is_err());
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    drop(Output::create(&path).unwrap());
+    check_writable(&path).unwrap();
+    write_whole(&path, |out| out.write_all(b"new")).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(folder.path()), ["out.csv"]);
+}
+
+#[test]
+fn places_that_cannot_be_written_are_told_before() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_path_buf(), folder.path().join("none/out"), "/".into(), "".into()]
+    {
+        let error = check_writable(&path).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        assert!(Output::create(&path).is_err());
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn the_mode_of_an_output_stays_and_a_new_one_gets_the_usual() {
+        let folder = tempfile::tempdir().unwrap();
+        for expected in [0o600, 0o640, 0o666] {
+            let path = folder.path().join(format!("{expected:o}"));
+            fs::write(&path, "secret").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(expected)).unwrap();
+            write_whole(&path, |out| out.write_all(b"new")).unwrap();
+            assert_eq!(mode(&path), expected);
+        }
+        let (ours, usual) = (folder.path().join("ours"), folder.path().join("usual"));
+        write_whole(&ours, |out| out.write_all(b"new")).unwrap();
+        fs::write(&usual, "new").unwrap();
+        assert_eq!(mode(&ours), mode(&usual));
+    }
+
+    #[test]
+    fn a_link_is_followed_only_where_the_user_named_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink("file", &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let nowhere = folder.path().join("nowhere");
+        symlink("missing", &nowhere).unwrap();
+        assert!(write_whole(&nowhere, |_| Ok(())).unwrap_err().is_usage());
+        assert_eq!(names(folder.path()), ["file", "link", "nowhere"]);
+    }
+
+    #[test]
+    fn a_planted_name_of_a_temporary_file_is_neither_followed_nor_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let planted = [
+            format!(".out.{}.partial", std::process::id()),
+            ".notes.partial".to_string(),
+            ".pavior-0000000000000000.partial".to_string(),
+        ];
+        for name in &planted {
+            symlink("victim", folder.path().join(name)).unwrap();
+        }
+        write_whole(&folder.path().join("out"), |out| out.write_all(b"new")).unwrap();
+        check_writable(&folder.path().join("out")).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(names(folder.path()).len(), 5);
+    }
+
+    #[test]
+    fn devices_are_written_as_they_are() {
+        write_whole(Path::new("/dev/null"), |out| out.write_all(b"new")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        if Path::new("/dev/full").exists() {
+            let error = write_whole(Path::new("/dev/full"), |out| out.write_all(b"new"));
+            assert!(!error.unwrap_err().is_usage());
+        }
+    }
+}
