@@ -9,7 +9,7 @@ use pavior_allocation::explain::{Clash, State};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use serde_json::Value;
 
-use crate::fault::{Fault, Place};
+use crate::failure::{Failure, Place};
 use crate::files;
 use crate::located::{self, Member};
 
@@ -27,7 +27,7 @@ pub(crate) struct Busy {
 type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
-pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Fault> {
+pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
     let (name, mut reader): (String, Box<dyn BufRead>) = if path == Path::new("-") {
         ("stdin".into(), Box::new(io::stdin().lock()))
     } else {
@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Fault> {
     for number in 1usize.. {
         bytes.clear();
         let read = reader.read_until(b'\n', &mut bytes);
-        if read.map_err(|error| Fault::usage(format!("cannot read {name}: {error}")))? == 0 {
+        if read.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))? == 0 {
             break;
         }
         let line = String::from_utf8_lossy(&bytes);
@@ -52,7 +52,7 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Fault> {
 }
 
 /// A fault that shows its line, or what stands around it in a long one.
-fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Fault {
+fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usize>) -> Failure {
     const AROUND: usize = 60;
     let column = line[..span.start].chars().count() + 1;
     let boundary = |mut at: usize| {
@@ -71,7 +71,7 @@ fn fault(name: &str, number: usize, line: &str, message: String, span: Range<usi
         line: format!("{before}{}{behind}", &line[from..to]),
         span: start..start + span.end.min(to) - span.start,
     };
-    Fault::Usage { message, place: Some(place) }
+    Failure::Usage { message, place: Some(place) }
 }
 
 impl Busy {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 
 /// Opens a file for reading; a name that ends in `.gz` is decompressed.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Fault> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     let cannot = |error: &dyn std::fmt::Display| {
-        Fault::usage(format!("cannot read {}: {error}", path.display()))
+        Failure::usage(format!("cannot read {}: {error}", path.display()))
     };
     let file = File::open(path).map_err(|error| cannot(&error))?;
     let metadata = file.metadata().map_err(|error| cannot(&error))?;
@@ -29,12 +29,12 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Fault> {
 pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let cannot =
-        |error: io::Error| Fault::usage(format!("cannot write {}: {error}", path.display()));
+        |error: io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
     // A place that cannot be written is bad usage; a disk that fills up is not.
     let failed =
-        |error: io::Error| Fault::Other(format!("cannot write {}: {error}", path.display()));
+        |error: io::Error| Failure::Other(format!("cannot write {}: {error}", path.display()));
     if path.exists() && !path.is_file() {
         if path.is_dir() {
             return Err(cannot(io::Error::other("it is a directory")));
@@ -55,9 +55,9 @@ pub(crate) fn write_whole(
 }
 
 /// Fails early if a file could not be written later.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Fault> {
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     let cannot = |error: &dyn std::fmt::Display| {
-        Fault::usage(format!("cannot write {}: {error}", path.display()))
+        Failure::usage(format!("cannot write {}: {error}", path.display()))
     };
     if path.is_dir() {
         return Err(cannot(&"it is a directory"));

@@ -7,34 +7,34 @@ use pavior_allocation::Selection;
 use pavior_kernel::BadName;
 use pavior_mesh::{Grid, Sides};
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 
 /// A machine.
-pub(crate) fn machine(typed: &str) -> Result<Grid, Fault> {
+pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
     typed.parse::<Grid>().map_err(|error| {
         let bad = BadName { reason: error.reason, span: error.span };
-        Fault::option("--machine", typed, 0, &bad)
+        Failure::option("--machine", typed, 0, &bad)
     })
 }
 
 /// A name with options, such as a strategy.
-pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Fault> {
-    typed.parse().map_err(|bad| Fault::option(option, typed, 0, &bad))
+pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Failure> {
+    typed.parse().map_err(|bad| Failure::option(option, typed, 0, &bad))
 }
 
 /// A list of names with options, separated by commas; each may stand once.
-pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Fault>
+pub(crate) fn names<T>(option: &str, typed: &str) -> Result<Vec<T>, Failure>
 where
     T: FromStr<Err = BadName> + Display,
 {
     let mut all: Vec<T> = Vec::new();
     for (at, part) in parts(typed) {
-        let value: T = part.parse().map_err(|bad| Fault::option(option, typed, at, &bad))?;
+        let value: T = part.parse().map_err(|bad| Failure::option(option, typed, at, &bad))?;
         let canonical = value.to_string();
         if all.iter().any(|other| other.to_string() == canonical) {
             let reason = format!("`{canonical}` stands twice");
             let bad = BadName { reason, span: 0..part.len() };
-            return Err(Fault::option(option, typed, at, &bad));
+            return Err(Failure::option(option, typed, at, &bad));
         }
         all.push(value);
     }
@@ -42,21 +42,21 @@ where
 }
 
 /// A list of strategies that all work on a machine.
-pub(crate) fn strategies(typed: &str, grid: &Grid) -> Result<Vec<Selection>, Fault> {
+pub(crate) fn strategies(typed: &str, grid: &Grid) -> Result<Vec<Selection>, Failure> {
     let all: Vec<Selection> = names("--strategy", typed)?;
     for ((at, part), selection) in parts(typed).zip(&all) {
         if let Err(error) = selection.supports(grid) {
             let bad = BadName { reason: error.to_string(), span: 0..part.len() };
-            return Err(Fault::option("--strategy", typed, at, &bad));
+            return Err(Failure::option("--strategy", typed, at, &bad));
         }
     }
     Ok(all)
 }
 
 /// A box of a machine with so many axes: sides, joined by x.
-pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Fault> {
+pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Failure> {
     let fail = |reason: String, at: usize, length: usize| {
-        Err(Fault::option("--shape", typed, at, &BadName { reason, span: 0..length }))
+        Err(Failure::option("--shape", typed, at, &BadName { reason, span: 0..length }))
     };
     let mut sides = [1; 3];
     let mut count = 0;
@@ -80,11 +80,11 @@ pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Fault> {
 }
 
 /// A list of positive numbers, separated by commas; each may stand once.
-pub(crate) fn loads(typed: &str) -> Result<Vec<f64>, Fault> {
+pub(crate) fn loads(typed: &str) -> Result<Vec<f64>, Failure> {
     let mut all = Vec::new();
     for (at, part) in parts(typed) {
         let fail = |reason: String| {
-            Err(Fault::option("--load", typed, at, &BadName { reason, span: 0..part.len() }))
+            Err(Failure::option("--load", typed, at, &BadName { reason, span: 0..part.len() }))
         };
         match part.parse::<f64>() {
             Ok(load) if all.contains(&load) => return fail(format!("load {load} stands twice")),

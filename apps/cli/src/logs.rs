@@ -6,20 +6,20 @@ use std::sync::Arc;
 use pavior_experiments::{Source, TraceSource};
 use pavior_mesh::{Grid, Request};
 use pavior_workload::traces::{Filter, Format, ReadError, ReadOptions, Replay, Trace, TraceJobs};
-use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, Unit, read_failures};
+use pavior_workload::{Job, NodeEvent, Selection, ShapeRule, Shaper, TimeUnit, read_failures};
 
 use crate::args::{LogArgs, ReadArgs};
-use crate::fault::{Fault, Place};
+use crate::failure::{Failure, Place};
 use crate::{files, input};
 
 /// Reads a log; its name says its format.
-pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
+pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Failure> {
     let filter: Filter = args
         .filter
         .as_deref()
         .map_or(Ok(Filter::default()), |typed| input::name("--filter", typed))?;
     let status = args.status.as_deref().map_or(Ok(Filter::default()), |typed| {
-        Filter::of_status(typed).map_err(|bad| Fault::option("--status", typed, 0, &bad))
+        Filter::of_status(typed).map_err(|bad| Failure::option("--status", typed, 0, &bad))
     })?;
     let options =
         ReadOptions { lenient: args.lenient, first: args.first, filter: filter.and(&status) };
@@ -27,10 +27,10 @@ pub(crate) fn read(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
 }
 
 /// Reads a log with options that are read already.
-pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Fault> {
+pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Failure> {
     let reader = files::open(path)?;
     let Some(format) = Format::of_file(&path.to_string_lossy()) else {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one of \
              these and .gz",
             path.display()
@@ -41,10 +41,10 @@ pub(crate) fn read_with(path: &Path, options: &ReadOptions) -> Result<Trace, Fau
 }
 
 /// Reads a log, of which at least one job must be left.
-fn read_some(path: &Path, args: &ReadArgs) -> Result<Trace, Fault> {
+fn read_some(path: &Path, args: &ReadArgs) -> Result<Trace, Failure> {
     let trace = read(path, args)?;
     if trace.records.is_empty() {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
             path.display(),
             trace.report.job_lines,
@@ -61,7 +61,7 @@ pub(crate) fn requests(
     args: &ReadArgs,
     grid: Grid,
     seed: u64,
-) -> Result<Vec<Request>, Fault> {
+) -> Result<Vec<Request>, Failure> {
     let trace = read_some(path, args)?;
     let shaper = Shaper::new(rule, &grid, seed, 0);
     let jobs = TraceJobs::new(&trace.records, shaper, Replay::default());
@@ -79,22 +79,22 @@ pub(crate) fn given(args: &ReadArgs) -> [(&'static str, bool); 4] {
 }
 
 /// Refuses an option of logs where there is none.
-pub(crate) fn refuse(given: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Fault> {
+pub(crate) fn refuse(given: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Failure> {
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {
-            Err(Fault::usage(format!("{option} is for job logs; name one with --trace")))
+            Err(Failure::usage(format!("{option} is for job logs; name one with --trace")))
         }
         None => Ok(()),
     }
 }
 
 /// A log as the workload of a simulation.
-pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn Source>, Fault> {
+pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn Source>, Failure> {
     let rule: Selection<ShapeRule> =
         input::name("--shape-rule", args.shape_rule.as_deref().unwrap_or("compact"))?;
     let arrival_scale = args.arrival_scale.unwrap_or(1.0);
     if !(arrival_scale > 0.0 && arrival_scale <= 1e6) {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "--arrival-scale {arrival_scale}: it is a number above 0, at most 1e6"
         )));
     }
@@ -110,21 +110,25 @@ pub(crate) fn source(path: &Path, args: &LogArgs, grid: Grid) -> Result<Box<dyn 
     Ok(Box::new(TraceSource::new(Box::new(make), begin)))
 }
 
-fn fault(path: &Path, error: ReadError) -> Fault {
+fn fault(path: &Path, error: ReadError) -> Failure {
     let name = path.display();
     match error {
-        ReadError::Fault(fault) | ReadError::AllMalformed { first: fault, .. } => {
+        ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
             let from = format!("{name}:{}:{}:", fault.line, fault.column);
-            Fault::Usage {
+            Failure::Usage {
                 message: fault.reason.clone(),
                 place: Some(Place { from, line: fault.text.clone(), span: fault.span.clone() }),
             }
         }
-        other => Fault::usage(format!("cannot read {name}: {other}")),
+        other => Failure::usage(format!("cannot read {name}: {other}")),
     }
 }
 
 /// A list of failures and repairs.
-pub(crate) fn failures(path: &Path, grid: &Grid, unit: Unit) -> Result<Vec<NodeEvent>, Fault> {
+pub(crate) fn failures(
+    path: &Path,
+    grid: &Grid,
+    unit: TimeUnit,
+) -> Result<Vec<NodeEvent>, Failure> {
     read_failures(files::open(path)?, grid, unit).map_err(|error| fault(path, error))
 }

@@ -3,7 +3,7 @@
 mod args;
 mod busy;
 mod commands;
-mod fault;
+mod failure;
 mod files;
 mod input;
 mod located;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
-use fault::Fault;
+use failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(command: Command) -> Result<(), Fault> {
+fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Strategies(args) => commands::registries::strategies(&args),
         Command::Schedulers(args) => commands::registries::schedulers(&args),

@@ -4,24 +4,25 @@ use pavior_experiments::check_network;
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 use pavior_network::{
-    EngineKind, Lanes, PatternSelection, Plan, RankOrder, Release, Rounds, Sending, Settings,
+    EngineKind, PatternSelection, RankOrder, Release, Rounds, Sending, Settings, TrafficPlan,
+    VirtualChannels,
 };
 use pavior_simulation::{Histories, NetworkSetup};
-use pavior_workload::{Kind, ServiceDistribution, Synthetic, Unit};
+use pavior_workload::{Kind, ServiceDistribution, Synthetic, TimeUnit};
 
 use crate::args::{self, MessageArgs, NetworkArgs};
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::input;
 
 /// The parameters of the network, checked.
-pub(crate) fn settings(args: &NetworkArgs) -> Result<(Settings, EngineKind), Fault> {
+pub(crate) fn settings(args: &NetworkArgs) -> Result<(Settings, EngineKind), Failure> {
     let settings = Settings {
         routing_delay: args.routing_delay,
         buffer: args.buffer,
-        lanes: match args.lanes {
-            args::Lanes::One => Lanes::One,
-            args::Lanes::Two => Lanes::Two,
-            args::Lanes::Shared => Lanes::Shared,
+        virtual_channels: match args.lanes {
+            args::VirtualChannels::One => VirtualChannels::One,
+            args::VirtualChannels::Two => VirtualChannels::Two,
+            args::VirtualChannels::Shared => VirtualChannels::Shared,
         },
         release: match args.release {
             args::Release::Drained => Release::Drained,
@@ -33,9 +34,9 @@ pub(crate) fn settings(args: &NetworkArgs) -> Result<(Settings, EngineKind), Fau
         args::Engine::Flit => EngineKind::Flit,
     };
     if args.flits == 0 {
-        return Err(Fault::usage("--flits 0: a message has at least one flit, its header"));
+        return Err(Failure::usage("--flits 0: a message has at least one flit, its header"));
     }
-    engine.check(&settings).map_err(|error| Fault::usage(error.to_string()))?;
+    engine.check(&settings).map_err(|error| Failure::usage(error.to_string()))?;
     Ok((settings, engine))
 }
 
@@ -44,8 +45,8 @@ pub(crate) fn setup(
     args: &MessageArgs,
     workload: Option<&Synthetic>,
     grid: Grid,
-) -> Result<Option<NetworkSetup>, Fault> {
-    let Some(workload) = workload.filter(|workload| workload.unit() == Unit::CYCLE) else {
+) -> Result<Option<NetworkSetup>, Failure> {
+    let Some(workload) = workload.filter(|workload| workload.unit() == TimeUnit::CYCLE) else {
         return refuse(args);
     };
     let pattern = pattern(args)?;
@@ -53,7 +54,7 @@ pub(crate) fn setup(
     let setup = NetworkSetup {
         engine,
         settings,
-        plan: Plan {
+        plan: TrafficPlan {
             pattern,
             sending: args.sending.map(|sending| match sending {
                 args::Sending::Sequential => Sending::Sequential,
@@ -72,24 +73,24 @@ pub(crate) fn setup(
         },
         histories: Histories::default(),
     };
-    check_network(&setup, workload, grid).map_err(|(_, reason)| Fault::usage(reason))?;
+    check_network(&setup, workload, grid).map_err(|(_, reason)| Failure::usage(reason))?;
     Ok(Some(setup))
 }
 
 /// The pattern; `--order` sets the option of that name.
-fn pattern(args: &MessageArgs) -> Result<PatternSelection, Fault> {
+fn pattern(args: &MessageArgs) -> Result<PatternSelection, Failure> {
     let typed = args.pattern.as_deref().unwrap_or("one-to-all");
     let pattern: PatternSelection = input::name("--pattern", typed)?;
     let Some(order) = &args.order else { return Ok(pattern) };
     let ordered = format!("{typed}:order={order}");
     ordered.parse().map_err(|bad: BadName| {
         let reason = format!("--order {order}: {}", bad.reason);
-        Fault::usage(reason)
+        Failure::usage(reason)
     })
 }
 
 /// Options that are about messages mean nothing where there are none.
-fn refuse(args: &MessageArgs) -> Result<Option<NetworkSetup>, Fault> {
+fn refuse(args: &MessageArgs) -> Result<Option<NetworkSetup>, Failure> {
     let given = [
         ("--pattern", args.pattern.is_some()),
         ("--sending", args.sending.is_some()),
@@ -101,10 +102,10 @@ fn refuse(args: &MessageArgs) -> Result<Option<NetworkSetup>, Fault> {
     let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(None) };
     let services: Vec<&str> = ServiceDistribution::all()
         .iter()
-        .filter(|spec| spec.does.unit == Unit::CYCLE)
+        .filter(|spec| spec.does.unit == TimeUnit::CYCLE)
         .map(|spec| spec.name)
         .collect();
-    Err(Fault::usage(format!(
+    Err(Failure::usage(format!(
         "{option} is for jobs that send messages; choose --service {}",
         services.join(" or ")
     )))

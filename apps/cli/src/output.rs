@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use serde_json::Value;
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,7 +31,7 @@ pub(crate) fn width() -> usize {
 }
 
 /// Prints a sentence, broken between words at the width.
-pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Fault> {
+pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
     for word in sentence.split(' ') {
@@ -48,14 +48,14 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Fault> {
 }
 
 /// Prints text as it is.
-pub(crate) fn plain(text: &str) -> Result<(), Fault> {
+pub(crate) fn plain(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
 }
 
 /// Prints JSON, indented.
-pub(crate) fn json(value: &Value) -> Result<(), Fault> {
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
     writeln!(out)?;
@@ -63,7 +63,7 @@ pub(crate) fn json(value: &Value) -> Result<(), Fault> {
 }
 
 /// Prints rows of a CSV table.
-pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Fault> {
+pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
         writer.write_record(header)?;
@@ -72,7 +72,7 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Fault> {
     };
     write(&mut writer).map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        other => Fault::Other(format!("cannot write CSV: {other:?}")),
+        other => Failure::Other(format!("cannot write CSV: {other:?}")),
     })
 }
 
@@ -105,7 +105,7 @@ impl Table {
 
     /// Prints as many columns as fit the width, and returns how many do not. A last column of words
     /// is cut instead of left out.
-    pub(crate) fn print(&self, width: usize) -> Result<usize, Fault> {
+    pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let size = |column: usize| {
             let cells = self.rows.iter().map(|row| &row[column]).chain([&self.header[column]]);
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -1,15 +1,17 @@
 //! The threads that runs share.
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 
 /// Runs on a pool of so many threads; one per core where nothing is said.
 pub(crate) fn install<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> T + Send,
-) -> Result<T, Fault> {
+) -> Result<T, Failure> {
     if threads == Some(0) {
-        return Err(Fault::usage("--threads 0: there must be at least one thread"));
+        return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    Ok(pool.map_err(|error| Fault::Other(format!("cannot start threads: {error}")))?.install(work))
+    Ok(pool
+        .map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?
+        .install(work))
 }

@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pavior_experiments::{Entry, Publication, Specification, Store};
+use pavior_experiments::{JournalEntry, Publication, Specification, Store};
 use serde_json::{Value, json};
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::files;
 
 const JOURNAL: &str = "journal";
@@ -52,9 +52,10 @@ impl Run {
 
 impl Directory {
     /// Makes a directory where there is none, and locks it.
-    pub(crate) fn open(path: &Path) -> Result<Directory, Fault> {
-        let cannot =
-            |error: io::Error| Fault::usage(format!("cannot write in {}: {error}", path.display()));
+    pub(crate) fn open(path: &Path) -> Result<Directory, Failure> {
+        let cannot = |error: io::Error| {
+            Failure::usage(format!("cannot write in {}: {error}", path.display()))
+        };
         fs::create_dir_all(path).map_err(cannot)?;
         let lock = path.join(".lock");
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(lock);
@@ -62,7 +63,7 @@ impl Directory {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "another process is working in {}; one at a time",
                     path.display()
                 )));
@@ -89,7 +90,7 @@ impl Directory {
     }
 
     /// Whether there is nothing in it but what is hidden.
-    pub(crate) fn is_empty(&self) -> Result<bool, Fault> {
+    pub(crate) fn is_empty(&self) -> Result<bool, Failure> {
         let mut entries = fs::read_dir(&self.path)?;
         Ok(entries.all(|entry| {
             entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))
@@ -104,17 +105,17 @@ impl Directory {
         text: &str,
         specification: &Specification,
         resume: bool,
-    ) -> Result<Vec<Entry>, Fault> {
+    ) -> Result<Vec<JournalEntry>, Failure> {
         let here = self.path.display();
         let known = match read_run(&self.path)? {
             None if self.is_empty()? => Vec::new(),
             None => {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{here} is not empty, and holds no experiment; choose another --out"
                 )));
             }
             Some(_) if !resume => {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{here} holds an experiment already; --resume goes on with it, --out chooses \
                      another directory"
                 )));
@@ -124,13 +125,13 @@ impl Directory {
                     Some((_, true)) => ("quick", "add --quick"),
                     _ => ("full", "leave --quick out"),
                 };
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{here} holds a {kind} reproduction; {how} to go on with it, or choose another \
                      --out"
                 )));
             }
             Some(old) if old.fingerprint != run.fingerprint => {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{here} holds another experiment, or one of another version: its results cannot \
                      be mixed with these; choose another --out"
                 )));
@@ -146,10 +147,11 @@ impl Directory {
     }
 
     /// The journal, ready for more lines. Lines that were cut are taken out first.
-    pub(crate) fn journal(&self) -> Result<Journal, Fault> {
+    pub(crate) fn journal(&self) -> Result<Journal, Failure> {
         let path = self.path.join(JOURNAL);
         let text = read_if_there(&path)?;
-        let whole: Vec<&str> = lines(&text).filter(|line| Entry::parse(line).is_some()).collect();
+        let whole: Vec<&str> =
+            lines(&text).filter(|line| JournalEntry::parse(line).is_some()).collect();
         let length: usize = whole.iter().map(|line| line.len() + 1).sum();
         if length != text.len() {
             files::write_whole(&path, |out| {
@@ -158,16 +160,16 @@ impl Directory {
         }
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file
-            .map_err(|error| Fault::usage(format!("cannot write {}: {error}", path.display())))?;
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
         Ok(Journal { file })
     }
 
     /// Writes the results, and takes the journal away when they are safe.
-    pub(crate) fn finish(&self, run: &Run, publications: &[Publication]) -> Result<(), Fault> {
+    pub(crate) fn finish(&self, run: &Run, publications: &[Publication]) -> Result<(), Failure> {
         let journal = self.path.join(JOURNAL);
         for Publication { name, bytes } in publications {
             self.write(name, bytes).map_err(|fault| match fault {
-                Fault::Other(reason) => Fault::Other(format!(
+                Failure::Other(reason) => Failure::Other(format!(
                     "{reason}; every replication is kept, and --resume writes what is missing"
                 )),
                 usage => usage,
@@ -183,18 +185,18 @@ impl Directory {
         }
     }
 
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         files::write_whole(&self.path.join(name), |out| out.write_all(bytes))
     }
 
     /// Whether a run came to its end here.
-    fn is_finished(&self) -> Result<bool, Fault> {
+    fn is_finished(&self) -> Result<bool, Failure> {
         let text = read_if_there(&self.path.join(RUN))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         Ok(value["finished"].is_string())
     }
 
-    fn write_run(&self, run: &Run, finished: Option<SystemTime>) -> Result<(), Fault> {
+    fn write_run(&self, run: &Run, finished: Option<SystemTime>) -> Result<(), Failure> {
         let seconds = |time: SystemTime| {
             time.duration_since(UNIX_EPOCH).map_or(0.0, |length| length.as_secs_f64())
         };
@@ -229,19 +231,19 @@ pub(crate) struct Journal {
 
 impl Store for Journal {
     /// One write of a whole line: when it returns, the line outlives the process.
-    fn keep(&mut self, entry: &Entry) -> io::Result<()> {
+    fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.file.write_all(format!("{}\n", entry.line()).as_bytes())
     }
 }
 
 /// What a directory says that it holds; none if it holds no experiment.
-pub(crate) fn read_run(directory: &Path) -> Result<Option<Run>, Fault> {
+pub(crate) fn read_run(directory: &Path) -> Result<Option<Run>, Failure> {
     let path = directory.join(RUN);
     let text = read_if_there(&path)?;
     if text.is_empty() {
         return Ok(None);
     }
-    let bad = || Fault::usage(format!("{} is damaged", path.display()));
+    let bad = || Failure::usage(format!("{} is damaged", path.display()));
     let value: Value = serde_json::from_str(&text).map_err(|_| bad())?;
     let text = |key: &str| value[key].as_str().map(String::from).ok_or_else(bad);
     Ok(Some(Run {
@@ -253,9 +255,9 @@ pub(crate) fn read_run(directory: &Path) -> Result<Option<Run>, Fault> {
 }
 
 /// Every replication that a directory holds, finished or not.
-pub(crate) fn known(directory: &Path, spec: &Specification) -> Result<Vec<Entry>, Fault> {
+pub(crate) fn known(directory: &Path, spec: &Specification) -> Result<Vec<JournalEntry>, Failure> {
     let text = read_if_there(&directory.join(JOURNAL))?;
-    let mut entries: Vec<Entry> = lines(&text).filter_map(Entry::parse).collect();
+    let mut entries: Vec<JournalEntry> = lines(&text).filter_map(JournalEntry::parse).collect();
     let path = directory.join("replications.csv");
     let replications = read_if_there(&path)?;
     if !replications.is_empty() {
@@ -263,7 +265,7 @@ pub(crate) fn known(directory: &Path, spec: &Specification) -> Result<Vec<Entry>
         let timings = (!timings.is_empty()).then_some(timings.as_bytes());
         let finished = spec.read_replications(replications.as_bytes(), timings);
         entries.extend(
-            finished.map_err(|error| Fault::usage(format!("{}: {error}", path.display())))?,
+            finished.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
         );
     }
     let metrics = spec.metrics.len();
@@ -277,11 +279,11 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// A file's text; empty where there is no file. Bytes that are no text are replaced: what they stand
 /// in is damaged, and is found so.
-pub(crate) fn read_if_there(path: &Path) -> Result<String, Fault> {
+pub(crate) fn read_if_there(path: &Path) -> Result<String, Failure> {
     match fs::read(path) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Fault::usage(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Claim {
     /// The shapes that it may grant for a request, in the order in which it tries them; empty for
     /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as one
     /// of them has, in pieces.
-    pub family: fn(&Request, &Grid, &Options) -> Vec<Shape>,
+    pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which it tries bases.
     pub scan: Scan,
     /// Whether it grants exactly what is asked for.
@@ -43,7 +43,7 @@ pub enum Recognition {
     },
     /// Refuses only if no shape of the family has a free base.
     Complete,
-    /// Misses some; a stored witness is demanded. What it misses is said by the question.
+    /// Misses some; a stored counterexample is demanded. What it misses is said by the question.
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
@@ -102,15 +102,15 @@ impl Recognition {
 
 /// A shape that a strategy may grant: disjoint boxes, placed together, relative to one base.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct BoxGroup {
     /// The boxes, with bases relative to the shape's base.
     pub parts: Vec<Cuboid>,
 }
 
-impl Shape {
+impl BoxGroup {
     /// One box.
-    pub fn cuboid(sides: Sides) -> Shape {
-        Shape { parts: vec![Cuboid::new([0; 3], sides)] }
+    pub fn cuboid(sides: Sides) -> BoxGroup {
+        BoxGroup { parts: vec![Cuboid::new([0; 3], sides)] }
     }
 
     /// The number of nodes.

@@ -5,17 +5,21 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
-use crate::claim::{Over, Shape};
+use crate::claim::{BoxGroup, Over};
 
 /// The canonical placements of a shape on a grid, in scan order.
-pub fn placements(grid: Grid, shape: &Shape, scan: Scan) -> impl Iterator<Item = Vec<Cuboid>> + '_ {
+pub fn placements(
+    grid: Grid,
+    shape: &BoxGroup,
+    scan: Scan,
+) -> impl Iterator<Item = Vec<Cuboid>> + '_ {
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
 /// The first free placement of the first shape that has one, in scan order.
 ///
 /// O(bases x nodes of the shape) for each shape.
-pub fn first(free: &Occupancy, family: &[Shape], scan: Scan) -> Option<Vec<Cuboid>> {
+pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
     family
         .iter()
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
@@ -24,7 +28,7 @@ pub fn first(free: &Occupancy, family: &[Shape], scan: Scan) -> Option<Vec<Cuboi
 /// The first free placement with the best score, over the first shape that fits or over all.
 pub fn best(
     free: &Occupancy,
-    family: &[Shape],
+    family: &[BoxGroup],
     scan: Scan,
     over: Over,
     score: fn(&Occupancy, &Cuboid) -> i64,

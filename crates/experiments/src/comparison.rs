@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{ChannelLoad, Channels, Energy, Settings};
-use pavior_simulation::metrics::{Context, Metric, Spec};
+use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{
     ChannelRecorder, Inputs, JobRecord, NetworkSetup, Observer, Outcome, Recorder, RunError, Setup,
     run,
@@ -27,7 +27,7 @@ pub struct Comparison<'a> {
     /// The jobs.
     pub source: &'a dyn Source,
     /// The metrics.
-    pub metrics: Vec<&'static Spec>,
+    pub metrics: Vec<&'static MetricSpec>,
     /// The network, if jobs send messages.
     pub network: Option<NetworkSetup>,
     /// What messages cost.
@@ -228,7 +228,7 @@ impl Comparison<'_> {
             self.metrics.iter().map(|spec| (spec.build)(&context)).collect();
         let recorded = self.record && replication == 0;
         let mut recorder = recorded.then(Recorder::default);
-        let channels = || ChannelRecorder::new(Channels::new(self.grid, settings.lanes));
+        let channels = || ChannelRecorder::new(Channels::new(self.grid, settings.virtual_channels));
         let mut channels = network.filter(|_| recorded).map(|_| channels());
         let jobs = self.source.jobs(combination.load, self.seed, replication);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();

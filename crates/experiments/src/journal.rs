@@ -12,7 +12,7 @@ use crate::sample::Digest;
 
 /// A finished replication.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct JournalEntry {
     /// The index of the point in the experiment.
     pub point: usize,
     /// The replication.
@@ -27,7 +27,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// If it cannot be kept; the sweep then stops.
-    fn keep(&mut self, entry: &Entry) -> io::Result<()>;
+    fn keep(&mut self, entry: &JournalEntry) -> io::Result<()>;
 }
 
 /// A store that keeps nothing.
@@ -35,24 +35,24 @@ pub trait Store: Send {
 pub struct NoStore;
 
 impl Store for NoStore {
-    fn keep(&mut self, _: &Entry) -> io::Result<()> {
+    fn keep(&mut self, _: &JournalEntry) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl Entry {
+impl JournalEntry {
     /// The line of this entry, without its end.
     ///
     /// ```
-    /// use pavior_experiments::{Entry, Sample};
+    /// use pavior_experiments::{JournalEntry, Sample};
     /// let sample = Sample {
     ///     values: vec![Some(0.1), None], arrived: 12, waiting: 2, rejected: 0, rejected_set: 7,
     ///     allocation_ns: Some(812.5),
     /// };
-    /// let entry = Entry { point: 3, replication: 0, sample };
+    /// let entry = JournalEntry { point: 3, replication: 0, sample };
     /// let line = entry.line();
-    /// assert_eq!(Entry::parse(&line), Some(entry));
-    /// assert_eq!(Entry::parse(&line[..line.len() - 1]), None);
+    /// assert_eq!(JournalEntry::parse(&line), Some(entry));
+    /// assert_eq!(JournalEntry::parse(&line[..line.len() - 1]), None);
     /// ```
     pub fn line(&self) -> String {
         let Sample { values, arrived, waiting, rejected, rejected_set, allocation_ns } =
@@ -74,7 +74,7 @@ impl Entry {
     }
 
     /// The entry of a line; none if the line is not whole.
-    pub fn parse(line: &str) -> Option<Entry> {
+    pub fn parse(line: &str) -> Option<JournalEntry> {
         let (text, check) = line.rsplit_once(' ')?;
         if check.len() != 16 || u64::from_str_radix(check, 16).ok()? != digest(text) {
             return None;
@@ -87,7 +87,7 @@ impl Entry {
         let allocation_ns = optional(words.next()?)?;
         let values = words.map(optional).collect::<Option<Vec<_>>>()?;
         let sample = Sample { values, arrived, waiting, rejected, rejected_set, allocation_ns };
-        Some(Entry { point, replication, sample })
+        Some(JournalEntry { point, replication, sample })
     }
 }
 
@@ -125,11 +125,11 @@ mod tests {
             let sample = Sample {
                 values, arrived, waiting: 1, rejected: 2, rejected_set: u64::MAX, allocation_ns: None,
             };
-            let entry = Entry { point, replication: 4, sample };
+            let entry = JournalEntry { point, replication: 4, sample };
             let line = entry.line();
-            prop_assert_eq!(Entry::parse(&line), Some(entry));
+            prop_assert_eq!(JournalEntry::parse(&line), Some(entry));
             for cut in 0..line.len() {
-                prop_assert_eq!(Entry::parse(&line[..cut]), None);
+                prop_assert_eq!(JournalEntry::parse(&line[..cut]), None);
             }
         }
     }

@@ -28,7 +28,7 @@ mod sweep;
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};
 pub use confidence::{Policy, half_width, median, student_t};
 pub use differences::{Difference, differences, write_differences};
-pub use journal::{Entry, NoStore, Store};
+pub use journal::{JournalEntry, NoStore, Store};
 pub use paired::Paired;
 pub use point::Point;
 pub use publish::{Provenance, Publication};

@@ -325,13 +325,13 @@ pub(crate) fn cell(summary: Summary) -> String {
 
 /// A value as JSON has it.
 fn typed(parameter: usize, value: &str) -> Value {
-    use parameters::Kind;
+    use parameters::ValueType;
     match parameters::ALL[parameter].kind {
         _ if value.is_empty() => Value::Null,
-        Kind::Text => json!(value),
-        Kind::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
-        Kind::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
-        Kind::Switch => json!(value == "true"),
+        ValueType::Text => json!(value),
+        ValueType::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+        ValueType::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
+        ValueType::Switch => json!(value == "true"),
     }
 }
 

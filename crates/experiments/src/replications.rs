@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 use crate::results::{number, shown, values};
-use crate::{Entry, Sample, Samples, Specification, parameters};
+use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
 // Unlike any parameter and any metric.
 const FACTS: [&str; 5] =
@@ -83,7 +83,7 @@ impl Specification {
         &self,
         replications: impl Read,
         timings: Option<impl Read>,
-    ) -> Result<Vec<Entry>, String> {
+    ) -> Result<Vec<JournalEntry>, String> {
         let measured = timings.map_or(Ok(HashMap::new()), read_timings)?;
         let mut reader = csv::Reader::from_reader(replications);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -112,7 +112,7 @@ impl Specification {
                 text => text.parse::<f64>().map(Some).map_err(|_| bad(index)),
             };
             let (point, replication) = (whole(at_point)?, whole(facts[0])?);
-            entries.push(Entry {
+            entries.push(JournalEntry {
                 point: point as usize,
                 replication,
                 sample: Sample {

@@ -67,7 +67,7 @@ impl Table {
         specification: &Specification,
         samples: &'a Samples,
         lines: impl Fn(
-            pavior_workload::Unit,
+            pavior_workload::TimeUnit,
             &'a [Sample],
         ) -> Vec<(&'static str, &'static str, Vec<f64>)>,
     ) -> Table {

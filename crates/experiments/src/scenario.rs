@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use pavior_mesh::Grid;
 use pavior_network::{
-    Energy, EngineKind, Lanes, Plan, RankOrder, Release, Rounds, Sending, Settings,
+    Energy, EngineKind, RankOrder, Release, Rounds, Sending, Settings, TrafficPlan, VirtualChannels,
 };
-use pavior_simulation::metrics::{Context, Metric, Spec};
+use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{Histories, Inputs, NetworkSetup, Observer, Setup, run};
 use pavior_workload::traces::{Filter, ReadOptions, Replay, Trace, TraceJobs};
-use pavior_workload::{Job, Selection, ShapeRule, Shaper, Synthetic, Unit};
+use pavior_workload::{Job, Selection, ShapeRule, Shaper, Synthetic, TimeUnit};
 
 use crate::still::Still;
 use crate::{Point, Sample, Source, SyntheticSource, TraceSource};
@@ -71,11 +71,11 @@ pub(crate) fn synthetic(point: &Point) -> Synthetic {
 }
 
 /// What the times of a point are measured in.
-pub(crate) fn unit(point: &Point) -> Unit {
+pub(crate) fn unit(point: &Point) -> TimeUnit {
     if point.get("trace").is_some() {
-        Unit::SECOND
+        TimeUnit::SECOND
     } else if Still::is(point) {
-        Unit::TIME_UNIT
+        TimeUnit::TIME_UNIT
     } else {
         synthetic(point).unit()
     }
@@ -99,10 +99,14 @@ fn network(point: &Point, histories: &Histories) -> Option<NetworkSetup> {
         settings: Settings {
             routing_delay: value(point, "routing-delay"),
             buffer: value(point, "buffer"),
-            lanes: if is("lanes", "shared") { Lanes::Shared } else { Lanes::Two },
+            virtual_channels: if is("lanes", "shared") {
+                VirtualChannels::Shared
+            } else {
+                VirtualChannels::Two
+            },
             release: if is("release", "passed") { Release::Passed } else { Release::Drained },
         },
-        plan: Plan { pattern, sending, rounds, flits: value(point, "flits") },
+        plan: TrafficPlan { pattern, sending, rounds, flits: value(point, "flits") },
         ranks: if is("ranks", "parts") { RankOrder::Parts } else { RankOrder::Coordinates },
         histories: histories.clone(),
     })
@@ -155,7 +159,7 @@ impl Scenario {
     }
 
     /// Runs one replication.
-    pub fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+    pub fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.replicate(replication, metrics),
             Kind::Still(still) => still.replicate(replication, metrics),
@@ -206,7 +210,7 @@ impl Jobs {
         Ok(Jobs { setup, context, source })
     }
 
-    fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+    fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
         let setup = Setup { replication, ..self.setup.clone() };
         let mut metrics: Vec<Box<dyn Metric>> =
             metrics.iter().map(|spec| (spec.build)(&self.context)).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Ending, Restart};
-use pavior_workload::{Job, NodeEvent, Synthetic, SyntheticError, SyntheticJobs, Unit};
+use pavior_workload::{Job, NodeEvent, Synthetic, SyntheticError, SyntheticJobs, TimeUnit};
 
 /// A workload that can be drawn again and again.
 pub trait Source: Sync {
@@ -18,7 +18,7 @@ pub trait Source: Sync {
     ) -> Box<dyn Iterator<Item = Job> + '_>;
 
     /// What a tick stands for.
-    fn unit(&self) -> Unit;
+    fn unit(&self) -> TimeUnit;
 
     /// When averages start.
     fn begin(&self) -> Time;
@@ -67,7 +67,7 @@ impl Source for SyntheticSource {
         Box::new(jobs.expect("every load was checked"))
     }
 
-    fn unit(&self) -> Unit {
+    fn unit(&self) -> TimeUnit {
         self.workload.unit()
     }
 
@@ -107,8 +107,8 @@ impl Source for TraceSource {
         Box::new((0..jobs.len()).map(move |index| jobs[index].clone()))
     }
 
-    fn unit(&self) -> Unit {
-        Unit::SECOND
+    fn unit(&self) -> TimeUnit {
+        TimeUnit::SECOND
     }
 
     fn begin(&self) -> Time {

@@ -11,16 +11,16 @@ use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
 use pavior_kernel::{BadName, Stream, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
-use pavior_simulation::metrics::{Metric, Spec, Unit};
+use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
 use crate::scenario::value;
 use crate::{Point, Sample};
 
 /// What is observed in still states. Runs of jobs have none of it.
-pub const METRICS: &[&Spec] = &[&OPTIMALITY_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
+pub const METRICS: &[&MetricSpec] = &[&OPTIMALITY_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
-const OPTIMALITY_INDEX: Spec = Spec {
+const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
     name: "optimality_index",
     meaning: "how many faces of the nodes chosen touch busy nodes or the border",
     unit: Unit::Count,
@@ -28,7 +28,7 @@ const OPTIMALITY_INDEX: Spec = Spec {
     build: |_| Box::new(Absent),
 };
 
-const GRANTED_NODES: Spec = Spec {
+const GRANTED_NODES: MetricSpec = MetricSpec {
     name: "granted_nodes",
     meaning: "nodes chosen",
     unit: Unit::Count,
@@ -36,7 +36,7 @@ const GRANTED_NODES: Spec = Spec {
     build: |_| Box::new(Absent),
 };
 
-const PRINTED_ORDER: Spec = Spec {
+const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "what the order of growth comes to that Table VI of the MFA paper gives a strategy",
     unit: Unit::Count,
@@ -209,7 +209,7 @@ impl Still {
     }
 
     /// One replication.
-    pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static Spec]) -> Sample {
+    pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
         let state = self.state(replication).expect("the point was checked, and is not too full");
         let mut machine = self.machine(&state);
         let answer = machine.probe(&self.request);

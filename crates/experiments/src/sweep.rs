@@ -14,7 +14,7 @@ use pavior_simulation::Histories;
 use thiserror::Error;
 
 use crate::sample::Digest;
-use crate::{Entry, LogRequest, Logs, Progress, Sample, Scenario, Specification, Store};
+use crate::{JournalEntry, LogRequest, Logs, Progress, Sample, Scenario, Specification, Store};
 
 /// A part of the points: those whose index leaves `index - 1` when divided by `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,14 +87,14 @@ impl Specification {
     /// If a log cannot be read or the store fails; what it kept until then stays good.
     pub fn run(
         &self,
-        known: Vec<Entry>,
+        known: Vec<JournalEntry>,
         shard: Shard,
         logs: &dyn Logs,
         store: &mut dyn Store,
         progress: &dyn Progress,
     ) -> Result<Samples, SweepError> {
         let mut states: Vec<PointState> = self.points.iter().map(|_| PointState::new()).collect();
-        for Entry { point, replication, sample } in known {
+        for JournalEntry { point, replication, sample } in known {
             if let Some(state) = states.get_mut(point) {
                 state.samples.insert(replication, sample);
             }
@@ -114,9 +114,9 @@ impl Specification {
             scenarios.push(if idle { None } else { Some(scenario()?) });
         }
         let board = Board { states, first_open: 0, in_flight: 0, fault: None, store };
-        let desk = Desk { board: Mutex::new(board), changed: Condvar::new() };
-        rayon::broadcast(|_| self.work(&scenarios, &desk, progress));
-        let board = desk.board.into_inner().expect("no worker panicked");
+        let shared = SharedBoard { board: Mutex::new(board), changed: Condvar::new() };
+        rayon::broadcast(|_| self.work(&scenarios, &shared, progress));
+        let board = shared.board.into_inner().expect("no worker panicked");
         match board.fault {
             Some(fault) => Err(SweepError::Store(fault)),
             None => Ok(board.states.into_iter().map(PointState::into_samples).collect()),
@@ -127,9 +127,9 @@ impl Specification {
     ///
     /// # Errors
     /// If replications are missing: the points that are not finished.
-    pub fn complete(&self, entries: Vec<Entry>) -> Result<Samples, Vec<usize>> {
+    pub fn complete(&self, entries: Vec<JournalEntry>) -> Result<Samples, Vec<usize>> {
         let mut states: Vec<PointState> = self.points.iter().map(|_| PointState::new()).collect();
-        for Entry { point, replication, sample } in entries {
+        for JournalEntry { point, replication, sample } in entries {
             if let Some(state) = states.get_mut(point) {
                 state.samples.insert(replication, sample);
             }
@@ -146,8 +146,13 @@ impl Specification {
     }
 
     /// What every worker does until nothing is left.
-    fn work(&self, scenarios: &[Option<Scenario>], desk: &Desk<'_>, progress: &dyn Progress) {
-        let mut board = desk.lock();
+    fn work(
+        &self,
+        scenarios: &[Option<Scenario>],
+        shared: &SharedBoard<'_>,
+        progress: &dyn Progress,
+    ) {
+        let mut board = shared.lock();
         loop {
             if board.fault.is_some() {
                 return;
@@ -156,19 +161,19 @@ impl Specification {
                 if board.in_flight == 0 {
                     return;
                 }
-                // What is in flight may show that more replications are needed.
+                // What is in in_flight may show that more replications are needed.
                 board =
-                    desk.changed.wait(board).expect("no worker panics while it holds the board");
+                    shared.changed.wait(board).expect("no worker panics while it holds the board");
                 continue;
             };
             drop(board);
             let scenario = scenarios[point].as_ref().expect("an unfinished point has a scenario");
-            let flight = Flight { desk };
+            let in_flight = InFlight { shared };
             let sample = scenario.replicate(replication, &self.metrics);
-            drop(flight);
-            board = desk.lock();
+            drop(in_flight);
+            board = shared.lock();
             board.in_flight -= 1;
-            let entry = Entry { point, replication, sample };
+            let entry = JournalEntry { point, replication, sample };
             if board.fault.is_none() {
                 if let Err(fault) = board.store.keep(&entry) {
                     board.fault = Some(fault);
@@ -178,7 +183,7 @@ impl Specification {
                     progress.done();
                 }
             }
-            desk.changed.notify_all();
+            shared.changed.notify_all();
         }
     }
 
@@ -271,27 +276,27 @@ impl Board<'_> {
     }
 }
 
-struct Desk<'s> {
+struct SharedBoard<'s> {
     board: Mutex<Board<'s>>,
     changed: Condvar,
 }
 
-impl<'s> Desk<'s> {
+impl<'s> SharedBoard<'s> {
     fn lock(&self) -> MutexGuard<'_, Board<'s>> {
         self.board.lock().expect("no worker panics while it holds the board")
     }
 }
 
-/// A replication in flight. If its run panics, it is no longer waited for.
-struct Flight<'d, 's> {
-    desk: &'d Desk<'s>,
+/// A replication in in_flight. If its run panics, it is no longer waited for.
+struct InFlight<'d, 's> {
+    shared: &'d SharedBoard<'s>,
 }
 
-impl Drop for Flight<'_, '_> {
+impl Drop for InFlight<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.desk.lock().in_flight -= 1;
-            self.desk.changed.notify_all();
+            self.shared.lock().in_flight -= 1;
+            self.shared.changed.notify_all();
         }
     }
 }

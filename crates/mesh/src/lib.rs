@@ -29,5 +29,5 @@ pub use occupancy::Occupancy;
 pub use orientation::orientations;
 pub use request::{JobId, Request};
 pub use scan::{Scan, ScanError};
-pub use search::{Asked, BoxSearch, SearchWork, Ways};
+pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
 pub use tile::tile;

@@ -7,7 +7,9 @@ use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
-use pavior_network::{Engine, EngineKind, Message, Network, News, Path, Settings, run_list};
+use pavior_network::{
+    Engine, EngineKind, Message, Network, NetworkEvents, Path, Settings, run_list,
+};
 
 #[global_allocator]
 static ALLOCATIONS: AllocProfiler = AllocProfiler::system();
@@ -19,7 +21,7 @@ fn main() {
 const SETTINGS: Settings = Settings {
     routing_delay: 3,
     buffer: 5,
-    lanes: pavior_network::Lanes::Two,
+    virtual_channels: pavior_network::VirtualChannels::Two,
     release: pavior_network::Release::Drained,
 };
 const FLITS: u32 = 8;
@@ -83,15 +85,15 @@ fn flit_8x8x8(bencher: Bencher<'_, '_>, load: f64) {
     open_loop(bencher, "mesh:8x8x8", EngineKind::Flit, load, 4_000);
 }
 
-/// The news of a network in which nothing is blocked: the cost of stopping at every delivery.
+/// The events of a network in which nothing is blocked: the cost of stopping at every delivery.
 #[divan::bench]
 fn worm_ping_pong(bencher: Bencher<'_, '_>) {
     let grid: Grid = "mesh:16x16".parse().expect("a machine");
     let mut network = Network::new(grid, SETTINGS, EngineKind::Worm).expect("valid settings");
-    let mut news = News::default();
+    let mut events = NetworkEvents::default();
     bencher.counter(ItemsCount::new(30u32)).bench_local(|| {
         let now = network.now();
         network.create(Message::new(0, NodeId(0), NodeId(255), FLITS, now));
-        network.advance(Time::MAX, &mut news)
+        network.advance(Time::MAX, &mut events)
     });
 }

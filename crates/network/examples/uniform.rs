@@ -15,7 +15,9 @@ use std::error::Error;
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
-use pavior_network::{Engine, EngineKind, Lanes, Message, Network, Release, Settings, run_list};
+use pavior_network::{
+    Engine, EngineKind, Message, Network, Release, Settings, VirtualChannels, run_list,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,8 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let load: f64 = argument(2, "0.05").parse()?;
     let cycles: u64 = argument(3, "20000").parse()?;
 
-    let settings =
-        Settings { routing_delay: 3, buffer: 5, lanes: Lanes::Two, release: Release::Drained };
+    let settings = Settings {
+        routing_delay: 3,
+        buffer: 5,
+        virtual_channels: VirtualChannels::Two,
+        release: Release::Drained,
+    };
     let kind = if engine == "flit" { EngineKind::Flit } else { EngineKind::Worm };
     let mut network = Network::new(grid, settings, kind)?;
     let (mut messages, mut hops, mut latency) = (0u64, 0u64, 0u64);

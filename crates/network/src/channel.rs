@@ -4,20 +4,20 @@ use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
 
-/// How many lanes a link of a wrapping axis has, and how they are used.
+/// How many virtual channels a link of a wrapping axis has, and how they are used.
 ///
-/// Dimension-order routing on a ring can deadlock when every link is one channel. With two lanes a
-/// message starts on lane 0 and is on lane 1 from the wrap link on, so that no cycle of waiting
-/// messages can close (Dally & Seitz 1987). Links of axes that do not wrap, and of rings of two
-/// nodes, which are meshes, have one lane.
+/// Dimension-order routing on a ring can deadlock when every link is one channel. With two virtual
+/// channels a message starts on virtual channel 0 and is on virtual channel 1 from the wrap link
+/// on, so that no cycle of waiting messages can close (Dally & Seitz 1987). Links of axes that do
+/// not wrap, and of rings of two nodes, which are meshes, have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Lanes {
-    /// One lane: exists to show the deadlock.
+pub enum VirtualChannels {
+    /// One virtual channel: exists to show the deadlock.
     One,
-    /// Two lanes, each with the full bandwidth of a link.
+    /// Two virtual channels, each with the full bandwidth of a link.
     #[default]
     Two,
-    /// Two lanes that share the bandwidth of the link, flit by flit, round robin.
+    /// Two virtual channels that share the bandwidth of the link, flit by flit, round robin.
     Shared,
 }
 
@@ -34,7 +34,7 @@ impl ChannelId {
 
 /// What a channel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ChannelKind {
     /// From a node's processing element to its router.
     Injection,
     /// From a node's router to its processing element.
@@ -45,8 +45,8 @@ pub enum Kind {
         axis: usize,
         /// Whether it goes towards greater coordinates (or through the wrap to 0).
         positive: bool,
-        /// The lane: 0, or 1 on axes with two lanes.
-        lane: u8,
+        /// The virtual channel: 0, or 1 on axes with two virtual channels.
+        virtual_channel: u8,
     },
 }
 
@@ -54,7 +54,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ChannelKind,
     /// Where it starts (an ejection channel starts and ends at its node).
     pub node: NodeId,
 }
@@ -62,9 +62,9 @@ pub struct Channel {
 /// The numbering of the channels of a grid.
 ///
 /// Every node owns the same row of numbers: injection, ejection, then per axis that is longer than
-/// 1 the positive and the negative link, each with its lanes. The channel one node further along an
-/// axis therefore has a number that is a constant away, which is what lets a header step through a
-/// whole segment of its path by one addition.
+/// 1 the positive and the negative link, each with its virtual channels. The channel one node
+/// further along an axis therefore has a number that is a constant away, which is what lets a
+/// header step through a whole segment of its path by one addition.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -72,8 +72,8 @@ pub struct Channel {
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Channels, Lanes};
-/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// use pavior_network::{Channels, VirtualChannels};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// assert_eq!(channels.all().count(), 16 + 16 + 2 * (3 * 4) * 2);
 /// let first = channels.injection(NodeId(0));
 /// assert_eq!(channels.describe(first).unwrap().name(channels.grid()), "injection at [0,0]");
@@ -83,27 +83,28 @@ pub struct Channel {
 pub struct Channels {
     grid: Grid,
     slots: u32,
-    lanes: [u32; 3],
+    per_link: [u32; 3],
     first: [u32; 3],
     strides: [u32; 3],
 }
 
 impl Channels {
     /// The channels of a grid.
-    pub fn new(grid: Grid, lanes: Lanes) -> Channels {
+    pub fn new(grid: Grid, virtual_channels: VirtualChannels) -> Channels {
         let mut slots = 2;
         let mut channels = Channels {
             grid,
             slots,
-            lanes: [0; 3],
+            per_link: [0; 3],
             first: [0; 3],
             strides: [1, grid.side(0).into(), u32::from(grid.side(0)) * u32::from(grid.side(1))],
         };
         for axis in (0..3).filter(|&axis| grid.side(axis) > 1) {
             let ring = Self::rings(&grid, axis);
-            channels.lanes[axis] = if ring && lanes != Lanes::One { 2 } else { 1 };
+            channels.per_link[axis] =
+                if ring && virtual_channels != VirtualChannels::One { 2 } else { 1 };
             channels.first[axis] = slots;
-            slots += 2 * channels.lanes[axis];
+            slots += 2 * channels.per_link[axis];
         }
         channels.slots = slots;
         channels
@@ -129,9 +130,9 @@ impl Channels {
         self.slots as usize * self.grid.nodes() as usize
     }
 
-    /// The lanes of the links of an axis; 0 if the axis has no links.
-    pub fn lanes(&self, axis: usize) -> u32 {
-        self.lanes[axis]
+    /// The virtual channels of the links of an axis; 0 if the axis has no links.
+    pub fn virtual_channels(&self, axis: usize) -> u32 {
+        self.per_link[axis]
     }
 
     /// The difference of node numbers from node to node along an axis.
@@ -156,9 +157,16 @@ impl Channels {
 
     /// The link that leaves a node along an axis. The axis must be longer than 1; at the border of
     /// an axis without a wrap the number is unused.
-    pub fn link(&self, node: NodeId, axis: usize, positive: bool, lane: u32) -> ChannelId {
-        debug_assert!(lane < self.lanes[axis], "a lane that the axis has");
-        let slot = self.first[axis] + if positive { 0 } else { self.lanes[axis] } + lane;
+    pub fn link(
+        &self,
+        node: NodeId,
+        axis: usize,
+        positive: bool,
+        virtual_channel: u32,
+    ) -> ChannelId {
+        debug_assert!(virtual_channel < self.per_link[axis], "a virtual channel that the axis has");
+        let slot =
+            self.first[axis] + if positive { 0 } else { self.per_link[axis] } + virtual_channel;
         ChannelId(node.0 * self.slots + slot)
     }
 
@@ -170,19 +178,23 @@ impl Channels {
             return None;
         }
         let kind = match slot {
-            0 => Kind::Injection,
-            1 => Kind::Ejection,
+            0 => ChannelKind::Injection,
+            1 => ChannelKind::Ejection,
             _ => {
                 let axis =
-                    (0..3).rfind(|&axis| self.lanes[axis] > 0 && self.first[axis] <= slot)?;
+                    (0..3).rfind(|&axis| self.per_link[axis] > 0 && self.first[axis] <= slot)?;
                 let within = slot - self.first[axis];
-                let positive = within < self.lanes[axis];
+                let positive = within < self.per_link[axis];
                 let (at, side) = (self.grid.point(node)[axis], self.grid.side(axis));
                 let border = if positive { side - 1 } else { 0 };
                 if at == border && !self.is_ring(axis) {
                     return None;
                 }
-                Kind::Link { axis, positive, lane: (within % self.lanes[axis]) as u8 }
+                ChannelKind::Link {
+                    axis,
+                    positive,
+                    virtual_channel: (within % self.per_link[axis]) as u8,
+                }
             }
         };
         Some(Channel { kind, node })
@@ -190,7 +202,7 @@ impl Channels {
 
     /// The node at which a channel ends.
     pub fn end(&self, channel: Channel) -> NodeId {
-        let Kind::Link { axis, positive, .. } = channel.kind else {
+        let ChannelKind::Link { axis, positive, .. } = channel.kind else {
             return channel.node;
         };
         let mut point = self.grid.point(channel.node);
@@ -217,11 +229,11 @@ impl Channel {
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {
-            Kind::Injection => format!("injection at {node}"),
-            Kind::Ejection => format!("ejection at {node}"),
-            Kind::Link { axis, positive, lane } => {
+            ChannelKind::Injection => format!("injection at {node}"),
+            ChannelKind::Ejection => format!("ejection at {node}"),
+            ChannelKind::Link { axis, positive, virtual_channel } => {
                 let sign = if positive { '+' } else { '-' };
-                format!("link {}{sign} lane {lane} from {node}", ['x', 'y', 'z'][axis])
+                format!("link {}{sign} lane {virtual_channel} from {node}", ['x', 'y', 'z'][axis])
             }
         }
     }

@@ -4,9 +4,9 @@ use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use thiserror::Error;
 
-use crate::channel::{Channels, Lanes};
+use crate::channel::{Channels, VirtualChannels};
 use crate::deadlock::Deadlock;
-use crate::message::{Delivery, Message, News};
+use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
 /// When a channel can be granted to the next message.
@@ -27,8 +27,8 @@ pub struct Settings {
     pub routing_delay: u32,
     /// Flits that the input buffer behind a channel holds (B), at least 1.
     pub buffer: u32,
-    /// Lanes of wrapping links.
-    pub lanes: Lanes,
+    /// VirtualChannels of wrapping links.
+    pub virtual_channels: VirtualChannels,
     /// When a channel becomes free.
     pub release: Release,
 }
@@ -36,7 +36,12 @@ pub struct Settings {
 impl Default for Settings {
     /// The papers' settings: t_s = 3, B = 1.
     fn default() -> Settings {
-        Settings { routing_delay: 3, buffer: 1, lanes: Lanes::Two, release: Release::Drained }
+        Settings {
+            routing_delay: 3,
+            buffer: 1,
+            virtual_channels: VirtualChannels::Two,
+            release: Release::Drained,
+        }
     }
 }
 
@@ -49,8 +54,8 @@ pub enum BadSettings {
     /// A buffer without a place.
     #[error("a buffer holds at least 1 flit")]
     NoBuffer,
-    /// Shared lanes with one place: a flit would cross every other cycle at most.
-    #[error("shared lanes need buffers of at least 2 flits")]
+    /// Shared virtual channels with one place: a flit would cross every other cycle at most.
+    #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
     /// Something that the closed form of the worm engine does not contain.
     #[error("{0} needs the flit engine (--engine flit)")]
@@ -61,11 +66,11 @@ impl Settings {
     /// Checks what holds for every engine.
     ///
     /// # Errors
-    /// If buffers have no place, or one place under shared lanes.
+    /// If buffers have no place, or one place under shared virtual channels.
     pub fn check(&self) -> Result<(), BadSettings> {
-        match (self.buffer, self.lanes) {
+        match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
-            (1, Lanes::Shared) => Err(BadSettings::SharedNeedsTwo),
+            (1, VirtualChannels::Shared) => Err(BadSettings::SharedNeedsTwo),
             _ => Ok(()),
         }
     }
@@ -75,15 +80,15 @@ impl EngineKind {
     /// Checks whether this engine models the settings.
     ///
     /// # Errors
-    /// As [`Settings::check`], and if the settings ask for what only the flit engine models: channels
-    /// released when passed, and lanes that share a link.
+    /// As [`Settings::check`], and if the settings ask for what only the flit engine models:
+    /// channels released when passed, and virtual channels that share a link.
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
         match self {
             EngineKind::Worm if settings.release == Release::Passed => {
                 Err(BadSettings::FlitOnly("--release passed"))
             }
-            EngineKind::Worm if settings.lanes == Lanes::Shared => {
+            EngineKind::Worm if settings.virtual_channels == VirtualChannels::Shared => {
                 Err(BadSettings::FlitOnly("--lanes shared"))
             }
             EngineKind::Worm | EngineKind::Flit => Ok(()),
@@ -96,18 +101,18 @@ impl EngineKind {
 /// An engine always stands in an *open* cycle, [`now`](Engine::now): its deliveries have been
 /// reported, its requests and grants have not happened yet. Messages may be created for it (and for
 /// later cycles). [`advance`](Engine::advance) closes the cycle and goes on to the first one about
-/// which there is news, at most to `until`. So neither side polls the other: the caller names the
+/// which there is events, at most to `until`. So neither side polls the other: the caller names the
 /// time of its own next event, and gets control at that time or at the first delivery before it.
 ///
 /// ```
 /// use pavior_kernel::Time;
 /// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Engine, Message, News, Settings, Worm};
+/// use pavior_network::{Engine, Message, NetworkEvents, Settings, Worm};
 /// let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
 /// network.create(Message::new(0, NodeId(0), NodeId(11), 8, Time(0)));
-/// let mut news = News::default();
-/// let at = network.advance(Time(1000), &mut news)?;
-/// assert_eq!((at, news.deliveries[0].id), (Time(32), 0)); // (3+1)(5+1)+8
+/// let mut events = NetworkEvents::default();
+/// let at = network.advance(Time(1000), &mut events)?;
+/// assert_eq!((at, events.deliveries[0].id), (Time(32), 0)); // (3+1)(5+1)+8
 /// // In cycle 32 the receiver may answer at once.
 /// network.create(Message::new(1, NodeId(11), NodeId(0), 8, at));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -123,16 +128,16 @@ pub trait Engine {
     /// what comes from outside.
     fn create(&mut self, message: Message);
 
-    /// Goes to the first cycle after the open one about which there is news, at most to `until`.
-    /// `news` is replaced. With `until` at or before the open cycle, or an idle network and
-    /// [`Time::MAX`], nothing happens and there is no news.
+    /// Goes to the first cycle after the open one in which anything happens, at most to `until`.
+    /// `events` is replaced. With `until` at or before the open cycle, or an idle network and
+    /// [`Time::MAX`], nothing happens and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
     /// If messages are undelivered and nothing is pending: they can never move again. The engine
     /// stays in its cycle, and goes on if more messages are created.
-    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock>;
+    fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
     /// The next cycle, at or after the open one, in which anything can happen; `None` if nothing
     /// is pending.
@@ -196,10 +201,10 @@ impl Engine for Network {
         }
     }
 
-    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
+    fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock> {
         match self {
-            Network::Worm(engine) => engine.advance(until, news),
-            Network::Flit(engine) => engine.advance(until, news),
+            Network::Worm(engine) => engine.advance(until, events),
+            Network::Flit(engine) => engine.advance(until, events),
         }
     }
 
@@ -228,14 +233,14 @@ pub fn run_list<E: Engine>(
     messages: impl IntoIterator<Item = Message>,
     mut sink: impl FnMut(&Delivery),
 ) -> Result<(), Deadlock> {
-    let mut news = News::default();
+    let mut events = NetworkEvents::default();
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
             // A deadlock is final only when nothing is left to come: what is not in its way still
             // arrives. An engine to which something has been announced does not report it.
-            if engine.advance(message.created, &mut news).is_ok() {
-                news.deliveries.iter().for_each(&mut sink);
+            if engine.advance(message.created, &mut events).is_ok() {
+                events.deliveries.iter().for_each(&mut sink);
             } else {
                 engine.create(message);
                 announced = true;
@@ -246,8 +251,8 @@ pub fn run_list<E: Engine>(
         }
     }
     while engine.undelivered() > 0 {
-        engine.advance(Time::MAX, &mut news)?;
-        news.deliveries.iter().for_each(&mut sink);
+        engine.advance(Time::MAX, &mut events)?;
+        events.deliveries.iter().for_each(&mut sink);
     }
     Ok(())
 }

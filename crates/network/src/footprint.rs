@@ -5,8 +5,8 @@ use pavior_mesh::{Grid, NodeId, Point};
 /// The links that dimension-order messages among a set of nodes can use, and how the nodes lie.
 ///
 /// Jobs whose footprints share no link never meet on the network, whatever they send. And two jobs
-/// whose nodes lie in the same [`form`](Footprint::form), alone on the network, see the same thing
-/// happen at the same distance from their start.
+/// whose nodes lie in the same [`relative_layout`](Footprint::relative_layout), alone on the
+/// network, see the same thing happen at the same distance from their start.
 ///
 /// Every phase of a route is a straight run, so that the least and the greatest place at which
 /// messages enter and leave a line of the grid say which of its links are used:
@@ -29,14 +29,14 @@ use pavior_mesh::{Grid, NodeId, Point};
 /// let pair = |from, to| Footprint::of(&grid, &[NodeId(from), NodeId(to)], 64).unwrap();
 /// // (0,0) and (1,0): one link, in both directions. So have (4,3) and (5,3), elsewhere.
 /// assert_eq!(pair(0, 1).links().len(), 2);
-/// assert_eq!(pair(0, 1).form(), pair(28, 29).form());
+/// assert_eq!(pair(0, 1).relative_layout(), pair(28, 29).relative_layout());
 /// assert!(pair(0, 1).links().iter().all(|link| !pair(28, 29).links().contains(link)));
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footprint {
     links: Vec<u32>,
-    form: Vec<u32>,
+    relative_layout: Vec<u32>,
 }
 
 impl Footprint {
@@ -63,17 +63,18 @@ impl Footprint {
         for place in &mut places {
             *place = [0, 1, 2].map(|axis| arcs[axis].place(place[axis]));
         }
-        let mut form: Vec<u32> = arcs.into_iter().flat_map(Arc::form).collect();
+        let mut relative_layout: Vec<u32> =
+            arcs.into_iter().flat_map(Arc::relative_layout).collect();
         let [width, height, _] = arcs.each_ref().map(|arc| u32::from(arc.length));
-        form.extend(places.iter().map(|place| {
+        relative_layout.extend(places.iter().map(|place| {
             let [x, y, z] = place.map(u32::from);
             x + width * (y + height * z)
         }));
-        Some(Footprint { links: Links::of(grid, &arcs, &places), form })
+        Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// The numbers of the links, each once, in no order: 6 numbers a node. The lanes of a link are
-    /// one.
+    /// The numbers of the links, each once, in no order: 6 numbers a node. The virtual channels of
+    /// a link are one.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
@@ -85,8 +86,8 @@ impl Footprint {
 
     /// How the nodes lie, in the order of ranks, up to what changes no message's time: moving them
     /// along an axis, unless they then cross the wrap of a ring elsewhere.
-    pub fn form(&self) -> &[u32] {
-        &self.form
+    pub fn relative_layout(&self) -> &[u32] {
+        &self.relative_layout
     }
 }
 
@@ -142,8 +143,8 @@ impl Arc {
     }
 
     /// What of it can change the time of a message: its length, and where in it the wrap lies,
-    /// which is where messages change lanes.
-    fn form(self) -> [u32; 2] {
+    /// which is where messages change virtual channels.
+    fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
         [u32::from(self.length), u32::from(wrap)]
@@ -152,13 +153,13 @@ impl Arc {
 
 /// The least and the greatest of some places.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct PlaceRange {
     least: u16,
     greatest: u16,
 }
 
-impl Span {
-    const NOWHERE: Span = Span { least: u16::MAX, greatest: 0 };
+impl PlaceRange {
+    const NOWHERE: PlaceRange = PlaceRange { least: u16::MAX, greatest: 0 };
 
     fn widen(&mut self, place: u16) {
         self.least = self.least.min(place);
@@ -182,10 +183,10 @@ impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Point]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
         // Where rows, planes and columns have nodes.
-        let mut rows = vec![Span::NOWHERE; y * z];
-        let mut planes = vec![Span::NOWHERE; z];
-        let mut slices = vec![Span::NOWHERE; x];
-        let mut columns = vec![Span::NOWHERE; x * y];
+        let mut rows = vec![PlaceRange::NOWHERE; y * z];
+        let mut planes = vec![PlaceRange::NOWHERE; z];
+        let mut slices = vec![PlaceRange::NOWHERE; x];
+        let mut columns = vec![PlaceRange::NOWHERE; x * y];
         for &[px, py, pz] in places {
             let [ux, uy, uz] = [px, py, pz].map(usize::from);
             rows[uz * y + uy].widen(px);
@@ -200,7 +201,7 @@ impl Links<'_> {
             (0..arc.length).map(|place| u32::from(arc.coordinate(place)) * strides[axis]).collect()
         });
         let mut links = Links { arcs, shares, list: Vec::with_capacity(places.len() * 6) };
-        let all = |length: usize| Span { least: 0, greatest: length as u16 - 1 };
+        let all = |length: usize| PlaceRange { least: 0, greatest: length as u16 - 1 };
         for pz in 0..z {
             for py in 0..y {
                 links.line(0, [0, py, pz], rows[pz * y + py], all(x));
@@ -219,7 +220,7 @@ impl Links<'_> {
 
     /// The links of a line along an axis, through a place, that messages use which enter it within
     /// `from` and leave it within `to`.
-    fn line(&mut self, axis: usize, through: [usize; 3], from: Span, to: Span) {
+    fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;
         }

@@ -11,7 +11,8 @@
 //!   independently and agree message by message.
 //! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
 //! - [`Footprint`] says which links a job's messages can use: who shares none never meet.
-//! - [`Tally`], [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries alone.
+//! - [`MessageTotals`], [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries
+//!   alone.
 //!
 //! This crate knows nothing of strategies, queues or occupancy.
 
@@ -26,15 +27,15 @@ pub mod patterns;
 mod traffic;
 mod wormhole;
 
-pub use channel::{Channel, ChannelId, Channels, Kind, Lanes};
+pub use channel::{Channel, ChannelId, ChannelKind, Channels, VirtualChannels};
 pub use deadlock::{Deadlock, Waiting};
 pub use engine::{
     BadSettings, DEFAULT_FLITS, Engine, EngineKind, Network, Release, Settings, run_list,
 };
 pub use footprint::Footprint;
-pub use message::{BadMessage, Delivery, Entered, Message, News, Tag};
-pub use metrics::{ChannelLoad, ChannelUse, Energy, Tally, write_heatmap};
+pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals, write_heatmap};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
-pub use traffic::{JobTraffic, Layout, Plan, RankOrder, Rounds, Sending, Service};
+pub use traffic::{Communication, JobTraffic, Layout, RankOrder, Rounds, Sending, TrafficPlan};
 pub use wormhole::{Flit, Worm};

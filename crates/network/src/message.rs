@@ -145,14 +145,14 @@ pub struct Entered {
 
 /// What happened up to and including the deliveries of the open cycle; each list in order of id.
 #[derive(Clone, Debug, Default)]
-pub struct News {
+pub struct NetworkEvents {
     /// Messages delivered in the open cycle.
     pub deliveries: Vec<Delivery>,
     /// Followed messages that entered the network in the cycle before.
     pub entered: Vec<Entered>,
 }
 
-impl News {
+impl NetworkEvents {
     /// Whether nothing happened.
     pub fn is_empty(&self) -> bool {
         self.deliveries.is_empty() && self.entered.is_empty()

@@ -21,15 +21,15 @@ const MOST_SEGMENTS: usize = 10;
 /// The path of a message: the injection channel of its source, the links along x, then y, then z,
 /// the ejection channel of its destination.
 ///
-/// On a ring the shorter way is taken, ties towards greater coordinates. With two lanes a message
-/// enters every axis in lane 0 and is in lane 1 from the wrap link on. The path is held as straight
-/// runs of links, at most three an axis (before the wrap link, the wrap link, behind it), so that
-/// making one costs the same for every distance.
+/// On a ring the shorter way is taken, ties towards greater coordinates. With two virtual channels
+/// a message enters every axis in virtual channel 0 and is in virtual channel 1 from the wrap link
+/// on. The path is held as straight runs of links, at most three an axis (before the wrap link, the
+/// wrap link, behind it), so that making one costs the same for every distance.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{Channels, Lanes, Path};
-/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// use pavior_network::{Channels, VirtualChannels, Path};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// let path = Path::new(&channels, NodeId(0), NodeId(6)); // (0,0) to (2,1)
 /// let names: Vec<String> =
 ///     path.channels().map(|id| channels.describe(id).unwrap().name(channels.grid())).collect();
@@ -69,7 +69,7 @@ impl Path {
     /// A bound on the number of segments behind the injection channel, for a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
-            .map(|axis| match (channels.lanes(axis), channels.is_ring(axis)) {
+            .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {
                 (0, _) => 0,
                 (_, true) => 3,
                 (_, false) => 1,
@@ -147,12 +147,14 @@ fn write_axis(
     let (sign, straight) = if positive { (1, end - start) } else { (-1, start) };
     let step = sign * channels.stride(axis) as i32;
     let straight = straight.min(count);
-    let link = |node: i32, lane| channels.link(NodeId(node as u32), axis, positive, lane).0;
+    let link = |node: i32, virtual_channel| {
+        channels.link(NodeId(node as u32), axis, positive, virtual_channel).0
+    };
     if straight > 0 {
         write(Segment { first: link(node, 0), step, count: straight });
     }
     if count > straight {
-        let behind = channels.lanes(axis) - 1;
+        let behind = channels.virtual_channels(axis) - 1;
         let border = node + sign * straight as i32 * apart;
         write(Segment { first: link(border, behind), step: 0, count: 1 });
         let rest = count - straight - 1;

@@ -7,7 +7,9 @@ use divan::Bencher;
 use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, Request};
-use pavior_scheduling::{Attempt, Desk, Queue, Running, Scheduler, Selection, Witness};
+use pavior_scheduling::{
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Selection,
+};
 use pavior_workload::{Job, Service};
 
 fn main() {
@@ -19,7 +21,7 @@ const SCHEDULERS: [&str; 7] = ["fcfs", "ssd", "scan", "window", "scan-all", "eas
 
 struct Silent;
 
-impl Witness for Silent {
+impl AttemptObserver for Silent {
     fn ended(&mut self, _: Attempt) {}
 }
 
@@ -79,9 +81,9 @@ impl Site {
     }
 
     fn ask(&mut self, scheduler: &mut dyn Scheduler) -> bool {
-        let mut witness = Silent;
-        let mut desk = Desk::new(&mut self.machine, &mut witness);
-        scheduler.next(Time(1), &self.queue, &self.running, &mut desk).is_some()
+        let mut observer = Silent;
+        let mut view = MachineView::new(&mut self.machine, &mut observer);
+        scheduler.next(Time(1), &self.queue, &self.running, &mut view).is_some()
     }
 }
 

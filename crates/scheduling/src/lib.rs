@@ -1,10 +1,10 @@
 //! Job scheduling: which waiting job goes next.
 //!
 //! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] ones with their estimated
-//! ends, and a [`Desk`] at which it asks whether a job could start now. It never sees a strategy or
-//! a clock: it is told the time.
+//! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
+//! strategy or a clock: it is told the time.
 
-mod desk;
+mod machine_view;
 mod queue;
 pub mod registry;
 mod running;
@@ -12,7 +12,7 @@ mod scheduler;
 mod schedulers;
 mod shared;
 
-pub use desk::{Attempt, Desk, Witness};
+pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use queue::Queue;
 pub use registry::Selection;
 pub use running::{Running, RunningJob};

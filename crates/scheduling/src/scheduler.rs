@@ -3,7 +3,7 @@
 use pavior_allocation::Placement;
 use pavior_kernel::{OptionSpec, Options, Time};
 
-use crate::{Desk, Queue, Running};
+use crate::{MachineView, Queue, Running};
 
 /// A rule that decides which waiting job starts next.
 ///
@@ -16,7 +16,7 @@ pub trait Scheduler: Send {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
     /// How many jobs have started later than they were first promised, failures of nodes apart.

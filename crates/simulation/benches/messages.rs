@@ -6,7 +6,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use pavior_kernel::Time;
-use pavior_network::{EngineKind, Plan, RankOrder, Settings};
+use pavior_network::{EngineKind, RankOrder, Settings, TrafficPlan};
 use pavior_simulation::{
     Ending, Fact, Histories, Inputs, Interest, NetworkSetup, Observer, Setup, run,
 };
@@ -33,8 +33,12 @@ impl Observer for Listener {
 
 /// 1000 jobs of the NAS paper's all-to-all experiment in small boxes, at a medium load.
 fn all_to_all(strategy: &str, histories: Histories) -> Setup {
-    let plan =
-        Plan { pattern: "all-to-all".parse().unwrap(), sending: None, rounds: None, flits: 8 };
+    let plan = TrafficPlan {
+        pattern: "all-to-all".parse().unwrap(),
+        sending: None,
+        rounds: None,
+        flits: 8,
+    };
     Setup {
         grid: "mesh:16x16".parse().unwrap(),
         strategy: strategy.parse().unwrap(),

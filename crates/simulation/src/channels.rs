@@ -1,4 +1,4 @@
-//! The load of every channel in the course of a run.
+//! The load of every channel in the key of a run.
 
 use pavior_kernel::Time;
 use pavior_network::{ChannelLoad, Channels};

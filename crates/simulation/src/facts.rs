@@ -3,7 +3,7 @@
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
-use pavior_network::{Delivery, Tally};
+use pavior_network::{Delivery, MessageTotals};
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
@@ -55,7 +55,7 @@ pub enum Fact<'a> {
     /// not be simulated message by message.
     Delivered(&'a Delivery),
     /// What the network has carried since counting started; at the end of a run with a network.
-    Carried(&'a Tally),
+    Carried(&'a MessageTotals),
     /// The run is over.
     Ended,
 }

@@ -8,11 +8,11 @@
 //! scheduler until it starts nothing more. A job of zero length departs in a further round of the
 //! same instant.
 
-mod audience;
 mod channels;
 mod facts;
 mod faults;
 pub mod metrics;
+mod observers;
 mod record;
 mod run;
 mod stopwatch;

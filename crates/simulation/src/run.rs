@@ -6,13 +6,13 @@ use pavior_allocation::{BuildError, Machine};
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Deadlock};
-use pavior_scheduling::{Desk, Queue, Running, RunningJob, Scheduler, Start};
+use pavior_scheduling::{MachineView, Queue, Running, RunningJob, Scheduler, Start};
 use pavior_workload::{Change, Job, NodeEvent, Service};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use crate::audience::Audience;
 use crate::faults::Faults;
+use crate::observers::Observers;
 use crate::traffic::Traffic;
 use crate::{Fact, Interest, NetworkSetup, Observer, Restart};
 
@@ -50,7 +50,7 @@ pub enum Ending {
     Drained,
 }
 
-/// What comes from outside in the course of a run.
+/// What comes from outside in the key of a run.
 pub struct Inputs<'i> {
     /// The jobs, in the order of arrival.
     pub jobs: Box<dyn Iterator<Item = Job> + 'i>,
@@ -126,7 +126,7 @@ pub fn run(
         waiting_for_messages: FxHashMap::default(),
         starts: 0,
         live: FxHashMap::default(),
-        audience: Audience::new(setup.begin, observers, setup.timing),
+        observers: Observers::new(setup.begin, observers, setup.timing),
         completed: 0,
         arrived: 0,
         broken: 0,
@@ -139,9 +139,9 @@ pub fn run(
         simulation.count_anew();
     }
     if let Some(traffic) = &mut simulation.traffic {
-        simulation.audience.tell(&Fact::Carried(traffic.tally(simulation.now)));
+        simulation.observers.tell(&Fact::Carried(traffic.totals(simulation.now)));
     }
-    simulation.audience.tell(&Fact::Ended);
+    simulation.observers.tell(&Fact::Ended);
     Ok(simulation.outcome())
 }
 
@@ -160,7 +160,7 @@ struct Simulation<'a, 'o, 'i> {
     /// The number of starts so far, and, where nodes fail, the latest start of each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
-    audience: Audience<'a, 'o>,
+    observers: Observers<'a, 'o>,
     completed: u64,
     arrived: u64,
     /// Guarantees that the scheduler has broken so far.
@@ -174,10 +174,10 @@ impl Simulation<'_, '_, '_> {
         let mut finished = Vec::new();
         while let Some(now) = self.next_instant(&mut finished)? {
             self.now = now;
-            self.audience.now = now;
+            self.observers.now = now;
             if let Some(traffic) = &self.traffic {
                 for delivery in traffic.deliveries() {
-                    self.audience.tell(&Fact::Delivered(delivery));
+                    self.observers.tell(&Fact::Delivered(delivery));
                 }
             }
             let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
@@ -219,7 +219,7 @@ impl Simulation<'_, '_, '_> {
         if let Some(traffic) = &mut self.traffic {
             traffic.count_anew(self.now);
         }
-        self.audience.tell(&Fact::CountingStarts);
+        self.observers.tell(&Fact::CountingStarts);
     }
 
     /// Running jobs create what they can send.
@@ -267,7 +267,7 @@ impl Simulation<'_, '_, '_> {
         self.live.remove(&job);
         let RunningJob { job, start } = self.running.interrupt(job);
         let placement = self.machine.release(job.id).expect("a running job holds nodes");
-        self.audience.tell(&Fact::Interrupted {
+        self.observers.tell(&Fact::Interrupted {
             job: &job,
             start,
             placement: &placement,
@@ -282,11 +282,11 @@ impl Simulation<'_, '_, '_> {
         self.arrived += 1;
         match self.machine.could_ever_fit(&job.request) {
             Ok(()) => {
-                self.audience.tell(&Fact::Arrived(&job));
+                self.observers.tell(&Fact::Arrived(&job));
                 self.queue.push(job);
             }
             Err(refusal) => {
-                self.audience.tell(&Fact::Rejected(&job, refusal));
+                self.observers.tell(&Fact::Rejected(&job, refusal));
                 self.rejected.push(job.id);
             }
         }
@@ -294,14 +294,14 @@ impl Simulation<'_, '_, '_> {
 
     fn schedule(&mut self) {
         while !self.queue.is_empty() {
-            let mut desk = Desk::new(&mut self.machine, &mut self.audience);
-            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut desk);
+            let mut view = MachineView::new(&mut self.machine, &mut self.observers);
+            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
             let Some(start) = start else { return };
             let broken = self.scheduler.broken_guarantees();
             if broken > self.broken {
                 self.broken = broken;
                 let late = self.queue.get(start.index).expect("a scheduler starts jobs that wait");
-                self.audience.tell(&Fact::GuaranteeBroken(late));
+                self.observers.tell(&Fact::GuaranteeBroken(late));
             }
             self.start(start);
         }
@@ -316,7 +316,7 @@ impl Simulation<'_, '_, '_> {
         assert!(granted, "a scheduler starts jobs that fit, on free nodes");
         let placement = self.machine.placement(job.id).expect("it was just granted");
         let free = self.machine.free();
-        self.audience.tell(&Fact::Started { job: &job, placement, free });
+        self.observers.tell(&Fact::Started { job: &job, placement, free });
         self.starts += 1;
         let estimated_end = self.now.saturating_add(job.estimate);
         let sends =
@@ -343,7 +343,7 @@ impl Simulation<'_, '_, '_> {
         self.live.remove(&departure.job);
         let placement = self.machine.release(gone.job.id).expect("a running job holds nodes");
         self.completed += 1;
-        self.audience.tell(&Fact::Departed {
+        self.observers.tell(&Fact::Departed {
             job: &gone.job,
             start: gone.start,
             placement: &placement,
@@ -357,7 +357,7 @@ impl Simulation<'_, '_, '_> {
             arrived: self.arrived,
             waiting: self.queue.len() as u64,
             rejected: self.rejected,
-            allocation_ns: self.audience.attempt_ns(),
+            allocation_ns: self.observers.attempt_ns(),
         }
     }
 }

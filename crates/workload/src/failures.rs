@@ -8,8 +8,8 @@ use pavior_mesh::{Grid, NodeId};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::Unit;
-use crate::traces::{Fault, Lines, ReadError};
+use crate::TimeUnit;
+use crate::traces::{LineError, Lines, ReadError};
 
 /// A node fails or is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +52,15 @@ pub struct BadMean {
 ///
 /// ```
 /// use pavior_mesh::Grid;
-/// use pavior_workload::{Change, Failures, Unit};
+/// use pavior_workload::{Change, Failures, TimeUnit};
 /// let machine = Grid::torus(&[8, 8, 8])?;
-/// let mut events = Failures::new(&machine, 1000.0, 10.0, Unit::TIME_UNIT, 1, 0)?;
+/// let mut events = Failures::new(&machine, 1000.0, 10.0, TimeUnit::TIME_UNIT, 1, 0)?;
 /// assert_eq!(events.next().unwrap().change, Change::Fail);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Failures {
     nodes: u64,
-    unit: Unit,
+    unit: TimeUnit,
     /// The mean time between failures, were all nodes healthy, and the mean time to repair; units.
     between: f64,
     repair: f64,
@@ -82,7 +82,7 @@ impl Failures {
         grid: &Grid,
         mttf: f64,
         mttr: f64,
-        unit: Unit,
+        unit: TimeUnit,
         seed: u64,
         replication: u64,
     ) -> Result<Failures, BadMean> {
@@ -158,7 +158,7 @@ enum Op {
 pub fn read_failures(
     reader: impl BufRead,
     grid: &Grid,
-    unit: Unit,
+    unit: TimeUnit,
 ) -> Result<Vec<NodeEvent>, ReadError> {
     let mut lines = Lines::new(reader);
     let mut events = Vec::new();
@@ -168,7 +168,7 @@ pub fn read_failures(
             continue;
         }
         let fault = |from: usize, reason: String| {
-            Fault::new(lines.number, text, from.min(text.len())..text.len(), reason)
+            LineError::new(lines.number, text, from.min(text.len())..text.len(), reason)
         };
         let line: Line = serde_json::from_slice(text).map_err(|error| {
             let reason = error.to_string();

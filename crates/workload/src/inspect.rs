@@ -3,12 +3,12 @@
 use pavior_kernel::Time;
 use serde::Serialize;
 
-use crate::Unit;
-use crate::traces::{Header, Record, Skip, Tally, Trace};
+use crate::TimeUnit;
+use crate::traces::{Header, LineCount, Record, Skip, Trace};
 
 /// A log in numbers. Times are in seconds; keys are those of the results in JSON.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct LogSummary {
     /// Lines, comments and blank ones included.
     pub lines: u64,
     /// Job lines.
@@ -77,7 +77,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    fn of(tally: &Tally) -> Lines {
+    fn of(tally: &LineCount) -> Lines {
         Lines { count: tally.count(), lines: tally.lines().to_vec() }
     }
 }
@@ -159,22 +159,22 @@ pub enum Clock {
     Log,
 }
 
-impl Summary {
+impl LogSummary {
     /// Of a log, for a machine of a size; where none is given the header's counts.
     ///
     /// ```
-    /// use pavior_workload::inspect::Summary;
+    /// use pavior_workload::inspect::LogSummary;
     /// use pavior_workload::traces::{ReadOptions, sim};
     /// let trace = sim::read("0 4 60\n100 2 30\n".as_bytes(), &ReadOptions::default())?;
-    /// let summary = Summary::of(&trace, Some(4));
+    /// let summary = LogSummary::of(&trace, Some(4));
     /// assert_eq!((summary.kept, summary.span), (2, 100.0));
     /// assert_eq!(summary.load, Some(0.75));
     /// # Ok::<(), pavior_workload::traces::ReadError>(())
     /// ```
-    pub fn of(trace: &Trace, machine_size: Option<u64>) -> Summary {
+    pub fn of(trace: &Trace, machine_size: Option<u64>) -> LogSummary {
         let Trace { header, records, report } = trace;
         let machine_size = machine_size.or_else(|| header.machine_size());
-        let seconds = |time: Time| Unit::SECOND.units(time);
+        let seconds = |time: Time| TimeUnit::SECOND.units(time);
         let first_submit = records.first().map_or(0.0, |record| seconds(record.submit));
         let last_submit = records.last().map_or(0.0, |record| seconds(record.submit));
         let span = last_submit - first_submit;
@@ -187,7 +187,7 @@ impl Summary {
         let pow2: fn(&&Record) -> bool = |record| record.nodes.is_power_of_two();
         let sizes: Vec<f64> = records.iter().map(|record| f64::from(record.nodes)).collect();
         let runs: Vec<f64> = records.iter().map(|record| seconds(record.run)).collect();
-        Summary {
+        LogSummary {
             lines: report.lines,
             job_lines: report.job_lines,
             kept: report.kept,
@@ -259,7 +259,7 @@ impl Arrivals {
         };
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for record in records {
-            let second = offset.saturating_add((record.submit.0 / Unit::SECOND.ticks) as i64);
+            let second = offset.saturating_add((record.submit.0 / TimeUnit::SECOND.ticks) as i64);
             by_hour[(second.div_euclid(3600)).rem_euclid(24) as usize] += 1;
             // The Unix epoch began on a Thursday.
             by_weekday[(second.div_euclid(86_400) + 3).rem_euclid(7) as usize] += 1;

@@ -10,7 +10,7 @@ pub struct Job {
     pub id: JobId,
     /// The number that its log gives it, for output; its own number where there is no log.
     pub number: u64,
-    /// When it arrives, in ticks of the workload's [`Unit`].
+    /// When it arrives, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
     /// What it asks for.
     pub request: Request,
@@ -34,27 +34,27 @@ pub enum Service {
 
 /// What a tick of a workload stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct TimeUnit {
     /// The word in results: `s`, `time_unit` or `cycle`.
     pub name: &'static str,
     /// Ticks of one unit.
     pub ticks: u64,
 }
 
-impl Unit {
+impl TimeUnit {
     /// Seconds of a log, in microseconds.
-    pub const SECOND: Unit = Unit { name: "s", ticks: 1_000_000 };
+    pub const SECOND: TimeUnit = TimeUnit { name: "s", ticks: 1_000_000 };
     /// The papers' time unit, in millionths.
-    pub const TIME_UNIT: Unit = Unit { name: "time_unit", ticks: 1_000_000 };
+    pub const TIME_UNIT: TimeUnit = TimeUnit { name: "time_unit", ticks: 1_000_000 };
     /// Network cycles.
-    pub const CYCLE: Unit = Unit { name: "cycle", ticks: 1 };
+    pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
     /// A length in ticks, rounded to the nearest.
     ///
     /// ```
     /// use pavior_kernel::Time;
-    /// use pavior_workload::Unit;
-    /// assert_eq!(Unit::SECOND.time(1.5), Time(1_500_000));
+    /// use pavior_workload::TimeUnit;
+    /// assert_eq!(TimeUnit::SECOND.time(1.5), Time(1_500_000));
     /// ```
     pub fn time(self, units: f64) -> Time {
         Time((units * self.ticks as f64).round().max(0.0) as u64)

@@ -18,10 +18,10 @@ pub mod traces;
 
 pub use failures::{BadMean, Change, Failures, NodeEvent, read_failures};
 pub use generators::{Class, Generator, Lublin, LublinJobs};
-pub use job::{Job, Service, Unit};
+pub use job::{Job, Service, TimeUnit};
 pub use registry::{Kind, Selection, Spec};
 pub use shape::{ShapeRule, Shaper};
 pub use synthetic::{
-    Arrivals, DrawService, DrawSides, Gaps, ServiceDistribution, SideDistribution, Synthetic,
+    ArrivalProcess, DrawService, DrawSides, Gaps, ServiceDistribution, SideDistribution, Synthetic,
     SyntheticError, SyntheticJobs,
 };

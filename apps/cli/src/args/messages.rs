@@ -72,9 +72,9 @@ pub(crate) struct NetworkArgs {
     /// When a channel is free for the next message: its buffer drained, or the tail passed
     #[arg(long, value_enum, default_value_t = Release::Drained)]
     pub(crate) release: Release,
-    /// Lanes of links on axes that wrap
-    #[arg(long, value_enum, default_value_t = Lanes::Two)]
-    pub(crate) lanes: Lanes,
+    /// VirtualChannels of links on axes that wrap
+    #[arg(long, value_enum, default_value_t = VirtualChannels::Two)]
+    pub(crate) lanes: VirtualChannels,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -120,7 +120,7 @@ pub(crate) enum Release {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Lanes {
+pub(crate) enum VirtualChannels {
     /// One, which can deadlock
     #[value(name = "1")]
     One,

@@ -9,18 +9,19 @@ use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Map, Value, json};
 
 use crate::args::AllocateArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::input;
 
-pub(crate) fn run(args: &AllocateArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let strategy: Selection = input::name("--strategy", &args.strategy)?;
     let rule: pavior_workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
     let machine = Machine::new(grid, &strategy, args.seed)
-        .map_err(|error| Fault::usage(error.to_string()))?;
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let shaper = Shaper::new(&rule, &grid, args.seed, 0);
-    let mut desk = Desk { machine, shaper, names: HashMap::new(), jobs: HashMap::new(), next: 0 };
+    let mut session =
+        Session { machine, shaper, names: HashMap::new(), jobs: HashMap::new(), next: 0 };
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut line = Vec::new();
     for number in 1u64.. {
@@ -28,8 +29,9 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Fault> {
         if input.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let answer =
-            desk.answer(&line).unwrap_or_else(|reason| json!({ "error": reason, "line": number }));
+        let answer = session
+            .answer(&line)
+            .unwrap_or_else(|reason| json!({ "error": reason, "line": number }));
         serde_json::to_writer(&mut output, &answer).map_err(io::Error::from)?;
         output.write_all(b"\n")?;
         output.flush()?;
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Fault> {
 }
 
 /// The machine, and the names by which its jobs are known outside.
-struct Desk {
+struct Session {
     machine: Machine,
     shaper: Shaper,
     /// JSON integers and strings; 7 and "7" differ.
@@ -47,7 +49,7 @@ struct Desk {
     next: u64,
 }
 
-impl Desk {
+impl Session {
     /// The answer to a line; an error leaves the state unchanged.
     fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message: Value = serde_json::from_slice(line).map_err(|error| {

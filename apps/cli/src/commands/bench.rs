@@ -7,7 +7,7 @@ use pavior_workload::{Kind, Selection, ShapeRule, SideDistribution, Synthetic, S
 use serde_json::{Map, Value, json};
 
 use crate::args::BenchArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, input, logs};
@@ -23,11 +23,11 @@ struct Stream {
     words: String,
 }
 
-pub(crate) fn run(args: &BenchArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let strategies = input::strategies(&args.strategy, &grid)?;
     if let Some(fill) = args.fill.filter(|fill| !(*fill > 0.0 && *fill <= 1.0)) {
-        return Err(Fault::usage(format!("--fill {fill}: it is a share above 0, at most 1")));
+        return Err(Failure::usage(format!("--fill {fill}: it is a share above 0, at most 1")));
     }
     if let Some(path) = &args.results.chart {
         files::check_writable(path)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Fault> {
         seed: args.rounds.seed,
     };
     let bar = Bar::new("bench");
-    let results = bench.run(&bar).map_err(|error| Fault::usage(error.to_string()));
+    let results = bench.run(&bar).map_err(|error| Failure::usage(error.to_string()));
     bar.finish();
     let report = Report { bench, stream, results: results? };
     if let Some(path) = &args.results.chart {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Fault> {
 }
 
 /// The requests: of a log, or drawn.
-fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Fault> {
+fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Failure> {
     let (log, seed) = (&args.log, args.rounds.seed);
     if let Some(path) = &log.trace {
         let rule = log.shape_rule.as_deref().unwrap_or("compact");
@@ -77,7 +77,7 @@ fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Fault> {
     let name = sides.to_string();
     let workload = Synthetic { sides, ..Synthetic::at_load(1.0) };
     let jobs = SyntheticJobs::new(&workload, &grid, seed, 0)
-        .map_err(|error| Fault::usage(format!("--sides: {error}")))?;
+        .map_err(|error| Failure::usage(format!("--sides: {error}")))?;
     // More than are asked, but where warming up takes very long.
     let drawn = args.rounds.attempts.max(DRAWN);
     let requests = jobs.take(drawn).map(|job| job.request).collect();
@@ -116,7 +116,7 @@ impl Report {
         })
     }
 
-    fn csv(&self) -> Result<(), Fault> {
+    fn csv(&self) -> Result<(), Failure> {
         let mut header = vec!["machine"];
         let mut lines = Vec::new();
         for row in &self.results.rows {
@@ -134,7 +134,7 @@ impl Report {
         output::csv(&header, &lines)
     }
 
-    fn table(&self) -> Result<(), Fault> {
+    fn table(&self) -> Result<(), Failure> {
         let header = [
             "strategy", "answer", "attempts", "m", "work", "median", "mean", "p99", "whole",
             "ratio",

@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use pavior_experiments::report::Section;
 use pavior_experiments::{
-    Entry, LogRequest, Logs, Provenance, Samples, Shard, Specification, SweepError, schema,
+    JournalEntry, LogRequest, Logs, Provenance, Samples, Shard, Specification, SweepError, schema,
 };
 use pavior_workload::traces::Trace;
 
 use crate::args::{ExperimentArgs, MergeArgs};
-use crate::fault::{Fault, Place};
+use crate::failure::{Failure, Place};
 use crate::output::{self, Format};
 use crate::progress::Bar;
 use crate::store::{self, Directory, Run};
 use crate::{logs, pool};
 
-pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let Some(file) = args.file.as_deref().filter(|_| !args.schema) else {
         return output::json(&schema());
     };
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Fault> {
         name: specification.name.clone(),
         fingerprint: specification
             .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
-            .map_err(Fault::usage)?,
+            .map_err(Failure::usage)?,
         paper: None,
         shard: format!("{}/{}", shard.index, shard.of),
     };
@@ -58,21 +58,21 @@ fn provenance() -> Provenance {
 /// Runs what is not known yet.
 pub(crate) fn sweep(
     specification: &Specification,
-    known: Vec<Entry>,
+    known: Vec<JournalEntry>,
     shard: Shard,
     logs: &dyn Logs,
     directory: &Directory,
     threads: Option<usize>,
     out: &Path,
-) -> Result<Samples, Fault> {
+) -> Result<Samples, Failure> {
     let mut journal = directory.journal()?;
     let bar = Bar::new(&specification.name);
     let samples =
         pool::install(threads, || specification.run(known, shard, logs, &mut journal, &bar))?;
     bar.finish();
     samples.map_err(|error| match error {
-        SweepError::Log(reason) => Fault::usage(reason),
-        SweepError::Store(error) => Fault::Other(format!(
+        SweepError::Log(reason) => Failure::usage(reason),
+        SweepError::Store(error) => Failure::Other(format!(
             "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
              from there",
             out.display()
@@ -86,7 +86,7 @@ pub(crate) fn show(
     specification: &Specification,
     samples: &Samples,
     files: &[pavior_experiments::Publication],
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let name = match Format::or_default(format) {
         Format::Json => "results.json",
         Format::Csv => "results.csv",
@@ -104,14 +104,14 @@ pub(crate) fn show(
     Ok(out.flush()?)
 }
 
-pub(crate) fn merge(args: &MergeArgs) -> Result<(), Fault> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let mut shards = args.shards.iter().map(|path| Part::read(path));
     let first = shards.next().expect("clap asks for one at least")?;
-    let mut all: HashMap<(usize, u64), Entry> = HashMap::new();
+    let mut all: HashMap<(usize, u64), JournalEntry> = HashMap::new();
     for part in std::iter::once(Ok(first.clone())).chain(shards) {
         let part = part?;
         if part.run.fingerprint != first.run.fingerprint || part.text != first.text {
-            return Err(Fault::usage(format!(
+            return Err(Failure::usage(format!(
                 "{} and {} are not parts of the same experiment",
                 first.path.display(),
                 part.path.display()
@@ -121,7 +121,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Fault> {
             let key = (entry.point, entry.replication);
             match all.get(&key) {
                 Some(other) if !other.sample.same(&entry.sample) => {
-                    return Err(Fault::usage(format!(
+                    return Err(Failure::usage(format!(
                         "replication {} of point {} is not the same in {} as in an earlier directory",
                         entry.replication,
                         entry.point,
@@ -135,7 +135,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Fault> {
     }
     let specification = first.specification;
     let samples = specification.complete(all.into_values().collect()).map_err(|open| {
-        Fault::usage(format!(
+        Failure::usage(format!(
             "{} of {} points are not finished in any of these directories, the first of them: {}",
             open.len(),
             specification.points.len(),
@@ -159,13 +159,13 @@ struct Part {
     run: Run,
     text: String,
     specification: Specification,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
 }
 
 impl Part {
-    fn read(path: &Path) -> Result<Part, Fault> {
+    fn read(path: &Path) -> Result<Part, Failure> {
         let Some(run) = store::read_run(path)? else {
-            return Err(Fault::usage(format!("{} holds no experiment", path.display())));
+            return Err(Failure::usage(format!("{} holds no experiment", path.display())));
         };
         let (text, specification) = described(path, &run.name)?;
         let entries = store::known(path, &specification)?;
@@ -174,15 +174,16 @@ impl Part {
 }
 
 /// The experiment of a directory.
-pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Fault> {
+pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let file = directory.join(store::EXPERIMENT);
     let text = read_text(&file)?;
     let specification = read(&file, &text, name)?;
     Ok((text, specification))
 }
 
-fn read_text(file: &Path) -> Result<String, Fault> {
-    let cannot = |reason: String| Fault::usage(format!("cannot read {}: {reason}", file.display()));
+fn read_text(file: &Path) -> Result<String, Failure> {
+    let cannot =
+        |reason: String| Failure::usage(format!("cannot read {}: {reason}", file.display()));
     if file.is_dir() {
         return Err(cannot("it is a directory".into()));
     }
@@ -191,7 +192,7 @@ fn read_text(file: &Path) -> Result<String, Fault> {
 }
 
 /// Reads an experiment; a fault is underlined in its line.
-fn read(file: &Path, text: &str, name: &str) -> Result<Specification, Fault> {
+fn read(file: &Path, text: &str, name: &str) -> Result<Specification, Failure> {
     Specification::parse(text, name).map_err(|error| {
         let start = error.span.start.min(text.len());
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -201,18 +202,18 @@ fn read(file: &Path, text: &str, name: &str) -> Result<Specification, Fault> {
         let span = start - line_start..error.span.end.clamp(start, line_end) - line_start;
         let from = format!("{}:{number}:{column}:", file.display());
         let line = text[line_start..line_end].to_string();
-        Fault::Usage { message: error.reason, place: Some(Place { from, line, span }) }
+        Failure::Usage { message: error.reason, place: Some(Place { from, line, span }) }
     })
 }
 
 /// `2/5`.
-fn read_shard(typed: &str) -> Result<Shard, Fault> {
+fn read_shard(typed: &str) -> Result<Shard, Failure> {
     let shard = typed
         .split_once('/')
         .and_then(|(index, of)| Some(Shard { index: index.parse().ok()?, of: of.parse().ok()? }));
     match shard {
         Some(shard) if shard.index >= 1 && shard.index <= shard.of => Ok(shard),
-        _ => Err(Fault::usage(format!(
+        _ => Err(Failure::usage(format!(
             "--shard {typed}: write 1/4 for the first of four parts, 4/4 for the last"
         ))),
     }

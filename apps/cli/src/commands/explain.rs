@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::allocate::parts;
 use crate::args::ExplainArgs;
 use crate::busy::{self, Busy};
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::{files, input};
 
 /// The width of tables and sentences, on wider terminals too: lines of a story.
 const WIDE: usize = 80;
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let request = request(args, &grid)?;
     let selections = selections(args, &grid)?;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fault> {
     let mut answers = Vec::new();
     for selection in &selections {
         let answer = explain::answer(&busy.state, selection, &request, args.seed);
-        answers.push(answer.map_err(|error| Fault::usage(error.to_string()))?);
+        answers.push(answer.map_err(|error| Failure::usage(error.to_string()))?);
     }
     let story = Story { busy, request, answers };
     if let Some(path) = &args.svg {
@@ -42,18 +42,18 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fault> {
     }
 }
 
-fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Fault> {
+fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Failure> {
     let rule: pavior_workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
     match (&args.shape, args.nodes) {
         (Some(typed), _) => Ok(Request::shape(input::shape(typed, grid.axes())?)),
         (None, Some(nodes)) => Ok(Shaper::new(&rule, grid, args.seed, 0).request(nodes)),
-        (None, None) => Err(Fault::usage("give --shape or --nodes")),
+        (None, None) => Err(Failure::usage("give --shape or --nodes")),
     }
 }
 
 /// The strategies named, or all that work on the machine.
-fn selections(args: &ExplainArgs, grid: &Grid) -> Result<Vec<Selection>, Fault> {
+fn selections(args: &ExplainArgs, grid: &Grid) -> Result<Vec<Selection>, Failure> {
     if let Some(typed) = &args.strategy {
         return input::names("--strategy", typed);
     }
@@ -176,12 +176,12 @@ impl Story {
         })
     }
 
-    fn csv(&self) -> Result<(), Fault> {
+    fn csv(&self) -> Result<(), Failure> {
         let header = ["strategy", "granted", "reason", "nodes", "index", "parts", "placement"];
         output::csv(&header, &self.rows().map(Vec::from).collect::<Vec<_>>())
     }
 
-    fn table(&self) -> Result<(), Fault> {
+    fn table(&self) -> Result<(), Failure> {
         output::text(&self.heading(), WIDE)?;
         let mut table =
             Table::new(&["strategy", "index", "nodes", "parts", "placement"], 1).with_words(4);

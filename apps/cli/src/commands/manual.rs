@@ -5,16 +5,16 @@ use std::io::{self, Write};
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::fault::Fault;
+use crate::failure::Failure;
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Fault> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "pavior", &mut text);
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
 /// The manual page of `pavior` and, after it, one of each command.
-pub(crate) fn page() -> Result<(), Fault> {
+pub(crate) fn page() -> Result<(), Failure> {
     let mut text = Vec::new();
     let command = Cli::command();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::NetworkCommandArgs;
-use crate::fault::{Fault, Place};
+use crate::failure::{Failure, Place};
 use crate::output::{self, Format, Table};
 use crate::{input, net};
 
@@ -24,14 +24,14 @@ struct Line {
     flits: Option<u32>,
 }
 
-pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let (settings, engine) = net::settings(&args.network)?;
     let mut messages = read(io::stdin().lock(), &grid, args.network.flits)?;
     // Ids are the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =
-        Network::new(grid, settings, engine).map_err(|error| Fault::usage(error.to_string()))?;
+        Network::new(grid, settings, engine).map_err(|error| Failure::usage(error.to_string()))?;
     let mut printer = Printer::new(args.format, settings);
     let mut failed = Ok(());
     run_list(&mut network, messages, |delivery| {
@@ -39,13 +39,13 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Fault> {
             failed = printer.take(delivery);
         }
     })
-    .map_err(|deadlock| Fault::usage(deadlock.to_string()))?;
+    .map_err(|deadlock| Failure::usage(deadlock.to_string()))?;
     failed?;
     printer.finish()
 }
 
 /// Reads all messages; a line that is wrong ends the command.
-fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>, Fault> {
+fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let (mut messages, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
     while {
         line.clear();
@@ -60,7 +60,7 @@ fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>
             let text = String::from_utf8_lossy(&line).trim_end().to_string();
             let span = column.saturating_sub(1).min(text.len())..text.len();
             let from = format!("standard input:{number}:{column}:");
-            Fault::Usage { message: reason, place: Some(Place { from, line: text, span }) }
+            Failure::Usage { message: reason, place: Some(Place { from, line: text, span }) }
         };
         let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
             let text = error.to_string();
@@ -117,7 +117,7 @@ impl Printer {
         }
     }
 
-    fn take(&mut self, delivery: &Delivery) -> Result<(), Fault> {
+    fn take(&mut self, delivery: &Delivery) -> Result<(), Failure> {
         self.early.insert(delivery.id, *delivery);
         while let Some(delivery) = self.early.remove(&self.next) {
             self.next += 1;
@@ -126,7 +126,7 @@ impl Printer {
         Ok(())
     }
 
-    fn print(&mut self, delivery: &Delivery) -> Result<(), Fault> {
+    fn print(&mut self, delivery: &Delivery) -> Result<(), Failure> {
         let Delivery { id, created, delivered, hops, flits, .. } = *delivery;
         let latency = delivery.latency();
         let blocked = latency - zero_load_latency(hops, flits, self.settings.routing_delay);
@@ -147,7 +147,7 @@ impl Printer {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), Fault> {
+    fn finish(mut self) -> Result<(), Failure> {
         match self.format {
             Format::Json => Ok(self.out.flush()?),
             Format::Csv => output::csv(&HEADER, &self.rows),

@@ -7,10 +7,10 @@ use pavior_simulation::metrics;
 use serde_json::{Value, json};
 
 use crate::args::ListArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-pub(crate) fn strategies(args: &ListArgs) -> Result<(), Fault> {
+pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
     let defaults = registry::all().iter().map(|spec| Selection::defaults(spec));
     let mut entries: Vec<Value> = defaults.map(|selection| strategy(&selection)).collect();
     for (name, stands_for) in registry::aliases() {
@@ -65,7 +65,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     (axes, topologies)
 }
 
-pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Fault> {
+pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
     let entries: Vec<Value> = pavior_scheduling::registry::all()
         .iter()
         .map(|spec| {
@@ -80,7 +80,7 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Fault> {
     print(args, &entries, &["name", "title", "source", "options"])
 }
 
-pub(crate) fn patterns(args: &ListArgs) -> Result<(), Fault> {
+pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
     let entries: Vec<Value> = pavior_network::PATTERNS
         .iter()
         .map(|spec| {
@@ -96,7 +96,7 @@ pub(crate) fn patterns(args: &ListArgs) -> Result<(), Fault> {
     print(args, &entries, &["name", "meaning", "options"])
 }
 
-pub(crate) fn metrics(args: &ListArgs) -> Result<(), Fault> {
+pub(crate) fn metrics(args: &ListArgs) -> Result<(), Failure> {
     let entry = |name: &str, meaning: &str, unit: &str, standard: bool| json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] });
     let mut entries: Vec<Value> = metrics::ALL
         .iter()
@@ -119,7 +119,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
 }
 
 /// Prints entries; a table shows some of their fields.
-fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fault> {
+fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match Format::or_default(args.format) {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
         Format::Csv => {

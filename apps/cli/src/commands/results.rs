@@ -4,7 +4,7 @@ use pavior_experiments::{Combination, Comparison, Row, Summary};
 use pavior_simulation::metrics::{ALLOCATION_NS, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
 /// The metrics that a table shows, unless others are named.
@@ -23,7 +23,7 @@ pub(crate) fn print(
     named: bool,
     comparison: &Comparison<'_>,
     rows: &[Row],
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     match format {
         Format::Json => output::json(&to_json(comparison, rows)),
         Format::Csv => to_csv(comparison, rows),
@@ -73,7 +73,7 @@ fn to_json(comparison: &Comparison<'_>, rows: &[Row]) -> Value {
     })
 }
 
-fn to_csv(comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Fault> {
+fn to_csv(comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Failure> {
     let header = [
         "machine",
         "strategy",
@@ -107,7 +107,7 @@ fn to_csv(comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Fault> {
     output::csv(&header, &lines)
 }
 
-fn to_table(named: bool, comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Fault> {
+fn to_table(named: bool, comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Failure> {
     let (schedulers, loads) = (comparison.schedulers.len() > 1, comparison.loads.len() > 1);
     let mut header = vec!["strategy"];
     header.extend(schedulers.then_some("scheduler"));

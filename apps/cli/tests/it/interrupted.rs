@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pavior_experiments::{Entry, Policy, Sample, papers};
+use pavior_experiments::{JournalEntry, Policy, Sample, papers};
 
 use crate::good;
 
@@ -61,7 +61,7 @@ fn keep_made_up(paper: &str, directory: &Path) {
         let (Policy::Fixed(runs) | Policy::Precision { least: runs, .. }) =
             experiment.policy_at(point);
         for replication in 0..runs {
-            lines += &Entry { point, replication, sample: sample.clone() }.line();
+            lines += &JournalEntry { point, replication, sample: sample.clone() }.line();
             lines.push('\n');
         }
     }

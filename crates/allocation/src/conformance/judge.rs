@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Cuboid, Occupancy, Request, picture};
 
-use crate::claim::{Claim, Grants, Recognition, Scene, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::{Placement, Selection, oracle};
 
 /// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
@@ -35,7 +35,7 @@ pub fn judge(
 fn sound(
     selection: &Selection,
     claim: &Claim,
-    family: &[Shape],
+    family: &[BoxGroup],
     free: &Occupancy,
     request: &Request,
     answer: Option<&Placement>,
@@ -55,7 +55,7 @@ fn sound(
     if selection.spec.contiguous {
         let parts = canonical(placement, free);
         let base = parts[0].base;
-        let member = |shape: &Shape| shape.at(grid, relative(base, shape, grid)) == parts;
+        let member = |shape: &BoxGroup| shape.at(grid, relative(base, shape, grid)) == parts;
         return if family.iter().any(member) {
             Ok(())
         } else {
@@ -78,7 +78,7 @@ fn sound(
 }
 
 /// The base of a shape whose first part stands at `first`.
-fn relative(first: [u16; 3], shape: &Shape, grid: &pavior_mesh::Grid) -> [u16; 3] {
+fn relative(first: [u16; 3], shape: &BoxGroup, grid: &pavior_mesh::Grid) -> [u16; 3] {
     std::array::from_fn(|axis| {
         let (n, offset) = (u32::from(grid.side(axis)), u32::from(shape.parts[0].base[axis]));
         ((u32::from(first[axis]) + n - offset % n) % n) as u16
@@ -88,7 +88,7 @@ fn relative(first: [u16; 3], shape: &Shape, grid: &pavior_mesh::Grid) -> [u16; 3
 /// Whether the answer is what the claim says it is.
 fn recognised(
     claim: &Claim,
-    family: &[Shape],
+    family: &[BoxGroup],
     scene: &Scene<'_>,
     answer: Option<&Placement>,
 ) -> Result<(), String> {

@@ -7,7 +7,7 @@
 //! goes. With `witness = true` each step must be refused although the oracle finds the plain shape
 //! (turned too, if the strategy turns), or enough nodes, free.
 
-use pavior_allocation::claim::{Question, Recognition, Shape};
+use pavior_allocation::claim::{BoxGroup, Question, Recognition};
 use pavior_allocation::{Machine, Placement, Selection, oracle, registry};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Scan, orientations, picture};
 use serde::Deserialize;
@@ -143,9 +143,9 @@ fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool
         Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),
         Recognition::Partial(Question::Boxes) => {
             let turns = if selection.spec.turns { 6 } else { 1 };
-            let shapes: Vec<Shape> = orientations(request.shape.expect("asks for a box"))
+            let shapes: Vec<BoxGroup> = orientations(request.shape.expect("asks for a box"))
                 .take(turns)
-                .map(Shape::cuboid)
+                .map(BoxGroup::cuboid)
                 .collect();
             oracle::first(machine.free(), &shapes, Scan::default()).is_some()
         }

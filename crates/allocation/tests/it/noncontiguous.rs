@@ -1,7 +1,7 @@
 //! What the conformance suite cannot know of the strategies that grant by count: which of them are
 //! one rule, and what some of them minimise.
 
-use pavior_allocation::claim::Shape;
+use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan, orientations};
@@ -89,7 +89,7 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
             let mut find = |index: usize| {
                 strategies[index].find(free, &request, &mut Stream::new(1, 0, "unused"))
             };
-            let turned: Vec<Shape> = orientations(shape).map(Shape::cuboid).collect();
+            let turned: Vec<BoxGroup> = orientations(shape).map(BoxGroup::cuboid).collect();
             if let Some(expected) = oracle::first(free, &turned, Scan::default()) {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }

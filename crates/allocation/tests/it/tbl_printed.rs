@@ -1,7 +1,7 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
 //! what is wrong in them. They overlap or miss, so they live here and not as an option of `tbl`.
 
-use pavior_allocation::claim::Shape;
+use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
@@ -385,7 +385,8 @@ impl Faults {
             free.take(held);
         }
         for job in every_shape(grid) {
-            let feasible = oracle::first(&free, &[Shape::cuboid(job)], Scan::default()).is_some();
+            let feasible =
+                oracle::first(&free, &[BoxGroup::cuboid(job)], Scan::default()).is_some();
             match detect.offer(grid, busy, job) {
                 None => self.missed += u32::from(feasible),
                 Some(base) => {

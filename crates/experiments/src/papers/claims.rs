@@ -32,7 +32,7 @@ const CLAIMS: &[(&str, &str)] = &[
 
 /// How many rows of a statement hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct StatementCount {
     /// The statement.
     pub id: String,
     /// What it says.
@@ -43,7 +43,7 @@ pub struct Tally {
     pub rows: usize,
 }
 
-impl Tally {
+impl StatementCount {
     /// In words: `holds`, `differs`, or how many hold.
     pub fn verdict(&self) -> String {
         match (self.holds, self.rows) {
@@ -57,13 +57,13 @@ impl Tally {
 }
 
 /// The rows by statement, in their order.
-pub fn tally(all: &[Statement]) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = Vec::new();
+pub fn tally(all: &[Statement]) -> Vec<StatementCount> {
+    let mut tallies: Vec<StatementCount> = Vec::new();
     for one in all {
         let id = one.id.split('@').next().unwrap_or_default();
         let at = tallies.iter().position(|tally| tally.id == id).unwrap_or_else(|| {
             let claim = CLAIMS.iter().find(|(name, _)| *name == id).map_or("", |(_, claim)| claim);
-            tallies.push(Tally { id: id.to_string(), claim, holds: 0, rows: 0 });
+            tallies.push(StatementCount { id: id.to_string(), claim, holds: 0, rows: 0 });
             tallies.len() - 1
         });
         tallies[at].rows += 1;

@@ -18,7 +18,7 @@ mod tbl;
 use crate::{Samples, Specification};
 
 pub use alternatives::{Alternatives, Closeness, Goal, Reading};
-pub use claims::{Tally, tally};
+pub use claims::{StatementCount, tally};
 pub use evidence::{Estimate, Evidence, Pick};
 pub use pages::{Verdicts, files, index, sections};
 pub use statement::{Statement, write_statements};

@@ -2,13 +2,13 @@
 
 use pavior_network::PatternSelection;
 
-use super::{Applies, Kind, Parameter, canonical, count, one_of};
+use super::{Applies, Parameter, ValueType, canonical, count, one_of};
 
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
     meaning: "",
-    kind: Kind::Text,
+    kind: ValueType::Text,
     applies: Applies::Messages,
     default: &[],
     read: |text| Ok(text.to_string()),
@@ -48,7 +48,7 @@ pub(super) const RANKS: Parameter = Parameter {
 pub(super) const FLITS: Parameter = Parameter {
     name: "flits",
     meaning: "the length of a message",
-    kind: Kind::Count,
+    kind: ValueType::Count,
     default: &["8"],
     read: |text| count(text, 1),
     ..COMMON
@@ -57,7 +57,7 @@ pub(super) const FLITS: Parameter = Parameter {
 pub(super) const ROUTING_DELAY: Parameter = Parameter {
     name: "routing-delay",
     meaning: "cycles that a header takes to be routed through a node",
-    kind: Kind::Count,
+    kind: ValueType::Count,
     default: &["3"],
     read: |text| count(text, 0),
     ..COMMON
@@ -66,7 +66,7 @@ pub(super) const ROUTING_DELAY: Parameter = Parameter {
 pub(super) const BUFFER: Parameter = Parameter {
     name: "buffer",
     meaning: "flits that the buffer behind a channel holds",
-    kind: Kind::Count,
+    kind: ValueType::Count,
     default: &["1"],
     read: |text| count(text, 1),
     ..COMMON

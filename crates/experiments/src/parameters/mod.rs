@@ -14,7 +14,9 @@ use std::str::FromStr;
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 use pavior_workload::traces::{Estimates, Filter};
-use pavior_workload::{Arrivals, Selection, ServiceDistribution, ShapeRule, SideDistribution};
+use pavior_workload::{
+    ArrivalProcess, Selection, ServiceDistribution, ShapeRule, SideDistribution,
+};
 
 /// A parameter as data.
 pub struct Parameter {
@@ -25,7 +27,7 @@ pub struct Parameter {
     /// What it is, in a clause.
     pub meaning: &'static str,
     /// What its values are.
-    pub kind: Kind,
+    pub kind: ValueType,
     /// The workloads that it applies to.
     pub applies: Applies,
     /// Its values where none are given; none where leaving it out means something.
@@ -36,7 +38,7 @@ pub struct Parameter {
 
 /// What the values of a parameter are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueType {
     /// Text, such as a name with options.
     Text,
     /// A decimal number.
@@ -92,7 +94,7 @@ pub const ALL: &[Parameter] = &[
         name: "machine",
         alias: Some("machines"),
         meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Always,
         default: &["mesh:16x16"],
         read: |text| {
@@ -105,7 +107,7 @@ pub const ALL: &[Parameter] = &[
         name: "trace",
         alias: Some("traces"),
         meaning: "a job log, its path relative to the experiment's file",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Log,
         default: &[],
         read: |text| Ok(text.to_string()),
@@ -114,7 +116,7 @@ pub const ALL: &[Parameter] = &[
         name: "shape-rule",
         alias: None,
         meaning: "how a number of nodes becomes a box",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Log,
         default: &["compact"],
         read: canonical::<Selection<ShapeRule>>,
@@ -123,7 +125,7 @@ pub const ALL: &[Parameter] = &[
         name: "arrival-scale",
         alias: None,
         meaning: "multiplies the times between arrivals",
-        kind: Kind::Number,
+        kind: ValueType::Number,
         applies: Applies::Log,
         default: &["1"],
         read: |text| number(text, |value| value > 0.0 && value <= 1e6, "above 0, at most 1e6"),
@@ -132,7 +134,7 @@ pub const ALL: &[Parameter] = &[
         name: "first",
         alias: None,
         meaning: "reads this many job lines only",
-        kind: Kind::Count,
+        kind: ValueType::Count,
         applies: Applies::Log,
         default: &[],
         read: |text| count(text, 1),
@@ -141,7 +143,7 @@ pub const ALL: &[Parameter] = &[
         name: "filter",
         alias: None,
         meaning: "keeps jobs whose fields have these values: partition=2,queue=1",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Log,
         default: &[],
         read: canonical::<Filter>,
@@ -150,7 +152,7 @@ pub const ALL: &[Parameter] = &[
         name: "status",
         alias: None,
         meaning: "keeps jobs with these status values, separated by commas",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Log,
         default: &[],
         read: |text| {
@@ -163,7 +165,7 @@ pub const ALL: &[Parameter] = &[
         name: "estimates",
         alias: None,
         meaning: "what schedulers are told of run times: log, exact or factor:2",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Log,
         default: &["log"],
         read: canonical::<Selection<Estimates>>,
@@ -172,7 +174,7 @@ pub const ALL: &[Parameter] = &[
         name: "kill",
         alias: None,
         meaning: "cuts runs at their estimates",
-        kind: Kind::Switch,
+        kind: ValueType::Switch,
         applies: Applies::Log,
         default: &["false"],
         read: canonical_switch,
@@ -181,7 +183,7 @@ pub const ALL: &[Parameter] = &[
         name: "lenient",
         alias: None,
         meaning: "skips and counts lines of a log that cannot be read",
-        kind: Kind::Switch,
+        kind: ValueType::Switch,
         applies: Applies::Log,
         default: &["false"],
         read: canonical_switch,
@@ -193,7 +195,7 @@ pub const ALL: &[Parameter] = &[
         name: "sides",
         alias: None,
         meaning: "the distribution of request sides",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Synthetic,
         default: &["uniform"],
         read: canonical::<Selection<SideDistribution>>,
@@ -202,7 +204,7 @@ pub const ALL: &[Parameter] = &[
         name: "service",
         alias: None,
         meaning: "what jobs do while they hold their nodes",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Synthetic,
         default: &["exponential"],
         read: canonical::<Selection<ServiceDistribution>>,
@@ -211,10 +213,10 @@ pub const ALL: &[Parameter] = &[
         name: "arrivals",
         alias: None,
         meaning: "when jobs arrive",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Synthetic,
         default: &["exponential"],
-        read: canonical::<Selection<Arrivals>>,
+        read: canonical::<Selection<ArrivalProcess>>,
     },
     messages::PATTERN,
     messages::SENDING,
@@ -230,7 +232,7 @@ pub const ALL: &[Parameter] = &[
         name: "jobs",
         alias: None,
         meaning: "completed jobs that end a run",
-        kind: Kind::Count,
+        kind: ValueType::Count,
         applies: Applies::Synthetic,
         default: &["1000"],
         read: |text| count(text, 1),
@@ -239,7 +241,7 @@ pub const ALL: &[Parameter] = &[
         name: "warmup",
         alias: None,
         meaning: "completions to drop before averages start",
-        kind: Kind::Count,
+        kind: ValueType::Count,
         applies: Applies::Runs,
         default: &["0"],
         read: |text| count(text, 0),
@@ -248,7 +250,7 @@ pub const ALL: &[Parameter] = &[
         name: "slowdown-bound",
         alias: None,
         meaning: "the least run time in the bounded slowdown (10 s for logs, else 1 unit)",
-        kind: Kind::Number,
+        kind: ValueType::Number,
         applies: Applies::Runs,
         default: &[],
         read: |text| number(text, |value| value >= 0.0, "of at least 0"),
@@ -257,7 +259,7 @@ pub const ALL: &[Parameter] = &[
         name: "seed",
         alias: Some("seeds"),
         meaning: "the seed of all random numbers",
-        kind: Kind::Count,
+        kind: ValueType::Count,
         applies: Applies::Always,
         default: &["1"],
         read: |text| count(text, 0),
@@ -266,7 +268,7 @@ pub const ALL: &[Parameter] = &[
         name: "load",
         alias: Some("loads"),
         meaning: "arrivals per unit of time",
-        kind: Kind::Number,
+        kind: ValueType::Number,
         applies: Applies::Synthetic,
         default: &["1.5"],
         read: |text| number(text, |value| (1e-6..=1e6).contains(&value), "from 1e-6 to 1e6"),
@@ -275,7 +277,7 @@ pub const ALL: &[Parameter] = &[
         name: "scheduler",
         alias: Some("schedulers"),
         meaning: "which job goes next",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Runs,
         default: &["fcfs"],
         read: canonical::<pavior_scheduling::Selection>,
@@ -284,7 +286,7 @@ pub const ALL: &[Parameter] = &[
         name: "strategy",
         alias: Some("strategies"),
         meaning: "which nodes a job gets",
-        kind: Kind::Text,
+        kind: ValueType::Text,
         applies: Applies::Always,
         default: &["ff", "tff", "tbl", "gabl", "mbs"],
         read: canonical::<pavior_allocation::Selection>,

@@ -1,13 +1,13 @@
 //! Parameters of still states.
 
-use super::{Applies, Kind, Parameter, count};
+use super::{Applies, Parameter, ValueType, count};
 use crate::still::{Asked, Boxes};
 
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
     meaning: "",
-    kind: Kind::Text,
+    kind: ValueType::Text,
     applies: Applies::Still,
     default: &[],
     read: |text| Ok(text.to_string()),
@@ -23,7 +23,7 @@ pub(super) const BUSY: Parameter = Parameter {
 pub(super) const SUBMESHES: Parameter = Parameter {
     name: "submeshes",
     meaning: "so many busy boxes at random places, drawn anew for each replication",
-    kind: Kind::Count,
+    kind: ValueType::Count,
     read: |text| count(text, 0),
     ..COMMON
 };

@@ -1,7 +1,7 @@
 //! From a declared figure and a table to a chart.
 
 use super::chart::{Chart, ChartAxis, Mark, Marks, Series};
-use crate::parameters::{self, Kind};
+use crate::parameters::{self, ValueType};
 use crate::results::Line;
 use crate::{Figure, Table};
 
@@ -19,7 +19,7 @@ pub fn draw(figure: &Figure, table: &Table) -> Chart {
             })
     };
     let rows: Vec<&Line> = table.rows.iter().filter(drawn).collect();
-    let numeric = matches!(parameters::ALL[figure.x].kind, Kind::Number | Kind::Count);
+    let numeric = matches!(parameters::ALL[figure.x].kind, ValueType::Number | ValueType::Count);
     let mut categories: Vec<String> = Vec::new();
     let mut series: Vec<Series> = Vec::new();
     for row in &rows {
@@ -74,7 +74,7 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
         let value = value(index)?;
         let parameter = &parameters::ALL[index];
         let label = figure.label(&value).to_string();
-        let plain = label != value || parameter.kind == Kind::Text;
+        let plain = label != value || parameter.kind == ValueType::Text;
         Some(if plain { label } else { format!("{} {value}", parameter.name) })
     };
     figure.series.iter().filter_map(part).fold(String::new(), |name, part| {

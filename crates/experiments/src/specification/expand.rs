@@ -1,7 +1,7 @@
 //! From parameters with several values to points.
 
 use pavior_mesh::Grid;
-use pavior_workload::{Selection, ServiceDistribution, Synthetic, Unit};
+use pavior_workload::{Selection, ServiceDistribution, Synthetic, TimeUnit};
 
 use super::SpecificationError;
 use super::read::{Entry, Node};
@@ -157,7 +157,7 @@ impl Reach {
 /// Whether jobs of a service send messages.
 fn sends(service: &str) -> bool {
     let service: Result<Selection<ServiceDistribution>, _> = service.parse();
-    service.is_ok_and(|service| service.spec.does.unit == Unit::CYCLE)
+    service.is_ok_and(|service| service.spec.does.unit == TimeUnit::CYCLE)
 }
 
 /// Every combination; the last parameter varies fastest.

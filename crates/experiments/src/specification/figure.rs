@@ -9,7 +9,7 @@ use super::read::{Entry, Node};
 use super::values::scalar;
 use super::{Specification, SpecificationError, word};
 use crate::Point;
-use crate::parameters::{self, Kind, Parameter};
+use crate::parameters::{self, Parameter, ValueType};
 
 /// A figure: a line (or, where x is no number, bars) for each combination of its series' values.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ pub(super) fn read(
     let Some(y) = find("y") else { return node.fail("a figure needs `y`, a metric") };
     let y_name = metric(y.node, specification)?;
     let (x_log, y_log) = find("log").map_or(Ok((false, false)), logarithmic)?;
-    if let (Some(entry), true, Kind::Text | Kind::Switch) =
+    if let (Some(entry), true, ValueType::Text | ValueType::Switch) =
         (find("log"), x_log, parameters::ALL[x].kind)
     {
         return entry.node.fail(format!("`{}` is no number", parameters::ALL[x].name));
@@ -111,7 +111,7 @@ pub(super) fn read(
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
     let numeric = |index: &usize| {
-        matches!(parameters::ALL[*index].kind, Kind::Number | Kind::Count)
+        matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
     // The load comes last of the numbers, and is the first choice.

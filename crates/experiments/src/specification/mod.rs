@@ -4,22 +4,22 @@
 //! or a range; every combination is a point. `[[sweep]]` tables replace some values of the top level
 //! each, and their points are joined. `[[figure]]` tables declare figures.
 
+mod error;
 mod expand;
-mod fault;
 mod figure;
 mod read;
 mod schema;
 mod values;
 
 use pavior_kernel::unknown_name;
-use pavior_simulation::metrics::{self, ALLOCATION_NS, Spec};
+use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::de::DeTable;
 
 use crate::still::{self, Still};
 use crate::{Point, Policy};
 use read::{Entry, Node};
 
-pub use fault::SpecificationError;
+pub use error::SpecificationError;
 pub use figure::{Axis, Figure};
 pub use schema::schema;
 
@@ -33,7 +33,7 @@ pub struct Specification {
     /// What is run, without repetition.
     pub points: Vec<Point>,
     /// What is observed.
-    pub metrics: Vec<&'static Spec>,
+    pub metrics: Vec<&'static MetricSpec>,
     /// Whether allocation attempts are timed.
     pub timing: bool,
     /// How many replications.
@@ -268,7 +268,7 @@ fn word(node: Node<'_>) -> Result<String, SpecificationError> {
 }
 
 /// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
-fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationError> {
+fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), SpecificationError> {
     let all = || metrics::ALL.iter().chain(still::METRICS).copied();
     let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
     known.push(ALLOCATION_NS);
@@ -284,7 +284,7 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static Spec>, bool), SpecificationE
     }
     let usual: Vec<&str> =
         metrics::ALL.iter().filter(|spec| adds && spec.standard).map(|spec| spec.name).collect();
-    let wanted = |spec: &&Spec| usual.contains(&spec.name) || named.contains(&spec.name);
-    let chosen: Vec<&'static Spec> = all().filter(wanted).collect();
+    let wanted = |spec: &&MetricSpec| usual.contains(&spec.name) || named.contains(&spec.name);
+    let chosen: Vec<&'static MetricSpec> = all().filter(wanted).collect();
     Ok((chosen, adds || named.contains(&ALLOCATION_NS)))
 }

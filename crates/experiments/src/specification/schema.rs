@@ -3,7 +3,7 @@
 use pavior_simulation::metrics::{self, ALLOCATION_NS};
 use serde_json::{Map, Value, json};
 
-use crate::parameters::{self, Kind, Parameter};
+use crate::parameters::{self, Parameter, ValueType};
 
 /// The schema (draft 2020-12), for editors and validators.
 pub fn schema() -> Value {
@@ -78,14 +78,14 @@ fn one_or_more(item: &Value) -> Value {
 fn parameters() -> Map<String, Value> {
     let one = |parameter: &Parameter| {
         let item = match parameter.kind {
-            Kind::Text => json!({ "type": "string" }),
-            Kind::Number => json!({ "type": "number" }),
-            Kind::Count => json!({ "type": "integer", "minimum": 0 }),
-            Kind::Switch => json!({ "type": "boolean" }),
+            ValueType::Text => json!({ "type": "string" }),
+            ValueType::Number => json!({ "type": "number" }),
+            ValueType::Count => json!({ "type": "integer", "minimum": 0 }),
+            ValueType::Switch => json!({ "type": "boolean" }),
         };
         let mut choices =
             vec![item.clone(), json!({ "type": "array", "items": item, "minItems": 1 })];
-        if matches!(parameter.kind, Kind::Number | Kind::Count) {
+        if matches!(parameter.kind, ValueType::Number | ValueType::Count) {
             choices.push(json!({
                 "type": "object",
                 "additionalProperties": false,

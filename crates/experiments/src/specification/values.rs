@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::SpecificationError;
-use super::fault::inside;
+use super::error::inside;
 use super::read::Node;
-use crate::parameters::{Kind, Parameter};
+use crate::parameters::{Parameter, ValueType};
 
 /// More values in a range are a mistake.
 const MOST_STEPS: u64 = 10_000;
@@ -46,20 +46,20 @@ pub(super) fn scalar(parameter: &Parameter, node: Node<'_>) -> Result<Value, Spe
         (parameter.read)(text).map_err(|bad| SpecificationError::new(bad.reason, span.clone()))
     };
     let text = match parameter.kind {
-        Kind::Text => {
+        ValueType::Text => {
             let text = node.text()?;
             (parameter.read)(text).map_err(|bad| inside(node.source, text, &span, bad))?
         }
-        Kind::Number => read(&node.number()?.to_string())?,
-        Kind::Count => read(&node.count()?.to_string())?,
-        Kind::Switch => read(&node.switch()?.to_string())?,
+        ValueType::Number => read(&node.number()?.to_string())?,
+        ValueType::Count => read(&node.count()?.to_string())?,
+        ValueType::Switch => read(&node.switch()?.to_string())?,
     };
     Ok(Value { text, span })
 }
 
 /// `{ from, to, steps, scale }`: so many values, both ends included.
 fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, SpecificationError> {
-    if !matches!(parameter.kind, Kind::Number | Kind::Count) {
+    if !matches!(parameter.kind, ValueType::Number | ValueType::Count) {
         return node.fail(format!("`{}` is no number: give a value or a list", parameter.name));
     }
     let (mut from, mut to, mut steps, mut logarithmic) = (None, None, None, false);
@@ -93,7 +93,7 @@ fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, Specificat
     let mut all: Vec<Value> = Vec::new();
     for step in 0..steps {
         let value = between(from, to, step, steps - 1, logarithmic);
-        let value = if parameter.kind == Kind::Count { value.round() } else { value };
+        let value = if parameter.kind == ValueType::Count { value.round() } else { value };
         let text = (parameter.read)(&value.to_string())
             .map_err(|bad| SpecificationError::new(bad.reason, node.span()))?;
         // Rounding to whole numbers may make neighbours equal.

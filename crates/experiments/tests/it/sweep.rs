@@ -3,14 +3,14 @@
 use std::io;
 
 use pavior_experiments::{
-    Entry, NoProgress, NoStore, Shard, Specification, Store, SweepError, Table, differences,
+    JournalEntry, NoProgress, NoStore, Shard, Specification, Store, SweepError, Table, differences,
 };
 
 use crate::{NoLogs, whole};
 
 /// Keeps entries, and fails after some.
 struct Memory {
-    kept: Vec<Entry>,
+    kept: Vec<JournalEntry>,
     room: usize,
 }
 
@@ -21,7 +21,7 @@ impl Memory {
 }
 
 impl Store for Memory {
-    fn keep(&mut self, entry: &Entry) -> io::Result<()> {
+    fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         if self.kept.len() == self.room {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "full"));
         }
@@ -57,7 +57,7 @@ fn interruptions_lose_and_repeat_nothing() {
     let experiment = experiment();
     let uninterrupted = whole(&experiment);
     let total: usize = uninterrupted.iter().map(Vec::len).sum();
-    let mut known: Vec<Entry> = Vec::new();
+    let mut known: Vec<JournalEntry> = Vec::new();
     let mut stops = 0;
     let samples = loop {
         let mut store = Memory::new(7);
@@ -96,7 +96,8 @@ fn shards_make_a_whole() {
         assert!(samples.iter().enumerate().all(|(i, s)| shard.has(i) != s.is_empty()));
         entries.extend(store.kept);
     }
-    let missing: Vec<Entry> = entries.iter().filter(|entry| entry.point != 4).cloned().collect();
+    let missing: Vec<JournalEntry> =
+        entries.iter().filter(|entry| entry.point != 4).cloned().collect();
     assert_eq!(experiment.complete(missing), Err(vec![4]));
     assert!(experiment.complete(entries) == Ok(whole(&experiment)));
 }

@@ -23,7 +23,7 @@ pub(super) struct Boxes {
     /// Longer lists are not searched.
     longest_list: usize,
     /// Up to so many boxes all candidates are looked at, on rings.
-    handful: usize,
+    corner_search_limit: usize,
     /// By groups of boxes: after how many leaps shifting over the rows would have been cheaper.
     budgets: [u32; Busy::GROUPS],
     vectors: Vectors,
@@ -75,7 +75,7 @@ impl Bits {
 /// The longest list to leap over.
 const MOST: usize = Busy::LANES * Busy::GROUPS;
 /// The longest list of which all candidates are looked at.
-const HANDFUL: usize = 15;
+const CORNER_SEARCH_LIMIT: usize = 15;
 
 impl Boxes {
     /// All nodes free.
@@ -87,13 +87,18 @@ impl Boxes {
         let pays = |&count: &u32| count * leap(count.div_ceil(Busy::LANES as u32)) <= cost;
         let leaps = (1..=MOST as u32).take_while(pays).last().unwrap_or(0) as usize;
         let (rings, lanes) = (grid.has_wrap(), grid.sides().iter().all(|&n| n <= leaps::LONGEST));
-        let handful = if ways.corners && rings && lanes { HANDFUL } else { 0 };
+        let corner_search_limit =
+            if ways.corners && rings && lanes { CORNER_SEARCH_LIMIT } else { 0 };
         Boxes {
             grid,
             busy: Busy::default(),
             rings,
-            longest_list: if ways.leaps && lanes { leaps.max(handful) } else { handful },
-            handful,
+            longest_list: if ways.leaps && lanes {
+                leaps.max(corner_search_limit)
+            } else {
+                corner_search_limit
+            },
+            corner_search_limit,
             budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
             bits,
             unflipped: Vec::new(),
@@ -165,7 +170,7 @@ impl Boxes {
                 shapes.iter().find(fits).map(|&shape| Cuboid::new([0; 3], shape))
             }
             (count, _) if count > self.longest_list => self.shifting(free, known, shapes),
-            (count, _) if count <= self.handful => self.corners(shapes),
+            (count, _) if count <= self.corner_search_limit => self.corners(shapes),
             (..=8, false) => self.leaping::<1, false>(free, known, shapes),
             (..=8, true) => self.leaping::<1, true>(free, known, shapes),
             (..=16, false) => self.leaping::<2, false>(free, known, shapes),
@@ -177,7 +182,7 @@ impl Boxes {
         }
     }
 
-    /// Looks at all candidates among at most [`HANDFUL`] boxes.
+    /// Looks at all candidates among at most [`CORNER_SEARCH_LIMIT`] boxes.
     fn corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
             boxes: &Boxes,

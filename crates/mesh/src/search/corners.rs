@@ -1,4 +1,4 @@
-//! The first free base among a handful of busy boxes: one look at every place where it can be.
+//! The first free base among few busy boxes: one look at every place where it can be.
 //!
 //! The first free base stands, on each axis, at 0 or right behind a busy box: the base before it on
 //! that axis is an earlier one, hence forbidden, by a box that ends there. So m boxes leave m + 1

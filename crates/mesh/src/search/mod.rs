@@ -7,7 +7,7 @@
 //!        +-------------+------------+          refusals: known already?
 //!        |             |            |                    |  only near what was released?
 //!     busy list      rows       refusals                 v
-//!        |             |                      a handful of boxes on rings: their corners
+//!        |             |                      few boxes on rings: their corners
 //!        |             |                      few busy boxes: leaps over the list
 //!        +-------------+--------------------> many, or too many leaps: shifts over the rows
 //! ```
@@ -34,7 +34,7 @@ mod vectors;
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides};
 use boxes::Boxes;
 use cube::Cube;
-pub use refusals::Asked;
+pub use refusals::RefusalKey;
 use refusals::{Known, Refusals};
 use vectors::Vectors;
 
@@ -43,13 +43,13 @@ use vectors::Vectors;
 /// It must be told of every box that is taken and given, each given as it was taken.
 ///
 /// ```
-/// use pavior_mesh::{Asked, BoxSearch, Cuboid, Grid, Occupancy};
+/// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
 /// let grid = Grid::mesh(&[5, 3])?;
 /// let (mut free, mut search) = (Occupancy::all_free(grid), BoxSearch::new(grid));
 /// let busy = Cuboid::new([1, 0, 0], [1, 1, 1]);
 /// free.take(&busy);
 /// search.take(&busy);
-/// let found = search.first(&free, Asked::Once, &[[3, 2, 1]]);
+/// let found = search.first(&free, RefusalKey::Once, &[[3, 2, 1]]);
 /// assert_eq!(found, Some(Cuboid::new([2, 0, 0], [3, 2, 1])));
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
@@ -75,7 +75,7 @@ enum Index {
 pub struct Ways {
     /// Words in registers, on machines of at most 8x8x8.
     pub cube: bool,
-    /// All candidates at once, among a handful of busy boxes on rings.
+    /// All candidates at once, among few busy boxes on rings.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
@@ -146,8 +146,8 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take since which nothing but [`Asked::Once`] was asked: what was refused before it is
-    /// refused still, since nothing is free that was not free then.
+    /// Undoes a take since which nothing but [`RefusalKey::Once`] was asked: what was refused
+    /// before it is refused still, since nothing is free that was not free then.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -183,8 +183,13 @@ impl BoxSearch {
     /// one. `asked` names the question for the memory of refusals.
     ///
     /// `free` is what taking and giving has left free.
-    pub fn first(&mut self, free: &Occupancy, asked: Asked, shapes: &[Sides]) -> Option<Cuboid> {
-        let asked = if self.memory { asked } else { Asked::Once };
+    pub fn first(
+        &mut self,
+        free: &Occupancy,
+        asked: RefusalKey,
+        shapes: &[Sides],
+    ) -> Option<Cuboid> {
+        let asked = if self.memory { asked } else { RefusalKey::Once };
         let known = self.refusals.of(asked);
         if known == Known::Refused {
             return None;

@@ -10,7 +10,7 @@ use crate::{Cuboid, Grid, Sides};
 /// The name of a question, by which its refusal is remembered. The same name always comes with the
 /// same shapes, in whatever order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RefusalKey {
     /// A question that is not remembered.
     Once,
     /// A question whose refusal tells nothing of others.
@@ -33,7 +33,7 @@ const KEPT: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
-    asked: Asked,
+    asked: RefusalKey,
     /// A box around all that was released since; on a ring it may pass the end.
     released: Option<Cuboid>,
 }
@@ -64,11 +64,11 @@ impl Known {
 impl Refusals {
     /// What is known of a question.
     #[inline(always)]
-    pub(super) fn of(&self, asked: Asked) -> Known {
-        if self.any && asked != Asked::Once { self.recall(asked) } else { Known::Nothing }
+    pub(super) fn of(&self, asked: RefusalKey) -> Known {
+        if self.any && asked != RefusalKey::Once { self.recall(asked) } else { Known::Nothing }
     }
 
-    fn recall(&self, asked: Asked) -> Known {
+    fn recall(&self, asked: RefusalKey) -> Known {
         let mut known = Known::Nothing;
         for refusal in self.kept.iter().flatten() {
             if refusal.refuses(asked) {
@@ -82,8 +82,8 @@ impl Refusals {
     }
 
     /// The question was answered with a refusal now.
-    pub(super) fn note(&mut self, asked: Asked) {
-        if asked == Asked::Once {
+    pub(super) fn note(&mut self, asked: RefusalKey) {
+        if asked == RefusalKey::Once {
             return;
         }
         let same = |kept: &Option<Refusal>| kept.is_some_and(|kept| kept.asked == asked);
@@ -122,9 +122,9 @@ impl Refusals {
 
 impl Refusal {
     /// Whether it refused this too.
-    fn refuses(&self, asked: Asked) -> bool {
+    fn refuses(&self, asked: RefusalKey) -> bool {
         match (self.asked, asked) {
-            (Asked::Ordered(refused), Asked::Ordered(asked)) => {
+            (RefusalKey::Ordered(refused), RefusalKey::Ordered(asked)) => {
                 (0..3).all(|axis| asked[axis] >= refused[axis])
             }
             (refused, asked) => refused == asked,

@@ -1,6 +1,8 @@
 //! The exact search, every way of it, in lock-step with the definition.
 
-use pavior_mesh::{Asked, BoxSearch, Cuboid, Grid, Occupancy, Scan, Sides, Ways, orientations};
+use pavior_mesh::{
+    BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, Sides, Ways, orientations,
+};
 
 /// A small generator, so that a step is the same on every machine.
 struct Dice(u64);
@@ -67,7 +69,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
         key.sort_unstable();
         let expected = shapes.iter().find_map(|&shape| first(&free, shape));
         for (search, ways) in searches.iter_mut().zip(ways()) {
-            let found = search.first(&free, Asked::Ordered(key), &shapes);
+            let found = search.first(&free, RefusalKey::Ordered(key), &shapes);
             assert_eq!(found, expected, "step {step} of {grid}: {request:?} {ways:?}");
         }
         if step % 64 == 0 {
@@ -146,10 +148,10 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
         free.take(cuboid);
         search.take(cuboid);
     }
-    assert_eq!(search.first(&free, Asked::Ordered([1, 1, 2]), &[[2, 1, 1]]), None);
+    assert_eq!(search.first(&free, RefusalKey::Ordered([1, 1, 2]), &[[2, 1, 1]]), None);
     free.give(&boxes[0]);
     search.give(&boxes[0]);
-    assert_eq!(search.first(&free, Asked::Ordered([1, 1, 2]), &[[2, 1, 1]]), Some(boxes[0]));
+    assert_eq!(search.first(&free, RefusalKey::Ordered([1, 1, 2]), &[[2, 1, 1]]), Some(boxes[0]));
 }
 
 #[test]
@@ -163,6 +165,6 @@ fn a_box_longer_than_half_of_the_longest_ring_is_found() {
     free.take(&busy);
     search.take(&busy);
     let shape = [1, 1, 40_000];
-    let found = search.first(&free, Asked::Once, &[shape]);
+    let found = search.first(&free, RefusalKey::Once, &[shape]);
     assert_eq!(found, Some(Cuboid::new([0, 0, 11], shape)));
 }

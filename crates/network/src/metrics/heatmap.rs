@@ -3,7 +3,7 @@
 //! ```text
 //!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
 //!     ||        ||          beside each other the two directions of a link (on the right-hand
-//!     ||        ||          side of the direction of travel), lanes further out
+//!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
 //! Wrap links leave at one border and come in at the opposite one. The layers of a machine with
@@ -14,7 +14,7 @@ use std::fmt::{self, Write};
 use pavior_mesh::Point;
 
 use super::load::ChannelLoad;
-use crate::channel::{Channel, Kind};
+use crate::channel::{Channel, ChannelKind};
 
 /// Distances in the picture.
 const CELL: f64 = 40.0;
@@ -50,8 +50,8 @@ fn colour(load: f64) -> String {
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{ChannelLoad, Channels, Lanes, write_heatmap};
-/// let mut load = ChannelLoad::new(Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two));
+/// use pavior_network::{ChannelLoad, Channels, VirtualChannels, write_heatmap};
+/// let mut load = ChannelLoad::new(Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two));
 /// load.add(NodeId(0), NodeId(6), 8);
 /// let mut svg = String::new();
 /// write_heatmap(&mut svg, &load, 100, "one message")?;
@@ -144,8 +144,8 @@ impl<'a> Picture<'a> {
         let title = format!("<title>{name}: {:.1} %</title>", 100.0 * utilization);
         let half = NODE / 2.0;
         match channel.kind {
-            Kind::Injection | Kind::Ejection => {
-                let left = if channel.kind == Kind::Injection { x - half } else { x };
+            ChannelKind::Injection | ChannelKind::Ejection => {
+                let left = if channel.kind == ChannelKind::Injection { x - half } else { x };
                 let (top, width) = (y - half, half);
                 write!(out, r#"<rect x="{left}" y="{top}" width="{width}" height="{NODE}""#)?;
                 writeln!(
@@ -153,8 +153,8 @@ impl<'a> Picture<'a> {
                     r##" fill="{colour}" stroke="#999" stroke-width=".5">{title}</rect>"##
                 )
             }
-            Kind::Link { axis, positive, lane } => {
-                let [start, end] = link_ends(axis, positive, f64::from(lane));
+            ChannelKind::Link { axis, positive, virtual_channel } => {
+                let [start, end] = link_ends(axis, positive, f64::from(virtual_channel));
                 let ([x1, y1], [x2, y2]) = ([x + start[0], y + start[1]], [x + end[0], y + end[1]]);
                 write!(out, r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}""#)?;
                 writeln!(out, r#" stroke="{colour}" stroke-width="2.6">{title}</line>"#)
@@ -176,9 +176,9 @@ impl<'a> Picture<'a> {
 }
 
 /// Where a link's line starts and ends, from the middle of its node, y downwards.
-fn link_ends(axis: usize, positive: bool, lane: f64) -> [[f64; 2]; 2] {
+fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
-    let aside = 2.0 + 3.2 * lane;
+    let aside = 2.0 + 3.2 * virtual_channel;
     let sign = if positive { 1.0 } else { -1.0 };
     match axis {
         // On the right-hand side of the direction of travel.
@@ -186,7 +186,7 @@ fn link_ends(axis: usize, positive: bool, lane: f64) -> [[f64; 2]; 2] {
         1 => [[sign * aside, -sign * near], [sign * aside, -sign * far]],
         _ => {
             let (start, end) = (NODE / 2.0 + 0.5, NODE / 2.0 + 7.5);
-            let shift = 2.6 * lane;
+            let shift = 2.6 * virtual_channel;
             [
                 [sign * (start + shift), -sign * (start - shift)],
                 [sign * (end + shift), -sign * (end - shift)],

@@ -5,7 +5,7 @@ use std::fmt;
 
 use pavior_mesh::NodeId;
 
-use crate::channel::{Channel, ChannelId, Channels, Kind};
+use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
@@ -64,8 +64,8 @@ pub struct ChannelUse {
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};
-/// use pavior_network::{ChannelLoad, Channels, Lanes};
-/// let channels = Channels::new(Grid::mesh(&[4, 4])?, Lanes::Two);
+/// use pavior_network::{ChannelLoad, Channels, VirtualChannels};
+/// let channels = Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two);
 /// let mut load = ChannelLoad::new(channels);
 /// load.add(NodeId(0), NodeId(6), 8);
 /// let hottest = load.hottest(100, 1)[0];
@@ -141,10 +141,10 @@ impl ChannelLoad {
         let grid = *self.channels.grid();
         let mut busy = self.own.clone();
         for axis in 0..3 {
-            for lane in 0..self.channels.lanes(axis) {
+            for virtual_channel in 0..self.channels.virtual_channels(axis) {
                 for first in (0..grid.nodes()).filter(|&n| grid.point(NodeId(n))[axis] == 0) {
                     for positive in [true, false] {
-                        self.sum_line(&mut busy, NodeId(first), axis, positive, lane);
+                        self.sum_line(&mut busy, NodeId(first), axis, positive, virtual_channel);
                     }
                 }
             }
@@ -152,13 +152,20 @@ impl ChannelLoad {
         busy
     }
 
-    fn sum_line(&self, busy: &mut [u64], first: NodeId, axis: usize, positive: bool, lane: u32) {
+    fn sum_line(
+        &self,
+        busy: &mut [u64],
+        first: NodeId,
+        axis: usize,
+        positive: bool,
+        virtual_channel: u32,
+    ) {
         let grid = self.channels.grid();
         let mut point = grid.point(first);
         let mut level = 0;
         for step in 0..grid.side(axis) {
             point[axis] = if positive { step } else { grid.side(axis) - 1 - step };
-            let link = self.channels.link(grid.id(point), axis, positive, lane).index();
+            let link = self.channels.link(grid.id(point), axis, positive, virtual_channel).index();
             level += self.rise[link];
             busy[link] += level as u64;
         }
@@ -197,11 +204,11 @@ impl ChannelLoad {
             let place: Vec<String> = point[..axes.len()].iter().map(u16::to_string).collect();
             let place = place.join(",");
             match channel.kind {
-                Kind::Injection => write!(out, "injection,{place},,,0")?,
-                Kind::Ejection => write!(out, "ejection,{place},,,0")?,
-                Kind::Link { axis, positive, lane } => {
+                ChannelKind::Injection => write!(out, "injection,{place},,,0")?,
+                ChannelKind::Ejection => write!(out, "ejection,{place},,,0")?,
+                ChannelKind::Link { axis, positive, virtual_channel } => {
                     let sign = if positive { '+' } else { '-' };
-                    write!(out, "link,{place},{},{sign},{lane}", axes[axis])?;
+                    write!(out, "link,{place},{},{sign},{virtual_channel}", axes[axis])?;
                 }
             }
             writeln!(out, ",{busy_cycles},{utilization}")?;

@@ -2,8 +2,8 @@
 
 mod heatmap;
 mod load;
-mod tally;
+mod totals;
 
 pub use heatmap::write_heatmap;
 pub use load::{ChannelLoad, ChannelUse, Energy};
-pub use tally::Tally;
+pub use totals::MessageTotals;

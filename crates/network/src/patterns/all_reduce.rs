@@ -9,7 +9,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+use super::{Needs, Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "all-reduce",
@@ -28,7 +28,7 @@ struct AllReduce {
     ranks: u32,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(AllReduce { ranks: shape.ranks })
 }
 

@@ -18,7 +18,7 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
-use super::{Pattern, PatternSpec, Shape};
+use super::{Pattern, PatternSpec, RankGrid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "all-to-all",
@@ -68,7 +68,7 @@ struct AllToAll {
     quota_of_rank: bool,
 }
 
-fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(AllToAll {
         ranks: shape.ranks,
         from_zero: options.get("order") == "from-zero",

@@ -13,7 +13,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
 use super::lattice::Lattice;
-use super::{Pattern, PatternSpec, Shape};
+use super::{Pattern, PatternSpec, RankGrid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "axis-all-to-all",
@@ -48,7 +48,7 @@ fn objection(grid: &Grid, options: &Options) -> Option<String> {
         .then(|| format!("needs an axis {}, which {grid} does not have", options.get("axis")))
 }
 
-fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(AxisAllToAll { lattice: Lattice::new(shape, false), axis: axis(options) })
 }
 

@@ -12,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "binomial-tree",
@@ -33,7 +33,7 @@ struct BinomialTree {
     levels: u32,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let levels = shape.ranks.next_power_of_two().ilog2();
     Box::new(BinomialTree { ranks: shape.ranks, levels })
 }

@@ -3,7 +3,7 @@
 use pavior_kernel::{OptionSpec, Values};
 use pavior_mesh::Sides;
 
-use super::Shape;
+use super::RankGrid;
 
 /// The option with which the logical grid wraps.
 pub(super) const WRAP: OptionSpec = OptionSpec {
@@ -23,7 +23,7 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    pub(super) fn new(shape: &Shape, wrap: bool) -> Lattice {
+    pub(super) fn new(shape: &RankGrid, wrap: bool) -> Lattice {
         Lattice { ranks: shape.ranks, sides: shape.sides, wrap }
     }
 

@@ -61,7 +61,7 @@ pub struct PatternSpec {
     /// Why it makes no sense on a machine with these axes, if so.
     pub objection: fn(&Grid, &Options) -> Option<String>,
     /// Makes one for a job; draws what is drawn once a job.
-    pub build: fn(&Shape, &Options, &mut Stream) -> Box<dyn Pattern>,
+    pub build: fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>,
 }
 
 /// For patterns that work on every machine.
@@ -71,7 +71,7 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
 
 /// What a pattern knows of a job: its ranks, and the logical grid on which they lie row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct RankGrid {
     /// The number of ranks, at least 2 for a pattern to be made.
     pub ranks: u32,
     /// The sides of the logical grid. It may have more places than there are ranks.

@@ -11,7 +11,7 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::Lattice;
-use super::{Needs, Pattern, PatternSpec, Shape, any_grid};
+use super::{Needs, Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "multigrid",
@@ -32,7 +32,7 @@ struct Multigrid {
     coarsest: u32,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let longest = shape.sides.into_iter().max().map_or(1, u32::from);
     // More than one rank lie on a grid with a side longer than 1.
     let coarsest = (longest - 1).checked_ilog2().unwrap_or(0);

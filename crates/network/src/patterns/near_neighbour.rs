@@ -12,7 +12,7 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "near-neighbour",
@@ -31,7 +31,7 @@ struct NearNeighbour {
     lattice: Lattice,
 }
 
-fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(NearNeighbour { lattice: Lattice::new(shape, options.get("wrap") == "yes") })
 }
 

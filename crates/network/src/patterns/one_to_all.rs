@@ -10,7 +10,7 @@
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "one-to-all",
@@ -37,7 +37,7 @@ struct OneToAll {
     from_zero: bool,
 }
 
-fn build(shape: &Shape, options: &Options, draw: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, options: &Options, draw: &mut Stream) -> Box<dyn Pattern> {
     let ranks = shape.ranks;
     let root = draw.below(ranks.into()) as u32;
     Box::new(OneToAll { ranks, root, from_zero: options.get("order") == "from-zero" })

@@ -8,7 +8,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "random",
@@ -28,7 +28,7 @@ struct Random {
     seed: u64,
 }
 
-fn build(shape: &Shape, _: &Options, draw: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, draw: &mut Stream) -> Box<dyn Pattern> {
     Box::new(Random { ranks: shape.ranks, seed: draw.next_u64() })
 }
 

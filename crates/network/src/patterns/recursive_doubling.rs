@@ -12,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "recursive-doubling",
@@ -32,7 +32,7 @@ struct RecursiveDoubling {
     rounds: u32,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(RecursiveDoubling { ranks: shape.ranks, rounds: shape.ranks.ilog2() })
 }
 

@@ -8,7 +8,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "ring",
@@ -27,7 +27,7 @@ struct Ring {
     ranks: u32,
 }
 
-fn build(shape: &Shape, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     Box::new(Ring { ranks: shape.ranks })
 }
 

@@ -7,7 +7,7 @@ use pavior_kernel::{BadName, Options, Stream, bare_name, unknown_name};
 use pavior_mesh::Grid;
 use thiserror::Error;
 
-use super::{PATTERNS, Pattern, PatternSpec, Shape};
+use super::{PATTERNS, Pattern, PatternSpec, RankGrid};
 
 /// A pattern with its options: what `one-to-all:from-zero` means.
 ///
@@ -70,7 +70,7 @@ impl PatternSelection {
     }
 
     /// The pattern of a job of at least two ranks; draws what is drawn once a job.
-    pub fn build(&self, shape: &Shape, draw: &mut Stream) -> Box<dyn Pattern> {
+    pub fn build(&self, shape: &RankGrid, draw: &mut Stream) -> Box<dyn Pattern> {
         debug_assert!(shape.ranks > 1, "one rank sends nothing");
         (self.spec.build)(shape, &self.options, draw)
     }

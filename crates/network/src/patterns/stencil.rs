@@ -13,7 +13,7 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Pattern, PatternSpec, Shape, any_grid};
+use super::{Pattern, PatternSpec, RankGrid, any_grid};
 
 pub(super) const SPEC: PatternSpec = PatternSpec {
     name: "stencil",
@@ -42,7 +42,7 @@ struct Stencil {
     faces: bool,
 }
 
-fn build(shape: &Shape, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
+fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let lattice = Lattice::new(shape, options.get("wrap") == "yes");
     Box::new(Stencil { lattice, faces: options.get("points") == "faces" })
 }

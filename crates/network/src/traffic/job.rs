@@ -3,18 +3,18 @@
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
 
-use super::gate::Gate;
 use super::layout::Layout;
+use super::open_rounds::OpenRounds;
 use super::ranked::Ranked;
 use super::schedule::Schedule;
 use super::streams::{Head, Streams};
-use super::{Rounds, Sending, Service};
+use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
 /// How jobs communicate.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct TrafficPlan {
     /// The pattern.
     pub pattern: PatternSelection,
     /// How many messages are in flight at once; `None` for the default of the service.
@@ -40,24 +40,24 @@ pub struct Plan {
 /// use pavior_kernel::{Stream, Time};
 /// use pavior_mesh::{Cuboid, Grid};
 /// use pavior_network::{
-///     Engine, JobTraffic, Layout, News, Plan, RankOrder, Service, Settings, Worm,
+///     Engine, JobTraffic, Layout, NetworkEvents, TrafficPlan, RankOrder, Communication, Settings, Worm,
 /// };
 /// let grid = Grid::mesh(&[4, 4])?;
 /// let layout =
 ///     Layout::new(&grid, &[Cuboid::whole(&grid)], 16, Some([4, 4, 1]), RankOrder::Coordinates);
-/// let plan = Plan { pattern: "all-to-all".parse()?, sending: None, rounds: None, flits: 8 };
+/// let plan = TrafficPlan { pattern: "all-to-all".parse()?, sending: None, rounds: None, flits: 8 };
 /// let mut draw = Stream::new(1, 0, "roots");
-/// let mut job = JobTraffic::new(0, layout, &plan, Service::Iterations(1), &mut draw);
+/// let mut job = JobTraffic::new(0, layout, &plan, Communication::Iterations(1), &mut draw);
 ///
 /// let mut network = Worm::new(grid, Settings::default())?;
-/// let mut news = News::default();
+/// let mut events = NetworkEvents::default();
 /// let mut next_id = job.create(Time(0), 0, |message| network.create(message));
 /// while !job.is_finished() {
-///     let now = network.advance(Time::MAX, &mut news)?;
-///     for entered in &news.entered {
+///     let now = network.advance(Time::MAX, &mut events)?;
+///     for entered in &events.entered {
 ///         network.create(job.follower(entered));
 ///     }
-///     for delivery in &news.deliveries {
+///     for delivery in &events.deliveries {
 ///         job.delivered(delivery.tag);
 ///     }
 ///     next_id = job.create(now, next_id, |message| network.create(message));
@@ -79,7 +79,7 @@ enum Senders {
     /// The next message is the first at or behind (round, rank).
     Sequential {
         next: (u64, u32),
-        flying: bool,
+        in_flight: bool,
     },
     Ranked(Ranked),
     Streams(Streams),
@@ -91,8 +91,8 @@ impl JobTraffic {
     pub fn new(
         owner: u32,
         layout: Layout,
-        plan: &Plan,
-        service: Service,
+        plan: &TrafficPlan,
+        service: Communication,
         draw: &mut Stream,
     ) -> JobTraffic {
         debug_assert!(plan.flits > 0, "a message has a header");
@@ -132,7 +132,7 @@ impl JobTraffic {
         self.undelivered -= 1;
         match &mut self.senders {
             None => unreachable!("a job without messages has none delivered"),
-            Some((_, Senders::Sequential { flying, .. })) => *flying = false,
+            Some((_, Senders::Sequential { in_flight, .. })) => *in_flight = false,
             Some((schedule, Senders::Ranked(ranked))) => {
                 ranked.delivered(schedule, rank, sequence);
             }
@@ -154,11 +154,11 @@ impl JobTraffic {
             id += 1;
         };
         match senders {
-            Senders::Sequential { next, flying } => {
-                let message = schedule.next_sender(next.0, next.1).filter(|_| !*flying);
+            Senders::Sequential { next, in_flight } => {
+                let message = schedule.next_sender(next.0, next.1).filter(|_| !*in_flight);
                 if let Some((round, rank, to)) = message {
                     *next = (round, rank + 1);
-                    *flying = true;
+                    *in_flight = true;
                     send_next(rank, round, to);
                 }
                 id
@@ -208,12 +208,12 @@ impl Post<'_> {
 
 fn senders(
     pattern: Box<dyn Pattern>,
-    service: Service,
+    service: Communication,
     sending: Sending,
     rounds: Option<Rounds>,
 ) -> (Schedule, Senders) {
     let several = sending != Sending::Sequential;
-    let counted = matches!(service, Service::Messages(_));
+    let counted = matches!(service, Communication::Messages(_));
     let in_rounds = pattern.whole_rounds() && counted && several;
     let needs = match rounds {
         Some(Rounds::Barrier) => Needs::Stages,
@@ -224,13 +224,13 @@ fn senders(
     let ranks = pattern.ranks();
     let schedule = Schedule::new(pattern, service, in_rounds);
     let senders = match sending {
-        Sending::Sequential => Senders::Sequential { next: (0, 0), flying: false },
+        Sending::Sequential => Senders::Sequential { next: (0, 0), in_flight: false },
         Sending::Pipelined if needs != Needs::Received => {
-            Senders::Streams(Streams::new(Gate::new(needs, &schedule), ranks))
+            Senders::Streams(Streams::new(OpenRounds::new(needs, &schedule), ranks))
         }
         Sending::Blocking | Sending::Pipelined => {
-            let gate = Gate::new(needs, &schedule);
-            Senders::Ranked(Ranked::new(gate, ranks, sending == Sending::Blocking))
+            let open = OpenRounds::new(needs, &schedule);
+            Senders::Ranked(Ranked::new(open, ranks, sending == Sending::Blocking))
         }
     };
     (schedule, senders)

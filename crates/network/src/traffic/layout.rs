@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
-use crate::patterns::Shape;
+use crate::patterns::RankGrid;
 
 /// How the ranks of a job that was granted several parts are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub struct Layout {
     /// The node of every rank.
     pub nodes: Vec<NodeId>,
     /// The number of ranks, and the logical grid.
-    pub shape: Shape,
+    pub shape: RankGrid,
 }
 
 impl Layout {
@@ -64,7 +64,7 @@ impl Layout {
         };
         debug_assert!(list.len() >= nodes as usize, "granted what was requested");
         list.truncate(nodes as usize);
-        Layout { shape: Shape { ranks: list.len() as u32, sides }, nodes: list }
+        Layout { shape: RankGrid { ranks: list.len() as u32, sides }, nodes: list }
     }
 }
 

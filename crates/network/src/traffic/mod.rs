@@ -1,32 +1,32 @@
-//! From jobs to messages: which rank runs on which node ([`Layout`]), which messages a job sends
-//! in all ([`Service`]), how many of them are in flight at once ([`Sending`]), and [`JobTraffic`],
-//! which hands them out as the network delivers them.
+//! From jobs to messages: which rank runs on which node ([`Layout`]), which messages a job sends in
+//! all ([`Communication`]), how many of them are in flight at once ([`Sending`]), and
+//! [`JobTraffic`], which hands them out as the network delivers them.
 
-mod gate;
 mod job;
 mod layout;
+mod open_rounds;
 mod ranked;
 mod schedule;
 mod streams;
 
 use pavior_kernel::Stream;
 
-pub use job::{JobTraffic, Plan};
+pub use job::{JobTraffic, TrafficPlan};
 pub use layout::{Layout, RankOrder};
 
 /// How much a job communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
+pub enum Communication {
     /// So many iterations of its pattern.
     Iterations(u64),
     /// So many messages; the pattern repeats if it is shorter, and is cut off if it is longer.
     Messages(u64),
 }
 
-impl Service {
+impl Communication {
     /// An exponentially distributed number of messages, rounded down, at least 1.
-    pub fn draw_messages(mean: f64, draw: &mut Stream) -> Service {
-        Service::Messages((draw.exponential(mean).floor() as u64).max(1))
+    pub fn draw_messages(mean: f64, draw: &mut Stream) -> Communication {
+        Communication::Messages((draw.exponential(mean).floor() as u64).max(1))
     }
 }
 
@@ -45,10 +45,10 @@ pub enum Sending {
 
 impl Sending {
     /// Sequential for a number of messages, blocking for iterations.
-    pub fn default_for(service: Service) -> Sending {
+    pub fn default_for(service: Communication) -> Sending {
         match service {
-            Service::Iterations(_) => Sending::Blocking,
-            Service::Messages(_) => Sending::Sequential,
+            Communication::Iterations(_) => Sending::Blocking,
+            Communication::Messages(_) => Sending::Sequential,
         }
     }
 }

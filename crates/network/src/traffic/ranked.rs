@@ -1,27 +1,27 @@
 //! Ranks that send one message after the other, each at its own pace.
 
-use super::gate::{Gate, Turn};
+use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
 /// Blocking senders (one message of each rank in flight), and pipelined ones that wait for what
 /// they receive.
 #[derive(Debug)]
 pub(super) struct Ranked {
-    gate: Gate,
+    open: OpenRounds,
     /// The round from which on each rank has not sent.
     next: Vec<u64>,
     /// Ranks with a message in flight; not kept for pipelined senders.
-    flying: Vec<bool>,
+    in_flight: Vec<bool>,
     /// Ranks whose turn may have come.
     turns: Vec<u32>,
     blocking: bool,
 }
 
 impl Ranked {
-    pub(super) fn new(gate: Gate, ranks: u32, blocking: bool) -> Ranked {
+    pub(super) fn new(open: OpenRounds, ranks: u32, blocking: bool) -> Ranked {
         let count = ranks as usize;
         let turns = (0..ranks).collect();
-        Ranked { gate, next: vec![0; count], flying: vec![false; count], turns, blocking }
+        Ranked { open, next: vec![0; count], in_flight: vec![false; count], turns, blocking }
     }
 
     /// Sends what can be sent, by rank and round.
@@ -30,13 +30,13 @@ impl Ranked {
         self.turns.dedup();
         for rank in self.turns.drain(..) {
             let index = rank as usize;
-            while !(self.blocking && self.flying[index]) {
+            while !(self.blocking && self.in_flight[index]) {
                 let Some((round, to)) = schedule.next_send(rank, self.next[index]) else { break };
-                if !self.gate.allows(rank, round) {
+                if !self.open.allows(rank, round) {
                     break;
                 }
                 self.next[index] = round + 1;
-                self.flying[index] = true;
+                self.in_flight[index] = true;
                 send(rank, round, to);
             }
         }
@@ -44,12 +44,12 @@ impl Ranked {
 
     pub(super) fn delivered(&mut self, schedule: &Schedule, rank: u32, round: u64) {
         let to = schedule.destination(rank, round);
-        self.flying[rank as usize] = false;
+        self.in_flight[rank as usize] = false;
         self.turns.push(rank);
-        match self.gate.delivered(schedule, to, round) {
-            Turn::Nobody => {}
-            Turn::Receiver => self.turns.push(to),
-            Turn::Everybody => self.turns.extend(0..self.next.len() as u32),
+        match self.open.delivered(schedule, to, round) {
+            Unblocked::NoRank => {}
+            Unblocked::Receiver => self.turns.push(to),
+            Unblocked::AllRanks => self.turns.extend(0..self.next.len() as u32),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! All messages of a job, as a rule.
 
-use super::Service;
+use super::Communication;
 use crate::patterns::Pattern;
 
 /// The rounds of all iterations in one row, numbered through, cut off behind the job's last
@@ -16,7 +16,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// The messages of `service`; `whole` rounds them up to whole rounds.
-    pub(super) fn new(pattern: Box<dyn Pattern>, service: Service, whole: bool) -> Schedule {
+    pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();
         let mut schedule = Schedule { pattern, rounds, limit: (0, 0), total: 0 };
@@ -24,11 +24,11 @@ impl Schedule {
             return schedule;
         }
         match service {
-            Service::Iterations(count) => {
+            Communication::Iterations(count) => {
                 schedule.limit = (count.saturating_mul(rounds), 0);
                 schedule.total = count.saturating_mul(all);
             }
-            Service::Messages(count) => {
+            Communication::Messages(count) => {
                 let count = schedule.pattern.quota(count);
                 schedule.cut(count, all, whole);
             }

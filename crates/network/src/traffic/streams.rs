@@ -6,7 +6,7 @@
 
 use pavior_kernel::Time;
 
-use super::gate::{Gate, Turn};
+use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
 /// A message that a rank sends now.
@@ -22,7 +22,7 @@ pub(super) struct Head {
 /// What each rank still has to send.
 #[derive(Debug)]
 pub(super) struct Streams {
-    gate: Gate,
+    open: OpenRounds,
     /// Per rank: the round from which on it has not sent, the next id, and how many are left.
     next: Vec<u64>,
     ids: Vec<u64>,
@@ -33,10 +33,10 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(gate: Gate, ranks: u32) -> Streams {
+    pub(super) fn new(open: OpenRounds, ranks: u32) -> Streams {
         let zeros = || vec![0; ranks as usize];
         let (next, ids, left) = (zeros(), zeros(), zeros());
-        Streams { gate, next, ids, left, created: Time::ZERO, due: true }
+        Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
     /// Creates the messages of the stage that has begun, if one has; sends the first of every rank.
@@ -52,7 +52,7 @@ impl Streams {
             return first_id;
         }
         self.created = now;
-        let (start, end) = self.gate.rounds();
+        let (start, end) = self.open.rounds();
         let mut id = first_id;
         for rank in 0..self.next.len() as u32 {
             let index = rank as usize;
@@ -87,7 +87,7 @@ impl Streams {
 
     pub(super) fn delivered(&mut self, schedule: &Schedule, rank: u32, round: u64) {
         let to = schedule.destination(rank, round);
-        if self.gate.delivered(schedule, to, round) == Turn::Everybody {
+        if self.open.delivered(schedule, to, round) == Unblocked::AllRanks {
             self.due = true;
         }
     }

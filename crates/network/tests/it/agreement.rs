@@ -3,8 +3,8 @@
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
 use pavior_network::{
-    Channels, Deadlock, Delivery, Engine, Flit, Lanes, Message, News, Release, Settings, Worm,
-    run_list,
+    Channels, Deadlock, Delivery, Engine, Flit, Message, NetworkEvents, Release, Settings,
+    VirtualChannels, Worm, run_list,
 };
 use proptest::prelude::*;
 
@@ -71,10 +71,18 @@ fn messages(grid: &Grid, traffic: Traffic) -> Vec<Message> {
         .collect()
 }
 
-fn cases(most: u32, lanes: impl Strategy<Value = Lanes>) -> impl Strategy<Value = Case> {
-    let settings = (0u32..=5, 1u32..=8, lanes).prop_map(|(routing_delay, buffer, lanes)| {
-        Settings { routing_delay, buffer, lanes, release: Release::Drained }
-    });
+fn cases(
+    most: u32,
+    virtual_channels: impl Strategy<Value = VirtualChannels>,
+) -> impl Strategy<Value = Case> {
+    let settings = (0u32..=5, 1u32..=8, virtual_channels).prop_map(
+        |(routing_delay, buffer, virtual_channels)| Settings {
+            routing_delay,
+            buffer,
+            virtual_channels,
+            release: Release::Drained,
+        },
+    );
     let traffic =
         (any::<u64>(), 1..=most, 1u32..=12, any::<bool>(), 1u64..=120, 1u64..=40, 0u64..5)
             .prop_map(|(seed, count, flits, fixed, span, burst, hot)| Traffic {
@@ -97,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2500))]
 
     #[test]
-    fn worm_and_flit_agree(case in cases(80, Just(Lanes::Two))) {
+    fn worm_and_flit_agree(case in cases(80, Just(VirtualChannels::Two))) {
         let worm = outcome(Worm::new(case.grid, case.settings).unwrap(), &case.messages);
         let flit = outcome(Flit::new(case.grid, case.settings).unwrap(), &case.messages);
         prop_assert_eq!(worm.0.len(), case.messages.len(), "{:?}", worm.1);
@@ -105,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn they_agree_up_to_a_deadlock(case in cases(80, Just(Lanes::One))) {
+    fn they_agree_up_to_a_deadlock(case in cases(80, Just(VirtualChannels::One))) {
         let worm = outcome(Worm::new(case.grid, case.settings).unwrap(), &case.messages);
         let flit = outcome(Flit::new(case.grid, case.settings).unwrap(), &case.messages);
         prop_assert_eq!(worm.0, flit.0);
@@ -125,8 +133,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn both_follow_the_recurrence(case in cases(25, prop_oneof![Just(Lanes::Two), Just(Lanes::One)])) {
-        let channels = Channels::new(case.grid, case.settings.lanes);
+    fn both_follow_the_recurrence(case in cases(25, prop_oneof![Just(VirtualChannels::Two), Just(VirtualChannels::One)])) {
+        let channels = Channels::new(case.grid, case.settings.virtual_channels);
         let expected = recurrence::deliveries(&channels, case.settings, &case.messages);
         let (deliveries, _) = outcome(Worm::new(case.grid, case.settings).unwrap(), &case.messages);
         let mut got = vec![None; case.messages.len()];
@@ -137,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn with_one_place_passed_is_drained(case in cases(60, Just(Lanes::Two))) {
+    fn with_one_place_passed_is_drained(case in cases(60, Just(VirtualChannels::Two))) {
         let drained = Settings { buffer: 1, ..case.settings };
         let passed = Settings { release: Release::Passed, ..drained };
         let drained = outcome(Flit::new(case.grid, drained).unwrap(), &case.messages);
@@ -146,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_arrives_under_every_convention(case in cases(60, Just(Lanes::Shared)), passed: bool) {
+    fn everything_arrives_under_every_convention(case in cases(60, Just(VirtualChannels::Shared)), passed: bool) {
         let release = if passed { Release::Passed } else { Release::Drained };
         let settings = Settings { buffer: case.settings.buffer.max(2), release, ..case.settings };
         let (deliveries, end) = outcome(Flit::new(case.grid, settings).unwrap(), &case.messages);
@@ -159,7 +167,7 @@ proptest! {
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());
-    let (mut next, mut log, mut news) = (0, Vec::new(), News::default());
+    let (mut next, mut log, mut events) = (0, Vec::new(), NetworkEvents::default());
     let mut send = |engine: &mut E, from: NodeId, next: &mut u64| {
         let to = NodeId(draw.below(nodes) as u32);
         let flits = draw.between(1, 12) as u32;
@@ -173,12 +181,12 @@ fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -
     }
     let mut until = Time(7);
     while engine.undelivered() > 0 {
-        let at = engine.advance(until, &mut news).unwrap();
+        let at = engine.advance(until, &mut events).unwrap();
         assert!(at <= until && at == engine.now());
         if at == until {
             until += Time(13);
         }
-        for delivery in news.deliveries.clone() {
+        for delivery in events.deliveries.clone() {
             assert_eq!(delivery.delivered, at);
             log.push(delivery);
             if next < budget {

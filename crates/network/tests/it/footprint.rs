@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
 use pavior_network::{
-    Channels, Delivery, Engine, Footprint, Kind, Lanes, Message, News, Path, Settings, Worm,
-    run_list,
+    ChannelKind, Channels, Delivery, Engine, Footprint, Message, NetworkEvents, Path, Settings,
+    VirtualChannels, Worm, run_list,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn links_of_all_pairs(channels: &Channels, nodes: &[NodeId]) -> BTreeSet<u32> {
         for &to in nodes {
             for id in Path::new(channels, from, to).channels() {
                 let channel = channels.describe(id).expect("paths use channels that exist");
-                if let Kind::Link { axis, positive, .. } = channel.kind {
+                if let ChannelKind::Link { axis, positive, .. } = channel.kind {
                     links.insert(channel.node.0 * 6 + axis as u32 * 2 + u32::from(!positive));
                 }
             }
@@ -102,7 +102,7 @@ proptest! {
         let footprint = Footprint::of(&grid, &nodes, u64::MAX).unwrap();
         let claimed: BTreeSet<u32> = footprint.links().iter().copied().collect();
         prop_assert_eq!(claimed.len(), footprint.links().len(), "each once");
-        let used = links_of_all_pairs(&Channels::new(grid, Lanes::Two), &nodes);
+        let used = links_of_all_pairs(&Channels::new(grid, VirtualChannels::Two), &nodes);
         prop_assert!(used.is_subset(&claimed));
         if !goes_round(&grid, &nodes) {
             prop_assert_eq!(used, claimed, "and no link in vain");
@@ -125,9 +125,9 @@ proptest! {
             grid.wraps(axis) || here.iter().all(|&node| grid.point(node)[axis] + by[axis] < grid.side(axis))
         };
         if !grid.has_wrap() && (0..3).all(within) {
-            prop_assert_eq!(one.form(), other.form(), "moved along lines without a wrap");
+            prop_assert_eq!(one.relative_layout(), other.relative_layout(), "moved along lines without a wrap");
         }
-        if one.form() != other.form() {
+        if one.relative_layout() != other.relative_layout() {
             return Ok(());
         }
         let times = |nodes: &[NodeId]| -> Vec<(u64, u64)> {
@@ -154,14 +154,14 @@ proptest! {
         let mut engine = Worm::new(grid, Settings::default()).unwrap();
         let mut heard = Vec::new();
         let mut go_on = |engine: &mut Worm, until: Time| {
-            let mut news = News::default();
+            let mut events = NetworkEvents::default();
             while engine.now() < until && engine.undelivered() > 0 {
-                engine.advance(until, &mut news).unwrap();
-                heard.append(&mut news.deliveries);
+                engine.advance(until, &mut events).unwrap();
+                heard.append(&mut events.deliveries);
             }
             if until < Time::MAX {
-                engine.advance(until, &mut news).unwrap();
-                heard.append(&mut news.deliveries);
+                engine.advance(until, &mut events).unwrap();
+                heard.append(&mut events.deliveries);
             }
         };
         for &message in &first {

@@ -4,13 +4,13 @@ use pavior_kernel::Stream;
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, NodeId};
 use pavior_network::{
-    ChannelId, ChannelLoad, Channels, Energy, Engine, Flit, Lanes, Message, Path, Settings,
-    run_list, write_heatmap,
+    ChannelId, ChannelLoad, Channels, Energy, Engine, Flit, Message, Path, Settings,
+    VirtualChannels, run_list, write_heatmap,
 };
 use proptest::prelude::*;
 
-fn loads(grid: Grid, lanes: Lanes, seed: u64) -> (ChannelLoad, Vec<u64>) {
-    let channels = Channels::new(grid, lanes);
+fn loads(grid: Grid, virtual_channels: VirtualChannels, seed: u64) -> (ChannelLoad, Vec<u64>) {
+    let channels = Channels::new(grid, virtual_channels);
     let mut plain = vec![0; channels.count()];
     let mut load = ChannelLoad::new(channels.clone());
     let mut draw = Stream::new(seed, 0, "loads");
@@ -35,8 +35,8 @@ proptest! {
         seed: u64,
     ) {
         let grid = Grid::new(&sides, &wraps).unwrap();
-        let lanes = if one { Lanes::One } else { Lanes::Two };
-        let (load, plain) = loads(grid, lanes, seed);
+        let virtual_channels = if one { VirtualChannels::One } else { VirtualChannels::Two };
+        let (load, plain) = loads(grid, virtual_channels, seed);
         prop_assert_eq!(load.busy_cycles(), plain.clone());
         let listed: u64 = load.table(1).iter().map(|row| row.busy_cycles).sum();
         prop_assert_eq!(listed, plain.iter().sum::<u64>(), "unused numbers have no load");
@@ -49,7 +49,7 @@ proptest! {
         ends: [u32; 2],
     ) {
         let grid = Grid::new(&sides, &wraps).unwrap();
-        let channels = Channels::new(grid, Lanes::Two);
+        let channels = Channels::new(grid, VirtualChannels::Two);
         let [from, to] = ends.map(|end| NodeId(end % grid.nodes()));
         let path = Path::new(&channels, from, to);
         prop_assert_eq!(path.hops(), grid.distance(grid.point(from), grid.point(to)));
@@ -92,7 +92,7 @@ fn the_flit_engine_moves_as_many_flits_as_are_counted() {
 
 #[test]
 fn tables() {
-    let (load, _) = loads("grid:3wx2".parse().unwrap(), Lanes::Two, 1);
+    let (load, _) = loads("grid:3wx2".parse().unwrap(), VirtualChannels::Two, 1);
     let mut csv = String::new();
     load.write_csv(&mut csv, 1000).unwrap();
     let lines: Vec<&str> = csv.lines().collect();
@@ -110,7 +110,7 @@ fn tables() {
 #[test]
 fn the_picture_has_every_channel() {
     for machine in ["mesh:4x3", "torus:4x4", "torus:3x4x2", "mesh:9"] {
-        let (load, _) = loads(machine.parse().unwrap(), Lanes::Two, 2);
+        let (load, _) = loads(machine.parse().unwrap(), VirtualChannels::Two, 2);
         let mut svg = String::new();
         write_heatmap(&mut svg, &load, 1000, "a < b & c").unwrap();
         assert_eq!(svg.matches("<title>").count(), load.channels().all().count());

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
-use pavior_network::patterns::{Needs, Pattern, Shape};
+use pavior_network::patterns::{Needs, Pattern, RankGrid};
 use pavior_network::{PATTERNS, PatternSelection};
 
 fn pattern(name: &str, ranks: u32, sides: [u16; 3]) -> Box<dyn Pattern> {
     let selection: PatternSelection = name.parse().unwrap();
-    selection.build(&Shape { ranks, sides }, &mut Stream::new(4, 0, "root"))
+    selection.build(&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root"))
 }
 
 /// Rounds of an iteration, each the messages as (from, to).

@@ -1,5 +1,5 @@
 //! A third, tiny implementation: the recurrence of the model filled in cell by cell, with no care
-//! for cost, for small cases of drained release and separate lanes.
+//! for cost, for small cases of drained release and separate virtual channels.
 
 use pavior_kernel::Time;
 use pavior_network::{Channels, Message, Path, Settings};

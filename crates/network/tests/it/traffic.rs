@@ -6,8 +6,8 @@ use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid};
 use pavior_network::patterns::{Needs, Pattern};
 use pavior_network::{
-    Delivery, Engine, Flit, JobTraffic, Layout, Message, News, PATTERNS, Plan, RankOrder, Rounds,
-    Sending, Service, Settings, Worm, run_list,
+    Communication, Delivery, Engine, Flit, JobTraffic, Layout, Message, NetworkEvents, PATTERNS,
+    RankOrder, Rounds, Sending, Settings, TrafficPlan, Worm, run_list,
 };
 
 const ALL: [Sending; 3] = [Sending::Sequential, Sending::Blocking, Sending::Pipelined];
@@ -16,8 +16,13 @@ fn draw() -> Stream {
     Stream::new(11, 0, "traffic")
 }
 
-fn plan(pattern: &str, sending: Sending) -> Plan {
-    Plan { pattern: pattern.parse().unwrap(), sending: Some(sending), rounds: None, flits: 4 }
+fn plan(pattern: &str, sending: Sending) -> TrafficPlan {
+    TrafficPlan {
+        pattern: pattern.parse().unwrap(),
+        sending: Some(sending),
+        rounds: None,
+        flits: 4,
+    }
 }
 
 fn layout(grid: &Grid, sides: [u16; 3], ranks: u32) -> Layout {
@@ -34,7 +39,7 @@ struct Log {
 
 /// Runs one job alone.
 fn run<E: Engine>(mut network: E, mut job: JobTraffic) -> Log {
-    let (mut log, mut news) = (Log::default(), News::default());
+    let (mut log, mut events) = (Log::default(), NetworkEvents::default());
     let total = job.undelivered();
     let mut created = Vec::new();
     let mut id = job.create(Time::ZERO, 0, |message| created.push(message));
@@ -49,10 +54,10 @@ fn run<E: Engine>(mut network: E, mut job: JobTraffic) -> Log {
             break;
         }
         assert!(network.undelivered() > 0, "an unfinished job has a message under way");
-        now = network.advance(Time::MAX, &mut news).unwrap();
-        created.extend(news.entered.iter().map(|entered| job.follower(entered)));
-        news.deliveries.iter().for_each(|delivery| job.delivered(delivery.tag));
-        log.deliveries.extend(&news.deliveries);
+        now = network.advance(Time::MAX, &mut events).unwrap();
+        created.extend(events.entered.iter().map(|entered| job.follower(entered)));
+        events.deliveries.iter().for_each(|delivery| job.delivered(delivery.tag));
+        log.deliveries.extend(&events.deliveries);
         id = job.create(now, id, |message| created.push(message));
     }
     assert_eq!((id, log.deliveries.len() as u64), (total, total));
@@ -64,9 +69,9 @@ fn names() -> impl Iterator<Item = &'static str> {
     PATTERNS.iter().map(|spec| spec.name)
 }
 
-fn services(name: &str) -> Vec<Service> {
-    let counts = [1, 2, 5, 17, 60, 301].map(Service::Messages);
-    let whole = [1, 2, 3].map(Service::Iterations);
+fn services(name: &str) -> Vec<Communication> {
+    let counts = [1, 2, 5, 17, 60, 301].map(Communication::Messages);
+    let whole = [1, 2, 3].map(Communication::Iterations);
     if name == "random" { counts.to_vec() } else { [&counts[..], &whole].concat() }
 }
 
@@ -91,7 +96,7 @@ fn every_discipline_sends_the_same_messages_and_engines_agree() {
                 let settings = Settings::default();
                 let logs = ALL.map(|sending| run(Worm::new(grid, settings).unwrap(), job(sending)));
                 let case = format!("{name} {service:?} {ranks}");
-                let rounded = name == "all-to-all" && matches!(service, Service::Messages(_));
+                let rounded = name == "all-to-all" && matches!(service, Communication::Messages(_));
                 for (sending, log) in ALL.into_iter().zip(&logs) {
                     let flit = run(Flit::new(grid, settings).unwrap(), job(sending));
                     assert_eq!(log.deliveries, flit.deliveries, "{case} {sending:?}");
@@ -99,7 +104,7 @@ fn every_discipline_sends_the_same_messages_and_engines_agree() {
                         assert_eq!(messages(log), messages(&logs[0]), "{case} {sending:?}");
                     }
                 }
-                if let Service::Messages(count) = service {
+                if let Communication::Messages(count) = service {
                     assert_eq!(logs[0].deliveries.len() as u64, count, "{case}");
                     let whole = count.div_ceil(ranks.into()) * u64::from(ranks);
                     let expected = if rounded { whole } else { count };
@@ -116,7 +121,7 @@ fn a_quota_of_each_rank_is_so_many_rounds() {
     for sending in ALL {
         let layout = layout(&grid, [4, 3, 1], 12);
         let plan = plan("all-to-all:quota=rank", sending);
-        let job = JobTraffic::new(0, layout, &plan, Service::Messages(3), &mut draw());
+        let job = JobTraffic::new(0, layout, &plan, Communication::Messages(3), &mut draw());
         let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
         let sent = |rank| log.deliveries.iter().filter(|one| one.tag.rank == rank).count();
         assert!((0..12).all(|rank| sent(rank) == 3), "{sending:?}");
@@ -129,7 +134,7 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     let layout = layout(&grid, [2, 2, 1], 4);
     let plan = plan("all-to-all:from-zero:senders=in-turn", Sending::Sequential);
     // Twelve are an iteration; the thirteenth begins it anew.
-    let job = JobTraffic::new(0, layout, &plan, Service::Messages(13), &mut draw());
+    let job = JobTraffic::new(0, layout, &plan, Communication::Messages(13), &mut draw());
     let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
     let ranks: Vec<u32> = log.deliveries.iter().map(|one| one.tag.rank).collect();
     assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
@@ -177,7 +182,7 @@ fn rounds_wait_for_what_they_need() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     for spec in PATTERNS.iter().filter(|spec| !spec.quota_only) {
         for sending in ALL {
-            for service in [Service::Iterations(2), Service::Messages(45)] {
+            for service in [Communication::Iterations(2), Communication::Messages(45)] {
                 let layout = layout(&grid, [4, 3, 1], 11);
                 let shape = layout.shape;
                 let mut plan = plan(spec.name, sending);
@@ -202,9 +207,9 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     for sending in [Sending::Blocking, Sending::Pipelined] {
         let job = |rounds| {
-            let plan = Plan { rounds, ..plan("all-to-all", sending) };
+            let plan = TrafficPlan { rounds, ..plan("all-to-all", sending) };
             let layout = layout(&grid, [4, 4, 1], 16);
-            let job = JobTraffic::new(0, layout, &plan, Service::Messages(33), &mut draw());
+            let job = JobTraffic::new(0, layout, &plan, Communication::Messages(33), &mut draw());
             run(Worm::new(grid, Settings::default()).unwrap(), job)
         };
         let barrier = job(None);
@@ -231,8 +236,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();
     let whole = Layout::new(&grid, &[Cuboid::whole(&grid)], 256, None, RankOrder::Coordinates);
-    let plan = Plan { flits: 8, ..plan("all-to-all", Sending::Pipelined) };
-    let job = JobTraffic::new(0, whole, &plan, Service::Iterations(1), &mut draw());
+    let plan = TrafficPlan { flits: 8, ..plan("all-to-all", Sending::Pipelined) };
+    let job = JobTraffic::new(0, whole, &plan, Communication::Iterations(1), &mut draw());
     let lazy = run(Worm::new(grid, Settings::default()).unwrap(), job);
     assert_eq!(lazy.deliveries.len(), 65_280);
     assert!(lazy.most_in_network < 3 * 256, "{}", lazy.most_in_network);
@@ -254,7 +259,7 @@ fn one_processor_has_no_traffic() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     for name in names() {
         let layout = layout(&grid, [1, 1, 1], 1);
-        let service = Service::Messages(5);
+        let service = Communication::Messages(5);
         let mut job =
             JobTraffic::new(0, layout, &plan(name, Sending::Blocking), service, &mut draw());
         assert!(job.is_finished());
@@ -263,7 +268,7 @@ fn one_processor_has_no_traffic() {
     // Ranks that have nobody along the axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
-    let job = JobTraffic::new(0, line, &plan, Service::Messages(5), &mut draw());
+    let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());
     assert!(job.is_finished());
 }
 
@@ -271,9 +276,9 @@ fn one_processor_has_no_traffic() {
 fn numbers_of_messages_are_exponential_rounded_down_at_least_one() {
     let mut draw = draw();
     let drawn: Vec<u64> = (0..20_000)
-        .map(|_| match Service::draw_messages(5.0, &mut draw) {
-            Service::Messages(count) => count,
-            Service::Iterations(_) => unreachable!(),
+        .map(|_| match Communication::draw_messages(5.0, &mut draw) {
+            Communication::Messages(count) => count,
+            Communication::Iterations(_) => unreachable!(),
         })
         .collect();
     let share = |count: u64| drawn.iter().filter(|&&n| n == count).count() as f64 / 20_000.0;

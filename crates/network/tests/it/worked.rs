@@ -3,8 +3,8 @@
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, NodeId};
 use pavior_network::{
-    BadSettings, Engine, EngineKind, Lanes, Message, Network, News, Path, Release, Settings,
-    run_list, zero_load_latency,
+    BadSettings, Engine, EngineKind, Message, Network, NetworkEvents, Path, Release, Settings,
+    VirtualChannels, run_list, zero_load_latency,
 };
 
 const BOTH: [EngineKind; 2] = [EngineKind::Worm, EngineKind::Flit];
@@ -101,8 +101,8 @@ fn a_chain_of_blocked_messages_moves_together() {
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
-fn ring_of_four(lanes: Lanes, kind: EngineKind) -> Result<Vec<u64>, String> {
-    let settings = Settings { lanes, ..Settings::default() };
+fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<Vec<u64>, String> {
+    let settings = Settings { virtual_channels, ..Settings::default() };
     let mut network = Network::new(grid("torus:4"), settings, kind).unwrap();
     let list =
         (0..4).map(|i| Message::new(10 + u64::from(i), NodeId(i), NodeId((i + 2) % 4), 8, Time(0)));
@@ -116,7 +116,7 @@ fn ring_of_four(lanes: Lanes, kind: EngineKind) -> Result<Vec<u64>, String> {
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {
-        let error = ring_of_four(Lanes::One, kind).unwrap_err();
+        let error = ring_of_four(VirtualChannels::One, kind).unwrap_err();
         for part in [
             "deadlock at cycle",
             "4 messages undelivered: message 10 waits for link x+ lane 0 from [1], held by message 11; \
@@ -126,14 +126,14 @@ fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
         ] {
             assert!(error.contains(part), "{error}");
         }
-        assert_eq!(ring_of_four(Lanes::Two, kind).unwrap().len(), 4);
+        assert_eq!(ring_of_four(VirtualChannels::Two, kind).unwrap().len(), 4);
     }
 }
 
 #[test]
 fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported() {
     for kind in BOTH {
-        let settings = Settings { lanes: Lanes::One, ..Settings::default() };
+        let settings = Settings { virtual_channels: VirtualChannels::One, ..Settings::default() };
         let mut network = Network::new(grid("grid:4wx2"), settings, kind).unwrap();
         for i in 0..4 {
             network.create(Message::new(
@@ -145,10 +145,10 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
             ));
         }
         network.create(Message::new(9, NodeId(4), NodeId(5), 8, Time(300)));
-        let mut news = News::default();
-        assert_eq!(network.advance(Time(1000), &mut news), Ok(Time(316)));
-        assert_eq!(news.deliveries[0].id, 9);
-        assert_eq!(network.advance(Time(1000), &mut news).unwrap_err().undelivered, 4);
+        let mut events = NetworkEvents::default();
+        assert_eq!(network.advance(Time(1000), &mut events), Ok(Time(316)));
+        assert_eq!(events.deliveries[0].id, 9);
+        assert_eq!(network.advance(Time(1000), &mut events).unwrap_err().undelivered, 4);
     }
 }
 
@@ -157,7 +157,7 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
 #[test]
 fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
     for kind in BOTH {
-        let settings = Settings { lanes: Lanes::One, ..Settings::default() };
+        let settings = Settings { virtual_channels: VirtualChannels::One, ..Settings::default() };
         let mut network = Network::new(grid("grid:4wx2"), settings, kind).unwrap();
         let stuck = (0..4)
             .map(|i| Message::new(i, NodeId(i as u32), NodeId((i as u32 + 2) % 4), 8, Time(0)));
@@ -184,11 +184,11 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
             network.create(Message::new(101, NodeId(0), NodeId(15), 3, Time(50)));
             let first = if lazy { 1 } else { 10 };
             (0..first).for_each(|id| network.create(message(id)));
-            let (mut news, mut log) = (News::default(), Vec::new());
+            let (mut events, mut log) = (NetworkEvents::default(), Vec::new());
             while network.undelivered() > 0 {
-                network.advance(Time::MAX, &mut news).unwrap();
-                news.entered.iter().for_each(|entered| network.create(message(entered.id + 1)));
-                log.extend(news.deliveries.iter().map(|d| (d.id, d.created, d.delivered)));
+                network.advance(Time::MAX, &mut events).unwrap();
+                events.entered.iter().for_each(|entered| network.create(message(entered.id + 1)));
+                log.extend(events.deliveries.iter().map(|d| (d.id, d.created, d.delivered)));
             }
             log
         };
@@ -202,7 +202,8 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
 fn engines_refuse_what_they_do_not_model() {
     let new = |settings, kind| Network::new(grid("torus:4x4"), settings, kind).err();
     let passed = Settings { release: Release::Passed, ..Settings::default() };
-    let shared = Settings { lanes: Lanes::Shared, buffer: 2, ..Settings::default() };
+    let shared =
+        Settings { virtual_channels: VirtualChannels::Shared, buffer: 2, ..Settings::default() };
     assert!(matches!(new(passed, EngineKind::Worm), Some(BadSettings::FlitOnly(_))));
     assert!(matches!(new(shared, EngineKind::Worm), Some(BadSettings::FlitOnly(_))));
     assert_eq!(new(passed, EngineKind::Flit), None);
@@ -226,34 +227,39 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// On a ring of six: the shorter way, ties towards greater coordinates, lane 1 from the wrap link.
+/// On a ring of six: the shorter way, ties towards greater coordinates, virtual channel 1 from the
+/// wrap link.
 #[test]
 fn paths_on_rings() {
-    let names = |machine: &str, lanes, from, to| -> Vec<String> {
-        let channels = pavior_network::Channels::new(grid(machine), lanes);
+    let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {
+        let channels = pavior_network::Channels::new(grid(machine), virtual_channels);
         let path = Path::new(&channels, NodeId(from), NodeId(to));
         let names = path.channels().map(|id| channels.describe(id).unwrap().name(channels.grid()));
         let names: Vec<String> = names.collect();
         names[1..names.len() - 1].iter().map(|name| name.replace("link ", "")).collect()
     };
-    let across = names("torus:6", Lanes::Two, 4, 1);
+    let across = names("torus:6", VirtualChannels::Two, 4, 1);
     assert_eq!(across, ["x+ lane 0 from [4]", "x+ lane 1 from [5]", "x+ lane 1 from [0]"]);
-    let back = names("torus:6", Lanes::Two, 0, 4);
+    let back = names("torus:6", VirtualChannels::Two, 0, 4);
     assert_eq!(back, ["x- lane 1 from [0]", "x- lane 1 from [5]"]);
-    assert_eq!(names("torus:6", Lanes::One, 0, 4), ["x- lane 0 from [0]", "x- lane 0 from [5]"]);
     assert_eq!(
-        names("torus:2x2", Lanes::Two, 1, 2),
+        names("torus:6", VirtualChannels::One, 0, 4),
+        ["x- lane 0 from [0]", "x- lane 0 from [5]"]
+    );
+    assert_eq!(
+        names("torus:2x2", VirtualChannels::Two, 1, 2),
         ["x- lane 0 from [1,0]", "y+ lane 0 from [0,0]"]
     );
-    assert_eq!(names("grid:6wx3", Lanes::Two, 17, 0)[0], "x+ lane 1 from [5,2]");
+    assert_eq!(names("grid:6wx3", VirtualChannels::Two, 17, 0)[0], "x+ lane 1 from [5,2]");
 }
 
 #[test]
 fn shared_lanes_take_turns() {
-    // On a ring of six, 5 -> 1 takes the wrap link and then 0 -> 1 on lane 1; 0 -> 1 takes lane 0.
-    // Long messages share the link 0 -> 1 flit by flit: together they need 200 of its cycles.
-    let run = |lanes| {
-        let settings = Settings { lanes, buffer: 4, ..Settings::default() };
+    // On a ring of six, 5 -> 1 takes the wrap link and then 0 -> 1 on virtual channel 1; 0 -> 1
+    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit: together they need
+    // 200 of its cycles.
+    let run = |virtual_channels| {
+        let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
         let mut network = Network::new(grid("torus:6"), settings, EngineKind::Flit).unwrap();
         let list = [(5, 1), (0, 2)].into_iter().enumerate().map(|(id, (from, to))| {
             Message::new(id as u64, NodeId(from), NodeId(to), 100, Time(0))
@@ -262,7 +268,7 @@ fn shared_lanes_take_turns() {
         run_list(&mut network, list, |d| end = d.delivered.0).unwrap();
         end
     };
-    assert_eq!(run(Lanes::Two), zero_load_latency(2, 100, 3));
-    let shared = run(Lanes::Shared);
+    assert_eq!(run(VirtualChannels::Two), zero_load_latency(2, 100, 3));
+    let shared = run(VirtualChannels::Shared);
     assert!((204..=216).contains(&shared), "{shared}");
 }

@@ -13,7 +13,7 @@
 use pavior_kernel::{OptionSpec, Time, Values};
 
 use crate::shared::refused::Refused;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "bypass",
@@ -38,8 +38,14 @@ struct Bypass {
 }
 
 impl Scheduler for Bypass {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
         let depth = (self.factor * queue.len() as f64).floor() as usize;
-        self.refused.first_fit(queue, 1 + depth, desk)
+        self.refused.first_fit(queue, 1 + depth, view)
     }
 }

@@ -36,8 +36,8 @@ use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::shared::ends::{by_expected_end, expected_end};
-use crate::shared::profile::{Profile, Span};
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::shared::profile::{Interval, Profile};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "conservative",
@@ -81,7 +81,7 @@ struct Booking {
 }
 
 struct Slot {
-    span: Span,
+    interval: Interval,
     placement: Placement,
 }
 
@@ -91,27 +91,27 @@ impl Scheduler for Conservative {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let plan = match self.plan.take() {
-            Some(mut plan) if plan.health == desk.machine().health() => {
+            Some(mut plan) if plan.health == view.machine().health() => {
                 plan.profile.advance(now);
-                if plan.state != desk.machine().state() {
-                    plan.hear_departures(now, queue, running, desk);
+                if plan.state != view.machine().state() {
+                    plan.hear_departures(now, queue, running, view);
                 }
-                plan.rebook_overdue(now, queue, running, desk);
+                plan.rebook_overdue(now, queue, running, view);
                 plan
             }
-            _ => Plan::new(now, running, desk.machine()),
+            _ => Plan::new(now, running, view.machine()),
         };
         let plan = self.plan.insert(plan);
-        plan.book_arrivals(now, queue, desk);
+        plan.book_arrivals(now, queue, view);
         let index = plan.bookings.iter().position(|booking| booking.is_due(now))?;
         let booking = plan.bookings.remove(index);
         self.broken += u64::from(booking.promise < now);
-        let Slot { span, placement } = booking.slot.expect("it is due");
-        plan.running.insert(booking.job, Held { placement: placement.clone(), until: span.to });
-        plan.state = desk.machine().state() + 1;
+        let Slot { interval, placement } = booking.slot.expect("it is due");
+        plan.running.insert(booking.job, Held { placement: placement.clone(), until: interval.to });
+        plan.state = view.machine().state() + 1;
         Some(Start::on(index, placement))
     }
 
@@ -122,7 +122,7 @@ impl Scheduler for Conservative {
 
 impl Booking {
     fn is_due(&self, now: Time) -> bool {
-        self.slot.as_ref().is_some_and(|slot| slot.span.from <= now)
+        self.slot.as_ref().is_some_and(|slot| slot.interval.from <= now)
     }
 }
 
@@ -151,7 +151,7 @@ impl Plan {
     /// profile, and stays so.
     fn hold(&mut self, now: Time, job: JobId, placement: &Placement, until: Time) {
         let healthy = self.healthy_part(placement);
-        self.profile.take(&healthy, Span { from: now, to: until });
+        self.profile.take(&healthy, Interval { from: now, to: until });
         self.running.insert(job, Held { placement: healthy, until });
     }
 
@@ -172,9 +172,9 @@ impl Plan {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) {
-        self.state = desk.machine().state();
+        self.state = view.machine().state();
         let remaining: BTreeSet<JobId> = running.by_estimated_end().map(|job| job.job.id).collect();
         let profile = &mut self.profile;
         let mut early = false;
@@ -182,33 +182,33 @@ impl Plan {
             let stays = remaining.contains(job);
             if !stays && held.until > now {
                 early = true;
-                profile.give(&held.placement, Span { from: now, to: held.until });
+                profile.give(&held.placement, Interval { from: now, to: held.until });
             }
             stays
         });
         if early {
-            self.move_up(now, queue, desk);
+            self.move_up(now, queue, view);
         }
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             if self.bookings[index].slot.is_none() {
-                self.book(now, index, job, desk);
+                self.book(now, index, job, view);
             }
         }
     }
 
     /// Waiting jobs, in the order of arrival, take earlier slots, until none has one: a job may have
     /// stood behind a younger one that moves up after it.
-    fn move_up(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+    fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         let mut moved = true;
         while moved {
             moved = false;
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
                 let Some(slot) = self.bookings[index].slot.take() else { continue };
-                self.profile.give(&slot.placement, slot.span);
-                let better = self.better(now, job, &slot, desk);
+                self.profile.give(&slot.placement, slot.interval);
+                let better = self.better(now, job, &slot, view);
                 moved |= better.is_some();
                 let slot = better.unwrap_or(slot);
-                self.profile.take(&slot.placement, slot.span);
+                self.profile.take(&slot.placement, slot.interval);
                 self.bookings[index].slot = Some(slot);
             }
             self.profile.tidy();
@@ -217,28 +217,40 @@ impl Plan {
 
     /// An earlier slot than one that has been given back: where the strategy finds it, or else the
     /// same nodes as soon as they are free (a strategy that misses some might not find those).
-    fn better(&mut self, now: Time, job: &Job, slot: &Slot, desk: &mut Desk<'_>) -> Option<Slot> {
-        self.find(now, job, slot.span.from, desk).or_else(|| {
-            let same = self.profile.earliest_of(&slot.placement, job.estimate, slot.span.from);
-            same.map(|span| Slot { span, placement: slot.placement.clone() })
+    fn better(
+        &mut self,
+        now: Time,
+        job: &Job,
+        slot: &Slot,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot> {
+        self.find(now, job, slot.interval.from, view).or_else(|| {
+            let same = self.profile.earliest_of(&slot.placement, job.estimate, slot.interval.from);
+            same.map(|interval| Slot { interval, placement: slot.placement.clone() })
         })
     }
 
     /// Running jobs that outran what was expected stay longer. If there are any, or a booking's time
     /// has passed, all bookings are made anew.
-    fn rebook_overdue(&mut self, now: Time, queue: &Queue, running: &Running, desk: &mut Desk<'_>) {
+    fn rebook_overdue(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) {
         let late: Vec<(JobId, Time)> = running
             .by_estimated_end()
             .filter(|job| self.running.get(&job.job.id).is_some_and(|held| held.until <= now))
             .map(|job| (job.job.id, expected_end(now, job)))
             .collect();
         let passed =
-            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.span.from < now);
+            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.interval.from < now);
         if late.is_empty() && !self.bookings.iter().any(passed) {
             return;
         }
         for slot in self.bookings.iter_mut().filter_map(|booking| booking.slot.take()) {
-            self.profile.give(&slot.placement, slot.span);
+            self.profile.give(&slot.placement, slot.interval);
         }
         self.profile.tidy();
         for (job, until) in late {
@@ -246,38 +258,44 @@ impl Plan {
             self.hold(now, job, &held.placement, until);
         }
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
-            self.book(now, index, job, desk);
+            self.book(now, index, job, view);
         }
     }
 
     /// Books the jobs that arrived since.
-    fn book_arrivals(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) {
+    fn book_arrivals(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         for index in self.bookings.len()..queue.len() {
             let job = queue.get(index).expect("the index is within the queue");
             self.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
-            self.book(now, index, job, desk);
+            self.book(now, index, job, view);
         }
     }
 
     /// Books a job that has no slot.
-    fn book(&mut self, now: Time, index: usize, job: &Job, desk: &mut Desk<'_>) {
-        if let Some(slot) = self.find(now, job, Time::MAX, desk) {
-            self.profile.take(&slot.placement, slot.span);
+    fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
+        if let Some(slot) = self.find(now, job, Time::MAX, view) {
+            self.profile.take(&slot.placement, slot.interval);
             let booking = &mut self.bookings[index];
-            booking.promise = booking.promise.min(slot.span.from);
+            booking.promise = booking.promise.min(slot.interval.from);
             booking.slot = Some(slot);
         }
     }
 
     /// The earliest slot before `limit`. Asking about now is an attempt, asking about later is not.
-    fn find(&mut self, now: Time, job: &Job, limit: Time, desk: &mut Desk<'_>) -> Option<Slot> {
+    fn find(
+        &mut self,
+        now: Time,
+        job: &Job,
+        limit: Time,
+        view: &mut MachineView<'_>,
+    ) -> Option<Slot> {
         let (blank, request) = (&mut self.blank, &job.request);
-        let needed = desk.machine().needed(request);
+        let needed = view.machine().needed(request);
         let ask = |at: Time, free: &_| {
             let place = |fork: &mut Fork| fork.find_within(free, request);
-            if at == now { desk.can_start_by(blank, place) } else { place(blank) }.ok()
+            if at == now { view.can_start_by(blank, place) } else { place(blank) }.ok()
         };
         let (at, placement) = self.profile.earliest(needed, job.estimate, limit, ask)?;
-        Some(Slot { span: Span::new(at, job.estimate), placement })
+        Some(Slot { interval: Interval::new(at, job.estimate), placement })
     }
 }

@@ -45,7 +45,7 @@ use pavior_workload::Job;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "easy",
@@ -106,24 +106,24 @@ impl Scheduler for ByGeometry {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        if self.promise.voided_by(desk.machine().health()) {
+        if self.promise.voided_by(view.machine().health()) {
             self.reservation = None;
         }
-        self.refused.in_state(desk.machine().state());
-        let start = self.start_head(head, desk);
+        self.refused.in_state(view.machine().state());
+        let start = self.start_head(head, view);
         if start.is_some() {
             self.promise.starts(head.id, now);
             self.reservation = None;
             return start;
         }
-        self.reserve(now, head, running, desk.machine());
-        let start = self.backfill(now, queue, desk);
+        self.reserve(now, head, running, view.machine());
+        let start = self.backfill(now, queue, view);
         if start.is_some() {
             // The start keeps the reservation as good as it is.
-            self.state = desk.machine().state() + 1;
+            self.state = view.machine().state() + 1;
             self.guarded = None;
         }
         start
@@ -136,13 +136,13 @@ impl Scheduler for ByGeometry {
 
 impl ByGeometry {
     /// Where the strategy puts it, or else on its reserved nodes.
-    fn start_head(&mut self, head: &Job, desk: &mut Desk<'_>) -> Option<Start> {
-        let ask = |request: &_| desk.can_start(request).ok();
+    fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
+        let ask = |request: &_| view.can_start(request).ok();
         if self.refused.ask(&head.request, ask).is_some() {
             return Some(Start::at(0));
         }
         let reserved = self.reservation.as_ref().filter(|reserved| reserved.head == head.id)?;
-        let free = desk.machine().free();
+        let free = view.machine().free();
         let all_free = reserved.placement.parts().iter().all(|part| free.is_free(part));
         all_free.then(|| Start::on(0, reserved.placement.clone()))
     }
@@ -166,7 +166,7 @@ impl ByGeometry {
         self.passed = Passed::default();
     }
 
-    fn backfill(&mut self, now: Time, queue: &Queue, desk: &mut Desk<'_>) -> Option<Start> {
+    fn backfill(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) -> Option<Start> {
         let limit = self.reservation.as_ref().map_or(Time::MAX, |reserved| reserved.at);
         if now > self.passed.until {
             self.passed = Passed::default();
@@ -178,10 +178,10 @@ impl ByGeometry {
             let job = queue.get(index)?;
             let start = if now.saturating_add(job.estimate) <= limit {
                 self.passed.until = self.passed.until.min(limit - job.estimate);
-                let ask = |request: &_| desk.can_start(request).ok();
+                let ask = |request: &_| view.can_start(request).ok();
                 self.refused.ask(&job.request, ask).map(|()| Start::at(index))
             } else {
-                self.beside_reservation(job, desk).map(|placement| Start::on(index, placement))
+                self.beside_reservation(job, view).map(|placement| Start::on(index, placement))
             };
             if start.is_some() {
                 self.passed = Passed::default();
@@ -193,15 +193,15 @@ impl ByGeometry {
     }
 
     /// Where the strategy would put a job if the reserved nodes were taken.
-    fn beside_reservation(&mut self, job: &Job, desk: &mut Desk<'_>) -> Option<Placement> {
+    fn beside_reservation(&mut self, job: &Job, view: &mut MachineView<'_>) -> Option<Placement> {
         let reserved = &self.reservation.as_ref()?.placement;
         let guarded = self.guarded.get_or_insert_with(|| {
-            let mut fork = desk.machine().fork();
+            let mut fork = view.machine().fork();
             fork.take_free(reserved);
             Guarded { fork, refused: Refused::default() }
         });
         let Guarded { fork, refused } = guarded;
-        refused.ask(&job.request, |request| desk.can_start_on(fork, request).ok())
+        refused.ask(&job.request, |request| view.can_start_on(fork, request).ok())
     }
 }
 
@@ -242,17 +242,17 @@ impl Scheduler for ByCount {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        self.promise.voided_by(desk.machine().health());
-        self.refused.in_state(desk.machine().state());
-        let ask = |request: &_| desk.can_start(request).ok();
+        self.promise.voided_by(view.machine().health());
+        self.refused.in_state(view.machine().state());
+        let ask = |request: &_| view.can_start(request).ok();
         if self.refused.ask(&head.request, ask).is_some() {
             self.promise.starts(head.id, now);
             return Some(Start::at(0));
         }
-        let shadow = shadow(now, head, running, desk.machine());
+        let shadow = shadow(now, head, running, view.machine());
         if let Some((at, _)) = shadow {
             self.promise.give(head.id, at);
         }
@@ -260,8 +260,8 @@ impl Scheduler for ByCount {
         let (at, extra) = shadow.unwrap_or((Time::MAX, u64::MAX));
         for (index, job) in queue.iter().enumerate().skip(1) {
             let ends_in_time = now.saturating_add(job.estimate) <= at;
-            if ends_in_time || desk.machine().needed(&job.request) <= extra {
-                let ask = |request: &_| desk.can_start(request).ok();
+            if ends_in_time || view.machine().needed(&job.request) <= extra {
+                let ask = |request: &_| view.can_start(request).ok();
                 if self.refused.ask(&job.request, ask).is_some() {
                     return Some(Start::at(index));
                 }

@@ -5,7 +5,7 @@
 
 use pavior_kernel::Time;
 
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "fcfs",
@@ -19,7 +19,13 @@ pub(crate) const SPEC: Spec = Spec {
 struct Fcfs;
 
 impl Scheduler for Fcfs {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        desk.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
     }
 }

@@ -15,7 +15,7 @@ use pavior_kernel::Time;
 
 use super::sjf::{BY, size_of};
 use crate::shared::least::Least;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "ljf",
@@ -34,7 +34,13 @@ struct LargestJobFirst {
 }
 
 impl Scheduler for LargestJobFirst {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        self.largest.start(queue, desk)
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.largest.start(queue, view)
     }
 }

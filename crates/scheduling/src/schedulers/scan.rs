@@ -22,7 +22,7 @@
 use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_workload::Job;
 
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "scan",
@@ -65,11 +65,17 @@ impl Scan {
 }
 
 impl Scheduler for Scan {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
         let jobs = queue.iter().enumerate();
         let (index, job) =
             jobs.min_by_key(|&(index, job)| (self.distance(class_of(job)), index))?;
         self.class = Some(class_of(job));
-        desk.can_start(&job.request).ok().map(|()| Start::at(index))
+        view.can_start(&job.request).ok().map(|()| Start::at(index))
     }
 }

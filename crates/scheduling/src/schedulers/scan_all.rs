@@ -11,7 +11,7 @@
 use pavior_kernel::Time;
 
 use crate::shared::refused::Refused;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "scan-all",
@@ -28,7 +28,13 @@ struct ScanAll {
 }
 
 impl Scheduler for ScanAll {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        self.refused.first_fit(queue, usize::MAX, desk)
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.refused.first_fit(queue, usize::MAX, view)
     }
 }

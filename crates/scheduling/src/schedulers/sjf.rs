@@ -13,7 +13,7 @@ use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_workload::Job;
 
 use crate::shared::least::Least;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "sjf",
@@ -50,7 +50,13 @@ struct SmallestJobFirst {
 }
 
 impl Scheduler for SmallestJobFirst {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        self.smallest.start(queue, desk)
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.smallest.start(queue, view)
     }
 }

@@ -12,7 +12,7 @@
 use pavior_kernel::Time;
 
 use crate::shared::least::Least;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "ssd",
@@ -28,7 +28,13 @@ struct Ssd {
 }
 
 impl Scheduler for Ssd {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
-        self.shortest.start(queue, desk)
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.shortest.start(queue, view)
     }
 }

@@ -20,7 +20,7 @@ use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_mesh::JobId;
 
 use crate::shared::refused::Refused;
-use crate::{Desk, Queue, Running, Scheduler, Spec, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
 
 pub(crate) const SPEC: Spec = Spec {
     name: "window",
@@ -71,9 +71,15 @@ impl Window {
 }
 
 impl Scheduler for Window {
-    fn next(&mut self, _: Time, queue: &Queue, _: &Running, desk: &mut Desk<'_>) -> Option<Start> {
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
         let waiting = self.waiting(queue);
-        let start = self.refused.first_fit(queue, waiting, desk)?;
+        let start = self.refused.first_fit(queue, waiting, view)?;
         let job = queue.get(start.index)?.id;
         let place = self.started.partition_point(|&started| started < job);
         self.started.insert(place, job);

@@ -1,6 +1,6 @@
 //! The waiting job with the least key.
 
-use crate::{Desk, Queue, Start};
+use crate::{MachineView, Queue, Start};
 use pavior_workload::Job;
 
 /// Picks the waiting job with the least key, ties by arrival, and remembers it while nothing leaves
@@ -17,9 +17,9 @@ impl<K: Ord + Copy> Least<K> {
     }
 
     /// Starts the least job if it can start; a least job that cannot blocks all others.
-    pub(crate) fn start(&mut self, queue: &Queue, desk: &mut Desk<'_>) -> Option<Start> {
-        let index = self.find(queue, desk.machine().state())?;
-        desk.can_start(&queue.get(index)?.request).ok().map(|()| Start::at(index))
+    pub(crate) fn start(&mut self, queue: &Queue, view: &mut MachineView<'_>) -> Option<Start> {
+        let index = self.find(queue, view.machine().state())?;
+        view.can_start(&queue.get(index)?.request).ok().map(|()| Start::at(index))
     }
 
     /// Jobs leave the queue only by starting, and return to it only from the machine: while its

@@ -20,16 +20,16 @@ pub(crate) struct Profile {
 
 /// A stretch of time, its end excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct Interval {
     pub(crate) from: Time,
     pub(crate) to: Time,
 }
 
-impl Span {
+impl Interval {
     /// A stretch of a job's estimated length, at least a tick: a job said to take no time still
     /// holds its nodes in an instant.
-    pub(crate) fn new(from: Time, estimate: Time) -> Span {
-        Span { from, to: from.saturating_add(estimate.max(Time(1))) }
+    pub(crate) fn new(from: Time, estimate: Time) -> Interval {
+        Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
 }
 
@@ -47,13 +47,13 @@ impl Profile {
     }
 
     /// Takes free nodes for a stretch of time, as far as it is not past.
-    pub(crate) fn take(&mut self, placement: &Placement, span: Span) {
-        self.change(span, |free| placement.parts().iter().for_each(|part| free.take(part)));
+    pub(crate) fn take(&mut self, placement: &Placement, interval: Interval) {
+        self.change(interval, |free| placement.parts().iter().for_each(|part| free.take(part)));
     }
 
     /// Gives nodes back for a stretch of time, as far as it is not past.
-    pub(crate) fn give(&mut self, placement: &Placement, span: Span) {
-        self.change(span, |free| placement.parts().iter().for_each(|part| free.give(part)));
+    pub(crate) fn give(&mut self, placement: &Placement, interval: Interval) {
+        self.change(interval, |free| placement.parts().iter().for_each(|part| free.give(part)));
     }
 
     /// When, before `limit`, nodes are first free for as long as a job is estimated to run.
@@ -62,14 +62,14 @@ impl Profile {
         placement: &Placement,
         estimate: Time,
         limit: Time,
-    ) -> Option<Span> {
+    ) -> Option<Interval> {
         let starts = self.segments.iter().enumerate();
         starts.take_while(|(_, segment)| segment.from < limit).find_map(|(index, segment)| {
-            let span = Span::new(segment.from, estimate);
-            let window = self.segments[index..].iter().take_while(|later| later.from < span.to);
+            let interval = Interval::new(segment.from, estimate);
+            let window = self.segments[index..].iter().take_while(|later| later.from < interval.to);
             let is_free =
                 |free: &Occupancy| placement.parts().iter().all(|part| free.is_free(part));
-            window.map(|later| &later.free).all(is_free).then_some(span)
+            window.map(|later| &later.free).all(is_free).then_some(interval)
         })
     }
 
@@ -78,13 +78,14 @@ impl Profile {
         self.segments.dedup_by(|next, before| next.free == before.free);
     }
 
-    fn change(&mut self, span: Span, change: impl Fn(&mut Occupancy)) {
-        let from = span.from.max(self.segments[0].from);
-        if span.to <= from {
+    fn change(&mut self, interval: Interval, change: impl Fn(&mut Occupancy)) {
+        let from = interval.from.max(self.segments[0].from);
+        if interval.to <= from {
             return;
         }
         let first = self.cut(from);
-        let last = if span.to == Time::MAX { self.segments.len() } else { self.cut(span.to) };
+        let last =
+            if interval.to == Time::MAX { self.segments.len() } else { self.cut(interval.to) };
         self.segments[first..last].iter_mut().for_each(|segment| change(&mut segment.free));
     }
 
@@ -114,7 +115,7 @@ impl Profile {
     ) -> Option<(Time, Placement)> {
         let mut index = 0;
         while let Some(segment) = self.segments.get(index).filter(|segment| segment.from < limit) {
-            let end = Span::new(segment.from, estimate).to;
+            let end = Interval::new(segment.from, estimate).to;
             let window = self.segments[index..].iter().take_while(|later| later.from < end);
             let short = |later: &Segment| u64::from(later.free.count()) < needed;
             // Whatever begins before the last segment that has too few nodes runs into it.

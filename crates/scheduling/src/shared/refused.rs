@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pavior_mesh::Request;
 
-use crate::{Desk, Queue, Start};
+use crate::{MachineView, Queue, Start};
 
 /// Requests refused in one state of the machine. The same request in the same state is refused
 /// again, so each is asked once; this is what keeps a pass over a long queue cheap.
@@ -51,13 +51,13 @@ impl Refused {
         &mut self,
         queue: &Queue,
         window: usize,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        self.in_state(desk.machine().state());
+        self.in_state(view.machine().state());
         let window = window.min(queue.len());
         for index in self.passed..window {
             let request = queue.get(index)?.request;
-            if self.ask(&request, |request| desk.can_start(request).ok()).is_some() {
+            if self.ask(&request, |request| view.can_start(request).ok()).is_some() {
                 return Some(Start::at(index));
             }
             self.passed = index + 1;

@@ -8,13 +8,13 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, strategies};
-use crate::world::{Nobody, Watch, World};
+use crate::world::{NoObserver, StartObserver, World};
 
 /// Finds out on its own when the head could start at the latest, the first time it is seen.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
-impl Watch for Bounds {
+impl StartObserver for Bounds {
     fn asked(&mut self, world: &World) {
         let head = world.queue.get(0).unwrap();
         if self.0.contains_key(&head.id) {
@@ -84,8 +84,8 @@ proptest! {
             starts
         };
         for strategy in strategies(GRID) {
-            let all = World::new(GRID, strategy, "conservative").run(&jobs, &mut Nobody);
-            let some = World::new(GRID, strategy, "conservative").run(&jobs[..part], &mut Nobody);
+            let all = World::new(GRID, strategy, "conservative").run(&jobs, &mut NoObserver);
+            let some = World::new(GRID, strategy, "conservative").run(&jobs[..part], &mut NoObserver);
             prop_assert_eq!((all.broken(), all.started.len()), (0, jobs.len()));
             prop_assert_eq!(before(all.starts()), before(some.starts()), "{}", strategy);
         }
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn with_safe_estimates_conservative_breaks_no_promise(jobs in jobs(30, Estimates::Safe)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
-            let world = World::new(GRID, strategy, "conservative").run(&jobs, &mut Nobody);
+            let world = World::new(GRID, strategy, "conservative").run(&jobs, &mut NoObserver);
             prop_assert_eq!(world.broken(), 0, "{}", strategy);
         }
     }
@@ -104,13 +104,13 @@ proptest! {
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["tff", "mbs", "naive"] {
-            let fcfs = World::new(GRID, strategy, "fcfs").run(&jobs, &mut Nobody);
+            let fcfs = World::new(GRID, strategy, "fcfs").run(&jobs, &mut NoObserver);
             let arrival = |job: JobId| arrival_of(&jobs, job);
             let Some(first) = fcfs.started.iter().find(|start| start.at > arrival(start.job)) else {
                 continue;
             };
             for scheduler in ["easy", "conservative"] {
-                let other = World::new(GRID, strategy, scheduler).run(&jobs, &mut Nobody);
+                let other = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
                 prop_assert!(other.start_of(first.job.0) <= first.at, "{}", scheduler);
             }
         }

@@ -5,14 +5,14 @@ use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Request};
 use pavior_workload::Job;
 
-use crate::world::{Nobody, World, job};
+use crate::world::{NoObserver, World, job};
 
 fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
 }
 
 fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
-    let world = World::new(grid, "ff", scheduler).run(jobs, &mut Nobody);
+    let world = World::new(grid, "ff", scheduler).run(jobs, &mut NoObserver);
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
@@ -33,8 +33,8 @@ fn counting_delays_the_head_and_geometry_does_not() {
         job(3, 1, row(3), 5, 5),   // h
         job(4, 1, row(1), 19, 19), // c
     ];
-    let count = World::new("mesh:6", "ff", "easy:count").run(&jobs, &mut Nobody);
-    let geometry = World::new("mesh:6", "ff", "easy").run(&jobs, &mut Nobody);
+    let count = World::new("mesh:6", "ff", "easy:count").run(&jobs, &mut NoObserver);
+    let geometry = World::new("mesh:6", "ff", "easy").run(&jobs, &mut NoObserver);
     let node = |x| Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1]));
     assert_eq!((count.start_of(4), &count.of(4).placement), (Time(1), &node(2)));
     assert_eq!((geometry.start_of(4), &geometry.of(4).placement), (Time(1), &node(3)));

@@ -5,7 +5,7 @@ use pavior_mesh::{NodeId, Request};
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, schedulers};
-use crate::world::{Nobody, World, job};
+use crate::world::{NoObserver, World, job};
 
 #[test]
 fn a_failure_voids_promises() {
@@ -18,7 +18,7 @@ fn a_failure_voids_promises() {
     for scheduler in ["easy", "easy:count", "conservative"] {
         let mut world = World::new("mesh:4", "ff", scheduler);
         world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
-        let world = world.run(&jobs, &mut Nobody);
+        let world = world.run(&jobs, &mut NoObserver);
         assert_eq!((world.start_of(1), world.broken()), (Time(7), 0), "{scheduler}");
     }
 }
@@ -47,7 +47,7 @@ proptest! {
             for strategy in ["tff", "tbl", "naive"] {
                 let mut world = World::new(GRID, strategy, &scheduler);
                 world.upsets.clone_from(&upsets);
-                let world = world.run(&jobs, &mut Nobody);
+                let world = world.run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }
         }
@@ -61,7 +61,7 @@ proptest! {
             for strategy in ["tff", "tbl", "naive", "mbs"] {
                 let mut world = World::new(GRID, strategy, scheduler);
                 world.upsets.clone_from(&upsets);
-                let world = world.run(&jobs, &mut Nobody);
+                let world = world.run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.broken(), 0, "{} {}", scheduler, strategy);
             }
         }

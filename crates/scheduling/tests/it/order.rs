@@ -5,10 +5,10 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, schedulers, strategies};
-use crate::world::{Nobody, Watch, World};
+use crate::world::{NoObserver, StartObserver, World};
 
 fn starts(strategy: &str, scheduler: &str, jobs: &[Job]) -> Vec<(JobId, pavior_kernel::Time)> {
-    World::new(GRID, strategy, scheduler).run(jobs, &mut Nobody).starts()
+    World::new(GRID, strategy, scheduler).run(jobs, &mut NoObserver).starts()
 }
 
 proptest! {
@@ -19,7 +19,7 @@ proptest! {
     fn all_jobs_start_once_on_nodes_of_their_own(jobs in jobs(25, Estimates::Any)) {
         for scheduler in schedulers() {
             for strategy in ["tff", "tbl", "mbs", "random"] {
-                let world = World::new(GRID, strategy, &scheduler).run(&jobs, &mut Nobody);
+                let world = World::new(GRID, strategy, &scheduler).run(&jobs, &mut NoObserver);
                 let mut started: Vec<JobId> = world.started.iter().map(|start| start.job).collect();
                 started.sort_unstable();
                 let all: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
@@ -59,7 +59,7 @@ proptest! {
     ) {
         for strategy in ["tff", "ff", "naive"] {
             let world =
-                World::new(GRID, strategy, &format!("window:{width}")).run(&jobs, &mut Nobody);
+                World::new(GRID, strategy, &format!("window:{width}")).run(&jobs, &mut NoObserver);
             for start in &world.started {
                 for passed in start.waiting.iter().filter(|job| job.id < start.job) {
                     prop_assert!(start.job.0 - passed.id.0 < width);
@@ -93,7 +93,7 @@ proptest! {
             ("ssd", time, 1), ("sjf", size, 1), ("sjf:area", area, 1),
             ("ljf", size, -1), ("ljf:area", area, -1), ("ljf:time", time, -1),
         ] {
-            let world = World::new(GRID, "tff", name).run(&jobs, &mut Nobody);
+            let world = World::new(GRID, "tff", name).run(&jobs, &mut NoObserver);
             for start in &world.started {
                 let first = start.waiting.iter().min_by_key(|job| (sign * key(job), job.id));
                 prop_assert_eq!(first.unwrap().id, start.job, "{}", name);
@@ -122,7 +122,7 @@ struct Classes {
     expected: Vec<JobId>,
 }
 
-impl Watch for Classes {
+impl StartObserver for Classes {
     fn asked(&mut self, world: &World) {
         let oldest = |class| world.queue.iter().find(|job| job.request.nodes.ilog2() == class);
         while oldest(self.order[0]).is_none() {
@@ -136,7 +136,7 @@ impl Watch for Classes {
 /// Once the scheduler has settled, none of the first jobs by number fits.
 struct InWindow(u64);
 
-impl Watch for InWindow {
+impl StartObserver for InWindow {
     fn settled(&mut self, world: &mut World) {
         let Some(oldest) = world.queue.get(0).map(|job| job.id.0) else { return };
         for job in world.queue.iter() {

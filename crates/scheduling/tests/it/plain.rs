@@ -4,12 +4,12 @@
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
-use pavior_scheduling::{Desk, Queue, Running, Scheduler, Start};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, strategies};
-use crate::world::{Nobody, World};
+use crate::world::{NoObserver, World};
 
 #[derive(Default)]
 struct Plain {
@@ -24,13 +24,13 @@ impl Scheduler for Plain {
         now: Time,
         queue: &Queue,
         running: &Running,
-        desk: &mut Desk<'_>,
+        view: &mut MachineView<'_>,
     ) -> Option<Start> {
         let head = queue.get(0)?;
-        if desk.can_start(&head.request).is_ok() {
+        if view.can_start(&head.request).is_ok() {
             return Some(Start::at(0));
         }
-        let free = desk.machine().free().clone();
+        let free = view.machine().free().clone();
         let kept = self.reservation.take().filter(|kept| kept.0 == head.id);
         if let Some((.., placement)) = &kept
             && placement.parts().iter().all(|part| free.is_free(part))
@@ -38,9 +38,9 @@ impl Scheduler for Plain {
             return Some(Start::on(0, placement.clone()));
         }
         let kept = kept.filter(|kept| kept.1 > now);
-        let state = desk.machine().state();
+        let state = view.machine().state();
         let fresh = (kept.is_none() || self.state != state)
-            .then(|| replay(now, head, running, desk.machine()))
+            .then(|| replay(now, head, running, view.machine()))
             .flatten();
         self.state = state;
         self.reservation = match (kept, fresh) {
@@ -53,14 +53,14 @@ impl Scheduler for Plain {
         };
         for (index, job) in queue.iter().enumerate().skip(1) {
             if now + job.estimate <= at {
-                if desk.can_start(&job.request).is_ok() {
+                if view.can_start(&job.request).is_ok() {
                     self.state += 1;
                     return Some(Start::at(index));
                 }
             } else {
-                let mut fork = desk.machine().fork();
+                let mut fork = view.machine().fork();
                 fork.take_free(&placement);
-                if let Ok(placement) = desk.can_start_on(&mut fork, &job.request) {
+                if let Ok(placement) = view.can_start_on(&mut fork, &job.request) {
                     self.state += 1;
                     return Some(Start::on(index, placement));
                 }
@@ -105,9 +105,9 @@ proptest! {
     #[test]
     fn easy_decides_as_its_plain_form(jobs in jobs(40, Estimates::Any)) {
         for strategy in strategies(GRID) {
-            let fast = World::new(GRID, strategy, "easy").run(&jobs, &mut Nobody);
+            let fast = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
             let plain = World::with(GRID, strategy, Box::<Plain>::default());
-            let plain = plain.run(&jobs, &mut Nobody);
+            let plain = plain.run(&jobs, &mut NoObserver);
             prop_assert!(fast.attempts <= plain.attempts);
             prop_assert_eq!(fast.started, plain.started, "{}", strategy);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
-use pavior_scheduling::{Attempt, Desk, Queue, Running, Scheduler, Start, Witness};
+use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::{Job, Service};
 
 /// A job of these tests. Times are in ticks.
@@ -31,14 +31,14 @@ pub(crate) struct Started {
 }
 
 /// What is looked at before every question to the scheduler, and after the last of an instant.
-pub(crate) trait Watch {
+pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
     fn settled(&mut self, _: &mut World) {}
 }
 
-/// Nobody looks.
-pub(crate) struct Nobody;
-impl Watch for Nobody {}
+/// NoObserver looks.
+pub(crate) struct NoObserver;
+impl StartObserver for NoObserver {}
 
 pub(crate) struct World {
     pub(crate) now: Time,
@@ -55,7 +55,7 @@ pub(crate) struct World {
 
 struct Count<'a>(&'a mut u64);
 
-impl Witness for Count<'_> {
+impl AttemptObserver for Count<'_> {
     fn ended(&mut self, _: Attempt) {
         *self.0 += 1;
     }
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// Runs all jobs, which come in the order of arrival; those that never fit are left out.
-    pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn Watch) -> World {
+    pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
             let next_end = self.ends.keys().next().map(|key| key.0);
@@ -117,12 +117,12 @@ impl World {
         }
     }
 
-    fn schedule(&mut self, watch: &mut dyn Watch) {
+    fn schedule(&mut self, watch: &mut dyn StartObserver) {
         while !self.queue.is_empty() {
             watch.asked(self);
             let mut count = Count(&mut self.attempts);
-            let mut desk = Desk::new(&mut self.machine, &mut count);
-            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut desk);
+            let mut view = MachineView::new(&mut self.machine, &mut count);
+            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
             let Some(Start { index, placement }) = start else { return };
             let waiting: Vec<Job> = self.queue.iter().cloned().collect();
             let job = self.queue.take(index);

@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocking",
     meaning: "latency less that of an empty network, mean over messages",
     unit: Unit::Cycles,
@@ -24,8 +24,8 @@ impl Observer for Blocking {
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        if let Fact::Carried(tally) = fact {
-            self.mean = tally.mean_blocking(self.context.routing_delay);
+        if let Fact::Carried(totals) = fact {
+            self.mean = totals.mean_blocking(self.context.routing_delay);
         }
     }
 }

@@ -3,10 +3,10 @@
 use pavior_kernel::Time;
 
 use super::mean::Mean;
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocks_per_job",
     meaning: "parts per job started",
     unit: Unit::Count,

@@ -6,10 +6,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "broken_guarantees",
     meaning: "jobs started later than first promised (only when asked for)",
     unit: Unit::Count,

@@ -3,10 +3,10 @@
 use pavior_kernel::Time;
 
 use super::time_average::TimeAverage;
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "busy_submeshes",
     meaning: "parts held, time average (m of the TBL paper)",
     unit: Unit::Count,

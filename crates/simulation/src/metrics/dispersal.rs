@@ -13,10 +13,10 @@ use pavior_workload::{Kind, Selection, ShapeRule, Shaper};
 use rustc_hash::FxHashMap;
 
 use super::mean::Mean;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "dispersal",
     meaning: "mean pairwise hop distance over that of the most compact box, over jobs started",
     unit: Unit::Ratio,

@@ -3,10 +3,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "energy",
     meaning: "flit-hops and router traversals, each times its energy, mean over messages",
     unit: Unit::Energy,
@@ -25,8 +25,8 @@ impl Observer for MessageEnergy {
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        if let Fact::Carried(tally) = fact {
-            self.mean = tally.mean_energy(self.context.energy);
+        if let Fact::Carried(totals) = fact {
+            self.mean = totals.mean_energy(self.context.energy);
         }
     }
 }

@@ -5,10 +5,10 @@ use pavior_allocation::Refusal;
 use pavior_kernel::Time;
 
 use super::mean::Mean;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "external_fragmentation",
     meaning: "free / nodes, mean over refusals with enough free nodes",
     unit: Unit::Fraction,

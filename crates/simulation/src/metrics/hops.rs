@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "hops",
     meaning: "links crossed, mean over messages",
     unit: Unit::Count,
@@ -23,8 +23,8 @@ impl Observer for Hops {
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        if let Fact::Carried(tally) = fact {
-            self.mean = tally.mean_hops();
+        if let Fact::Carried(totals) = fact {
+            self.mean = totals.mean_hops();
         }
     }
 }

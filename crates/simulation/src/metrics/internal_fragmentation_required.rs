@@ -3,10 +3,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "internal_fragmentation_required",
     meaning: "nodes wasted / nodes requested, over jobs started",
     unit: Unit::Ratio,

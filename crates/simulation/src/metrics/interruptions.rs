@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "interruptions",
     meaning: "runs of jobs cut short by a failed node",
     unit: Unit::Count,

@@ -6,10 +6,10 @@ use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
 use super::time_average::TimeAverage;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "largest_free",
     meaning: "volume of the largest free submesh / nodes, time average (only when asked for)",
     unit: Unit::Fraction,

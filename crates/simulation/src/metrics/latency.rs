@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "latency",
     meaning: "cycles from creation to delivery, mean over messages",
     unit: Unit::Cycles,
@@ -23,8 +23,8 @@ impl Observer for Latency {
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        if let Fact::Carried(tally) = fact {
-            self.mean = tally.mean_latency();
+        if let Fact::Carried(totals) = fact {
+            self.mean = totals.mean_latency();
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "makespan",
     meaning: "the time of the last counted departure",
     unit: Unit::Time,

@@ -35,12 +35,12 @@ mod waits;
 
 use pavior_mesh::Grid;
 use pavior_network::Energy;
-use pavior_workload::Unit as TimeUnit;
+use pavior_workload::TimeUnit;
 
 use crate::Observer;
 
 /// A metric as data.
-pub struct Spec {
+pub struct MetricSpec {
     /// The name, as results carry it.
     pub name: &'static str,
     /// What it is, in a clause.
@@ -148,7 +148,7 @@ pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, the clock's overhead removed (--no-timing leaves it out)";
 
 /// Every observed metric, in the order in which results carry them.
-pub const ALL: &[&Spec] = &[
+pub const ALL: &[&MetricSpec] = &[
     &turnaround::SPEC,
     &waiting::SPEC,
     &service::SPEC,

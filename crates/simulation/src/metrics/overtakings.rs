@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "overtakings",
     meaning: "older jobs left waiting, summed over starts (only when asked for)",
     unit: Unit::Count,

@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-use super::{Metric, Spec, Unit};
+use super::{Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "rejected",
     meaning: "jobs that can never fit, turned away at arrival",
     unit: Unit::Count,

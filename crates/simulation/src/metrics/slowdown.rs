@@ -5,10 +5,10 @@
 use pavior_kernel::Time;
 
 use super::mean::Mean;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slowdown",
     meaning: "max(1, turnaround / max(run, bound)), mean over completed jobs",
     unit: Unit::Ratio,

@@ -3,10 +3,10 @@
 use pavior_kernel::Time;
 
 use super::mean::Mean;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "turnaround",
     meaning: "departure - arrival, mean over completed jobs",
     unit: Unit::Time,

@@ -3,10 +3,10 @@
 use pavior_kernel::Time;
 
 use super::time_average::TimeAverage;
-use super::{Context, Metric, Spec, Unit};
+use super::{Context, Metric, MetricSpec, Unit};
 use crate::{Fact, Interest, Observer};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "utilization",
     meaning: "nodes requested and held / nodes, time average",
     unit: Unit::Fraction,

@@ -3,9 +3,9 @@
 //! Starvation shows here, not in the mean: see [`waits`](super::waits) for the size classes.
 
 use super::waits::{Class, Waits};
-use super::{Spec, Unit};
+use super::{MetricSpec, Unit};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_p99",
     meaning: "the wait that 99 in 100 do not exceed, of completed jobs (only when asked for)",
     unit: Unit::Time,
@@ -13,21 +13,21 @@ pub(super) const SPEC: Spec = Spec {
     build: |context| Waits::percentile(context, Class::All, 99),
 };
 
-pub(super) const SMALL: Spec = Spec {
+pub(super) const SMALL: MetricSpec = MetricSpec {
     name: "waiting_p99_small",
     meaning: "the same of jobs of at most 1/64 of the nodes (only when asked for)",
     build: |context| Waits::percentile(context, Class::Small, 99),
     ..SPEC
 };
 
-pub(super) const MEDIUM: Spec = Spec {
+pub(super) const MEDIUM: MetricSpec = MetricSpec {
     name: "waiting_p99_medium",
     meaning: "the same of jobs above 1/64 and up to 1/8 of the nodes (only when asked for)",
     build: |context| Waits::percentile(context, Class::Medium, 99),
     ..SPEC
 };
 
-pub(super) const LARGE: Spec = Spec {
+pub(super) const LARGE: MetricSpec = MetricSpec {
     name: "waiting_p99_large",
     meaning: "the same of jobs above 1/8 of the nodes (only when asked for)",
     build: |context| Waits::percentile(context, Class::Large, 99),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Sides};
-use pavior_network::{Footprint, Tally};
+use pavior_network::{Footprint, MessageTotals};
 use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
@@ -13,21 +13,21 @@ use super::NetworkSetup;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
-    pub(super) tally: Tally,
+    pub(super) totals: MessageTotals,
 }
 
 /// What the history of a job that is alone depends on, besides the network and what all jobs have
 /// in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Course {
-    form: Box<[u32]>,
+pub(super) struct HistoryKey {
+    relative_layout: Box<[u32]>,
     sides: Sides,
     iterations: u64,
 }
 
-impl Course {
-    pub(super) fn new(footprint: &Footprint, sides: Sides, iterations: u64) -> Course {
-        Course { form: footprint.form().into(), sides, iterations }
+impl HistoryKey {
+    pub(super) fn new(footprint: &Footprint, sides: Sides, iterations: u64) -> HistoryKey {
+        HistoryKey { relative_layout: footprint.relative_layout().into(), sides, iterations }
     }
 }
 
@@ -38,43 +38,43 @@ impl Course {
 /// settings: a history is a function of its key. So results do not depend on what was remembered,
 /// only the time that they take does.
 #[derive(Clone, Default)]
-pub struct Histories(Arc<Mutex<FxHashMap<String, Shelf>>>);
+pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
 /// Histories on one kind of network.
-pub(super) type Shelf = Arc<Mutex<Book>>;
+pub(super) type SharedCache = Arc<Mutex<HistoryCache>>;
 
-/// Histories by course.
+/// Histories by key.
 #[derive(Default)]
-pub(super) struct Book {
-    known: FxHashMap<Course, History>,
+pub(super) struct HistoryCache {
+    known: FxHashMap<HistoryKey, History>,
     words: usize,
 }
 
 impl Histories {
     /// Those of a machine and network.
-    pub(super) fn shelf(&self, grid: &Grid, setup: &NetworkSetup) -> Shelf {
-        // All that the time of a message depends on; the order of ranks is in the form.
+    pub(super) fn cache(&self, grid: &Grid, setup: &NetworkSetup) -> SharedCache {
+        // All that the time of a message depends on; the order of ranks is in the relative layout.
         let NetworkSetup { settings, plan, .. } = setup;
         let kind = format!("{grid} {settings:?} {plan:?}");
         lock(&self.0).entry(kind).or_default().clone()
     }
 }
 
-impl Book {
-    /// Most words of forms that are kept: 16 MB.
+impl HistoryCache {
+    /// Most words of relative layouts that are kept: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
-    pub(super) fn recall(shelf: &Shelf, course: &Course) -> Option<History> {
-        lock(shelf).known.get(course).copied()
+    pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
+        lock(cache).known.get(key).copied()
     }
 
-    pub(super) fn note(shelf: &Shelf, course: Course, history: History) {
-        let mut book = lock(shelf);
+    pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
+        let mut kept = lock(cache);
         // A fixed part for the rest of an entry.
-        let words = course.form.len() + 32;
-        if book.words + words <= Self::MOST_WORDS {
-            book.words += words;
-            let before = book.known.insert(course, history);
+        let words = key.relative_layout.len() + 32;
+        if kept.words + words <= Self::MOST_WORDS {
+            kept.words += words;
+            let before = kept.known.insert(key, history);
             debug_assert!(before.is_none_or(|before| before == history), "a function of its key");
         }
     }

@@ -29,14 +29,14 @@ use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, JobId, NodeId, Sides};
 use pavior_network::{
-    BadSettings, Deadlock, Delivery, Engine, EngineKind, Footprint, JobTraffic, Lanes, Layout,
-    Network, News, Plan, RankOrder, Settings, Tally,
+    BadSettings, Deadlock, Delivery, Engine, EngineKind, Footprint, JobTraffic, Layout,
+    MessageTotals, Network, NetworkEvents, RankOrder, Settings, TrafficPlan, VirtualChannels,
 };
 use pavior_workload::{Job, Service};
 
 use claims::{Claims, Met};
 pub use histories::Histories;
-use histories::{Book, Course, History, Shelf};
+use histories::{History, HistoryCache, HistoryKey, SharedCache};
 
 /// How the messages of jobs travel.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ pub struct NetworkSetup {
     /// Its parameters.
     pub settings: Settings,
     /// What jobs send.
-    pub plan: Plan,
+    pub plan: TrafficPlan,
     /// How the ranks of jobs with several parts are numbered.
     pub ranks: RankOrder,
     /// What is known of jobs that are alone on the network. Clones of a setup share it.
@@ -60,7 +60,7 @@ pub(crate) struct Traffic {
     seed: u64,
     replication: u64,
     network: Network,
-    news: News,
+    events: NetworkEvents,
     /// Whether each delivery is to be told of.
     each: bool,
     /// By slot, which is the owner in the tags of messages.
@@ -69,7 +69,7 @@ pub(crate) struct Traffic {
     /// Jobs that may have something to send in this instant.
     ready: Vec<(JobId, u32)>,
     next_message: u64,
-    tally: Tally,
+    totals: MessageTotals,
     /// None if every job is simulated.
     alone: Option<Alone>,
 }
@@ -88,7 +88,7 @@ enum How {
     /// In the network, where it may meet others.
     Shared,
     /// In the network, and alone so far.
-    Watched { since: Time, tally: Tally, course: Course },
+    Watched { since: Time, totals: MessageTotals, key: HistoryKey },
     /// Not in the network: its history is known.
     Recalled { since: Time, history: History },
 }
@@ -96,7 +96,7 @@ enum How {
 /// What is known of jobs that are alone.
 struct Alone {
     claims: Claims,
-    shelf: Shelf,
+    cache: SharedCache,
     /// When recalled jobs end, by slot. Those that have caught up are still in it, void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
@@ -117,11 +117,12 @@ impl Traffic {
         let network = Network::new(grid, setup.settings, setup.engine)?;
         // The flit engine stays the specification. And where messages can deadlock, who is not in
         // the network could not be named.
-        let may_deadlock = setup.settings.lanes == Lanes::One && grid.has_wrap();
+        let may_deadlock =
+            setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = each || may_deadlock || setup.engine != EngineKind::Worm;
         let alone = (!simulate_all).then(|| Alone {
             claims: Claims::new(&grid),
-            shelf: setup.histories.shelf(&grid, setup),
+            cache: setup.histories.cache(&grid, setup),
             ends: BinaryHeap::new(),
         });
         Ok(Traffic {
@@ -130,13 +131,13 @@ impl Traffic {
             seed,
             replication,
             network,
-            news: News::default(),
+            events: NetworkEvents::default(),
             each,
             jobs: Vec::new(),
             free_slots: Vec::new(),
             ready: Vec::new(),
             next_message: 0,
-            tally: Tally::default(),
+            totals: MessageTotals::default(),
             alone,
         })
     }
@@ -150,14 +151,14 @@ impl Traffic {
         finished: &mut Vec<JobId>,
     ) -> Result<Option<Time>, Deadlock> {
         loop {
-            self.news.clear();
+            self.events.clear();
             let end = self.alone.as_ref().and_then(|alone| alone.ends.peek());
             let end = end.map(|Reverse((time, _))| *time);
             let limit = [until, end].into_iter().flatten().min();
             if self.network.undelivered() == 0 && limit.is_none() {
                 return Ok(None);
             }
-            let now = self.network.advance(limit.unwrap_or(Time::MAX), &mut self.news)?;
+            let now = self.network.advance(limit.unwrap_or(Time::MAX), &mut self.events)?;
             self.deliver(now, finished);
             self.recall_ends(now, finished);
             if self.each || !finished.is_empty() || until == Some(now) {
@@ -168,21 +169,21 @@ impl Traffic {
         }
     }
 
-    /// Hears the news.
+    /// Is told of the events.
     fn deliver(&mut self, now: Time, finished: &mut Vec<JobId>) {
-        for entered in &self.news.entered {
+        for entered in &self.events.entered {
             let sender = self.jobs[entered.tag.owner as usize].as_mut().expect("it is running");
             self.network.create(sender.traffic.follower(entered));
         }
-        for index in 0..self.news.deliveries.len() {
-            let delivery = &self.news.deliveries[index];
-            self.tally.count(delivery);
+        for index in 0..self.events.deliveries.len() {
+            let delivery = &self.events.deliveries[index];
+            self.totals.count(delivery);
             let slot = delivery.tag.owner;
             let sender = self.jobs[slot as usize].as_mut();
             let sender = sender.expect("a job runs until its last delivery");
             sender.traffic.delivered(delivery.tag);
-            if let How::Watched { tally, .. } = &mut sender.how {
-                tally.count(delivery);
+            if let How::Watched { totals, .. } = &mut sender.how {
+                totals.count(delivery);
             }
             if sender.traffic.is_finished() {
                 finished.push(self.end(slot, now));
@@ -206,7 +207,7 @@ impl Traffic {
             if let Some(How::Recalled { since, history }) = sender.map(|sender| &sender.how)
                 && since.saturating_add(history.length) == time
             {
-                self.tally.add(&history.tally);
+                self.totals.add(&history.totals);
                 finished.push(self.end(slot, now));
             }
         }
@@ -218,8 +219,8 @@ impl Traffic {
         self.free_slots.push(slot);
         if let Some(alone) = &mut self.alone {
             alone.claims.give_up(sender.links.as_deref());
-            if let How::Watched { since, tally, course } = sender.how {
-                Book::note(&alone.shelf, course, History { length: now.since(since), tally });
+            if let How::Watched { since, totals, key } = sender.how {
+                HistoryCache::note(&alone.cache, key, History { length: now.since(since), totals });
             }
         }
         sender.id
@@ -227,26 +228,26 @@ impl Traffic {
 
     /// What was delivered at the present instant, if each delivery is to be told of.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
-        if self.each { &self.news.deliveries } else { &[] }
+        if self.each { &self.events.deliveries } else { &[] }
     }
 
     /// What has been delivered up to now since [`count_anew`](Traffic::count_anew).
-    pub(crate) fn tally(&mut self, now: Time) -> &Tally {
+    pub(crate) fn totals(&mut self, now: Time) -> &MessageTotals {
         self.settle(now);
-        &self.tally
+        &self.totals
     }
 
     /// Counts from now on.
     pub(crate) fn count_anew(&mut self, now: Time) {
         self.settle(now);
-        self.tally = Tally::default();
+        self.totals = MessageTotals::default();
     }
 
     /// A job starts. Says whether it has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         let service = match job.service {
-            Service::Messages(count) => pavior_network::Service::Messages(count),
-            Service::Iterations(count) => pavior_network::Service::Iterations(count),
+            Service::Messages(count) => pavior_network::Communication::Messages(count),
+            Service::Iterations(count) => pavior_network::Communication::Iterations(count),
             Service::Run(_) => return false,
         };
         let (nodes, shape) = (job.request.nodes, job.request.shape);
@@ -267,7 +268,9 @@ impl Traffic {
         }
         // Drawn numbers of messages, or other draws, hardly ever come again.
         let kind = match service {
-            pavior_network::Service::Iterations(count) if draw == undrawn => Some((sides, count)),
+            pavior_network::Communication::Iterations(count) if draw == undrawn => {
+                Some((sides, count))
+            }
             _ => None,
         };
         let (links, how) = self.claim(now, slot, traffic.nodes(), kind);
@@ -289,7 +292,7 @@ impl Traffic {
         nodes: &[NodeId],
         kind: Option<(Sides, u64)>,
     ) -> (Option<Vec<u32>>, How) {
-        let Some(Alone { claims, shelf, .. }) = &mut self.alone else { return (None, How::Shared) };
+        let Some(Alone { claims, cache, .. }) = &mut self.alone else { return (None, How::Shared) };
         let most = Self::MOST_SPREAD * nodes.len() as u64 + 1000;
         let footprint = kind.and_then(|_| Footprint::of(&self.grid, nodes, most));
         let mut met = Vec::new();
@@ -300,10 +303,10 @@ impl Traffic {
         });
         let how = match (&footprint, kind) {
             (Some(footprint), Some((sides, iterations))) if is_alone => {
-                let course = Course::new(footprint, sides, iterations);
-                match Book::recall(shelf, &course) {
+                let key = HistoryKey::new(footprint, sides, iterations);
+                match HistoryCache::recall(cache, &key) {
                     Some(history) => How::Recalled { since: now, history },
-                    None => How::Watched { since: now, tally: Tally::default(), course },
+                    None => How::Watched { since: now, totals: MessageTotals::default(), key },
                 }
             }
             _ => How::Shared,
@@ -321,7 +324,7 @@ impl Traffic {
 
     /// A job may meet others from now on.
     fn share(&mut self, slot: u32, now: Time) {
-        let Traffic { network, jobs, ready, next_message, tally, .. } = self;
+        let Traffic { network, jobs, ready, next_message, totals, .. } = self;
         let Some(Sender { id, traffic, how, .. }) = &mut jobs[slot as usize] else { return };
         let How::Recalled { since, .. } = std::mem::replace(how, How::Shared) else { return };
         ready.push((*id, slot));
@@ -330,24 +333,24 @@ impl Traffic {
             return;
         }
         network.catch_up(since, |network| {
-            let (mut at, mut news) = (since, News::default());
+            let (mut at, mut events) = (since, NetworkEvents::default());
             // What it sends now it sends with the others.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
-                at = network.advance(now, &mut news).expect("such networks have no deadlock");
-                for entered in &news.entered {
+                at = network.advance(now, &mut events).expect("such networks have no deadlock");
+                for entered in &events.entered {
                     network.create(traffic.follower(entered));
                 }
-                for delivery in &news.deliveries {
-                    tally.count(delivery);
+                for delivery in &events.deliveries {
+                    totals.count(delivery);
                     traffic.delivered(delivery.tag);
                 }
             }
         });
     }
 
-    /// Lets recalled jobs catch up, for the tally.
+    /// Lets recalled jobs catch up, for the totals.
     fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

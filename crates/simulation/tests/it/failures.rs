@@ -3,7 +3,7 @@
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, Restart, run};
-use pavior_workload::{Change, Failures, Job, NodeEvent, Unit};
+use pavior_workload::{Change, Failures, Job, NodeEvent, TimeUnit};
 
 use crate::{job, setup};
 
@@ -84,7 +84,7 @@ fn a_job_that_fails_at_its_start_departs_once() {
 #[test]
 fn drawn_failures_end_with_the_jobs() {
     let grid = "mesh:4x4".parse().unwrap();
-    let events = Failures::new(&grid, 300.0, 10.0, Unit::CYCLE, 1, 0).unwrap();
+    let events = Failures::new(&grid, 300.0, 10.0, TimeUnit::CYCLE, 1, 0).unwrap();
     let setup = setup("mesh:4x4", "tbl", "fcfs", Ending::Drained);
     let jobs: Vec<Job> = (0..200).map(|id| job(id, id * 3, [3, 2, 1], 7)).collect();
     let mut recorder = Recorder::default();

@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_simulation::metrics::{ALL, Context, Metric};
 use pavior_simulation::{Ending, Inputs, Observer, Setup, run};
-use pavior_workload::{Job, Service, Unit};
+use pavior_workload::{Job, Service, TimeUnit};
 
 use crate::setup;
 
@@ -23,7 +23,7 @@ fn job(id: u64, arrival: u64, nodes: u16, run: u64, estimate: u64) -> Job {
 
 /// The values of metrics after all jobs have run on [`MACHINE`], after a warm-up.
 fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<Option<f64>> {
-    let context = Context { time: Unit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
+    let context = Context { time: TimeUnit::CYCLE, ..Context::of(MACHINE.parse().unwrap()) };
     let spec = |name: &&str| ALL.iter().find(|spec| spec.name == *name).unwrap();
     let mut metrics: Vec<Box<dyn Metric>> =
         names.iter().map(|name| (spec(name).build)(&context)).collect();

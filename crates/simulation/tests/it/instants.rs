@@ -3,7 +3,7 @@
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{ALL, Context, Metric};
 use pavior_simulation::{Ending, Fate, Inputs, Observer, Outcome, Recorder, Setup, run};
-use pavior_workload::{Job, Unit};
+use pavior_workload::{Job, TimeUnit};
 
 use crate::{job, setup};
 
@@ -15,7 +15,7 @@ fn go(
     setup: &Setup,
     jobs: Vec<Job>,
 ) -> (Outcome, Vec<Times>, impl Fn(&str) -> Option<f64> + use<>) {
-    let context = Context { time: Unit::CYCLE, ..Context::of(setup.grid) };
+    let context = Context { time: TimeUnit::CYCLE, ..Context::of(setup.grid) };
     let mut metrics: Vec<Box<dyn Metric>> = ALL.iter().map(|spec| (spec.build)(&context)).collect();
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> =

@@ -1,7 +1,9 @@
 //! Jobs that wait for their messages.
 
 use pavior_kernel::Time;
-use pavior_network::{EngineKind, Plan, RankOrder, Rounds, Sending, Settings, Tally};
+use pavior_network::{
+    EngineKind, MessageTotals, RankOrder, Rounds, Sending, Settings, TrafficPlan,
+};
 use pavior_simulation::{
     Ending, Fact, Fate, Histories, Inputs, Interest, NetworkSetup, Observer, Recorder, Setup, run,
 };
@@ -14,7 +16,7 @@ fn network(pattern: &str, sending: Option<Sending>) -> NetworkSetup {
     NetworkSetup {
         engine: EngineKind::Worm,
         settings: Settings::default(),
-        plan: Plan { pattern: pattern.parse().unwrap(), sending, rounds: None, flits: 8 },
+        plan: TrafficPlan { pattern: pattern.parse().unwrap(), sending, rounds: None, flits: 8 },
         ranks: RankOrder::Coordinates,
         histories: Histories::default(),
     }
@@ -131,7 +133,7 @@ fn messages_of_all_jobs_share_one_network() {
 #[test]
 fn a_deadlock_ends_the_run_with_an_error() {
     let mut network = network("all-to-all", Some(Sending::Pipelined));
-    network.settings.lanes = pavior_network::Lanes::One;
+    network.settings.virtual_channels = pavior_network::VirtualChannels::One;
     let setup = with("torus:4x4", "tff", network);
     let jobs = vec![sender(0, 0, [4, 4, 1], Service::Iterations(3))];
     let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
@@ -141,9 +143,9 @@ fn a_deadlock_ends_the_run_with_an_error() {
 
 /// What became of every job, rejected ones included, and what the network carried; with somebody
 /// who listens to each delivery or without.
-fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Tally) {
+fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
-    let mut carried = Carried(Tally::default());
+    let mut carried = Carried(MessageTotals::default());
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut carried];
     if each {
         observers.push(&mut messages);
@@ -154,7 +156,7 @@ fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Tally) {
 }
 
 /// What the network carried.
-struct Carried(Tally);
+struct Carried(MessageTotals);
 
 impl Observer for Carried {
     fn interest(&self) -> Interest {
@@ -162,8 +164,8 @@ impl Observer for Carried {
     }
 
     fn see(&mut self, _: Time, fact: &Fact<'_>) {
-        if let Fact::Carried(tally) = fact {
-            self.0 = **tally;
+        if let Fact::Carried(totals) = fact {
+            self.0 = **totals;
         }
     }
 }

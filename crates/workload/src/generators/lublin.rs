@@ -8,10 +8,11 @@
 //! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run longer.
 //! Values above 12 (45 hours) are drawn again.
 //!
-//! **Arrivals.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has around
-//! it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g) seconds, g from
-//! gamma(aarr·arar, barr), drawn again above 13; it is worked off at the weight of each half hour it
-//! passes through, so that the same gap takes longer at night. The log begins at midnight.
+//! **ArrivalProcess.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has
+//! around it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g)
+//! seconds, g from gamma(aarr·arar, barr), drawn again above 13; it is worked off at the weight of
+//! each half hour it passes through, so that the same gap takes longer at night. The log begins at
+//! midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -35,7 +36,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
 use super::{Generator, gamma};
 use crate::traces::{Record, Tags};
-use crate::{Spec, Unit};
+use crate::{Spec, TimeUnit};
 
 pub(super) const SPEC: Spec<Generator> = Spec {
     name: "lublin",
@@ -319,9 +320,9 @@ impl Iterator for LublinJobs {
     type Item = Record;
 
     fn next(&mut self) -> Option<Record> {
-        let submit = Unit::SECOND.time(self.submit() as f64);
+        let submit = TimeUnit::SECOND.time(self.submit() as f64);
         let nodes = self.size();
-        let run = Unit::SECOND.time(self.run(nodes) as f64);
+        let run = TimeUnit::SECOND.time(self.run(nodes) as f64);
         let queue = i64::from(self.model.class == Class::Batch);
         Some(Record {
             number: 0,

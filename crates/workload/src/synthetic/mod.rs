@@ -1,9 +1,9 @@
 //! Synthetic workloads: an endless stream of jobs, each drawn when it is asked for.
 //!
-//! A workload has three parts, each a registry: [`Arrivals`] says when jobs come,
+//! A workload has three parts, each a registry: [`ArrivalProcess`] says when jobs come,
 //! [`SideDistribution`] what they ask for, [`ServiceDistribution`] what they do. Each part draws
-//! from a stream of its own ("arrivals", "sides", "service"), so that changing one leaves the others'
-//! numbers alone, and every strategy meets the same jobs.
+//! from a stream of its own ("arrivals", "sides", "service"), so that changing one leaves the
+//! others' numbers alone, and every strategy meets the same jobs.
 
 mod arrivals;
 mod service;
@@ -13,19 +13,19 @@ use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use thiserror::Error;
 
-use crate::{Job, Kind, Selection, Service, Unit};
+use crate::{Job, Kind, Selection, Service, TimeUnit};
 
-pub use arrivals::{Arrivals, Gaps};
+pub use arrivals::{ArrivalProcess, Gaps};
 pub use service::{DrawService, ServiceDistribution};
 pub use sides::{DrawSides, SideDistribution};
 
 /// What a synthetic workload is made of.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Arrivals per unit of time: the reciprocal of the mean gap.
+    /// ArrivalProcess per unit of time: the reciprocal of the mean gap.
     pub load: f64,
     /// When jobs come.
-    pub arrivals: Selection<Arrivals>,
+    pub arrivals: Selection<ArrivalProcess>,
     /// What they ask for.
     pub sides: Selection<SideDistribution>,
     /// What they do.
@@ -55,14 +55,14 @@ impl Synthetic {
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
-            arrivals: Selection::defaults(Arrivals::all()[0]),
+            arrivals: Selection::defaults(ArrivalProcess::all()[0]),
             sides: Selection::defaults(SideDistribution::all()[0]),
             service: Selection::defaults(ServiceDistribution::all()[0]),
         }
     }
 
     /// What its times are measured in: cycles if messages run.
-    pub fn unit(&self) -> Unit {
+    pub fn unit(&self) -> TimeUnit {
         self.service.spec.does.unit
     }
 
@@ -97,7 +97,7 @@ impl Synthetic {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SyntheticJobs {
-    unit: Unit,
+    unit: TimeUnit,
     gaps: Box<dyn Gaps>,
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
@@ -148,7 +148,7 @@ impl Iterator for SyntheticJobs {
 
     fn next(&mut self) -> Option<Job> {
         self.clock += self.gaps.next(&mut self.draws.arrivals);
-        let arrival = if self.unit == Unit::CYCLE {
+        let arrival = if self.unit == TimeUnit::CYCLE {
             Time(self.clock.ceil() as u64)
         } else {
             self.unit.time(self.clock)

@@ -27,8 +27,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::record::{Collector, Draft, LONGEST};
-use super::{Fault, Header, ReadError, ReadOptions, Record, Tags, Trace};
-use crate::Unit;
+use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace};
+use crate::TimeUnit;
 
 #[derive(Deserialize)]
 struct Workload<'t> {
@@ -121,14 +121,14 @@ impl Place<'_> {
     }
 
     /// The fault at bytes of the text from here on; one that spans lines is shown on its first.
-    fn fault(&self, at: Range<usize>, reason: String) -> Fault {
+    fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
         let length = self.text[at.start..].iter().position(newline);
         let end = length.map_or(self.text.len(), |length| at.start + length);
         let line = self.line + newlines(&self.text[self.offset..at.start]);
         let span = at.start - start..at.end.min(end) - start;
-        Fault::new(line, &self.text[start..end], span, reason)
+        LineError::new(line, &self.text[start..end], span, reason)
     }
 }
 
@@ -269,7 +269,7 @@ pub fn write(
     let profiles: serde_json::Map<String, Value> = runs
         .into_iter()
         .map(|run| {
-            let delay = Unit::SECOND.units(run);
+            let delay = TimeUnit::SECOND.units(run);
             (profile_name(run), json!({ "type": kind, "delay": delay }))
         })
         .collect();
@@ -285,12 +285,12 @@ fn profile_name(run: pavior_kernel::Time) -> String {
 fn entry(id: &str, record: &Record, version: Version) -> Value {
     let mut entry = json!({
         "id": id,
-        "subtime": Unit::SECOND.units(record.submit),
+        "subtime": TimeUnit::SECOND.units(record.submit),
         "res": record.nodes,
         "profile": profile_name(record.run),
     });
     if let Some(estimate) = record.estimate {
-        entry["walltime"] = json!(Unit::SECOND.units(estimate));
+        entry["walltime"] = json!(TimeUnit::SECOND.units(estimate));
     }
     if let Some(shape) = record.shape {
         let extra = json!({ "shape": shape });

@@ -18,7 +18,7 @@ pub enum ReadError {
     },
     /// A line breaks the format.
     #[error(transparent)]
-    Fault(Box<Fault>),
+    Line(Box<LineError>),
     /// Nothing to read: an empty log, or one of comments only.
     #[error("no job lines in {lines} lines")]
     NoJobs {
@@ -31,14 +31,14 @@ pub enum ReadError {
         /// The number of job lines.
         count: u64,
         /// What is wrong with the first.
-        first: Box<Fault>,
+        first: Box<LineError>,
     },
 }
 
 /// A fault in a text, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {reason}")]
-pub struct Fault {
+pub struct LineError {
     /// The line, from 1.
     pub line: u64,
     /// The character in the line, from 1.
@@ -55,15 +55,15 @@ pub struct Fault {
 const BEFORE: usize = 60;
 const AFTER: usize = 100;
 
-impl Fault {
+impl LineError {
     /// A fault at these bytes of a line.
-    pub(crate) fn new(line: u64, bytes: &[u8], at: Range<usize>, reason: String) -> Fault {
+    pub(crate) fn new(line: u64, bytes: &[u8], at: Range<usize>, reason: String) -> LineError {
         let from = if at.start > AFTER { at.start - BEFORE } else { 0 };
         let to = bytes.len().min(at.start + AFTER);
         let before = shown(&bytes[from..at.start]);
         let fault = shown(&bytes[at.start..at.end.min(to)]);
         let after = shown(&bytes[at.end.min(to)..to]);
-        Fault {
+        LineError {
             line,
             column: String::from_utf8_lossy(&bytes[..at.start]).chars().count() as u64 + 1,
             span: before.len()..before.len() + fault.len(),
@@ -89,8 +89,8 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().map(visible).collect()
 }
 
-impl From<Fault> for ReadError {
-    fn from(fault: Fault) -> ReadError {
-        ReadError::Fault(Box::new(fault))
+impl From<LineError> for ReadError {
+    fn from(fault: LineError) -> ReadError {
+        ReadError::Line(Box::new(fault))
     }
 }

@@ -19,14 +19,14 @@ mod text;
 use pavior_kernel::Time;
 pub(crate) use text::Lines;
 
-pub use error::{Fault, ReadError};
+pub use error::{LineError, ReadError};
 pub use estimates::Estimates;
 pub use filter::Filter;
 pub use format::Format;
 pub use header::Header;
 pub use record::{ReadOptions, Record, Tags, Trace};
 pub use replay::{Replay, TraceJobs};
-pub use report::{Report, Skip, Tally};
+pub use report::{LineCount, Report, Skip};
 
 /// Ticks of a log in seconds, with as many decimals as they have: `90`, `1.5`.
 fn seconds(time: Time) -> String {

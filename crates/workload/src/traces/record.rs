@@ -3,10 +3,11 @@
 use pavior_kernel::Time;
 use pavior_mesh::Sides;
 
-use super::{Fault, Filter, Header, ReadError, Report, Skip};
-use crate::{Job, Service, Unit};
+use super::{Filter, Header, LineError, ReadError, Report, Skip};
+use crate::{Job, Service, TimeUnit};
 
-/// A job of a log that can be replayed. Times are in ticks of [`Unit::SECOND`], as the log has them.
+/// A job of a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as the log has
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Its number in the log; the count of job lines before it where the log gives none.
@@ -110,7 +111,7 @@ pub(crate) struct Collector<'o> {
     options: &'o ReadOptions,
     records: Vec<Record>,
     report: Report,
-    first_fault: Option<Fault>,
+    first_fault: Option<LineError>,
 }
 
 impl<'o> Collector<'o> {
@@ -128,7 +129,7 @@ impl<'o> Collector<'o> {
     pub(crate) fn malformed(
         &mut self,
         line: u64,
-        fault: impl FnOnce() -> Fault,
+        fault: impl FnOnce() -> LineError,
     ) -> Result<(), ReadError> {
         if !self.options.lenient {
             return Err(fault().into());
@@ -164,9 +165,9 @@ impl<'o> Collector<'o> {
         let record = Record {
             number: if draft.number >= 0.0 { draft.number as u64 } else { ordinal },
             line: draft.line,
-            submit: Unit::SECOND.time(draft.submit),
-            run: Unit::SECOND.time(draft.run),
-            estimate: (draft.estimate > 0.0).then(|| Unit::SECOND.time(draft.estimate)),
+            submit: TimeUnit::SECOND.time(draft.submit),
+            run: TimeUnit::SECOND.time(draft.run),
+            estimate: (draft.estimate > 0.0).then(|| TimeUnit::SECOND.time(draft.estimate)),
             // Machines have fewer nodes than a count can say: what is cut off never fits anyway.
             nodes: draft.nodes as u32,
             shape: draft.shape,

@@ -25,7 +25,8 @@ impl Default for Replay {
     }
 }
 
-/// The jobs of a log, in the order of arrival, in ticks of [`Unit::SECOND`](crate::Unit::SECOND).
+/// The jobs of a log, in the order of arrival, in ticks of
+/// [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
 /// A record's own shape counts if it has one; otherwise the shape rule chooses.
 ///

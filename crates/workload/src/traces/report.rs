@@ -33,11 +33,11 @@ impl Skip {
 
 /// The lines on which something was met, in the order of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct LineCount {
     lines: Vec<u64>,
 }
 
-impl Tally {
+impl LineCount {
     fn add(&mut self, line: u64) {
         self.lines.push(line);
     }
@@ -66,17 +66,17 @@ pub struct Report {
     /// Jobs that the filter kept out.
     pub filtered: u64,
     /// Jobs that ran for no time at all: they depart at once.
-    pub zero_length: Tally,
+    pub zero_length: LineCount,
     /// Jobs submitted before the one kept before them: they are sorted.
-    pub submits_back: Tally,
+    pub submits_back: LineCount,
     /// Jobs that ran for longer than their estimate.
-    pub over_estimate: Tally,
-    skipped: [Tally; Skip::ALL.len()],
+    pub over_estimate: LineCount,
+    skipped: [LineCount; Skip::ALL.len()],
 }
 
 impl Report {
     /// The lines skipped for a reason.
-    pub fn skipped(&self, reason: Skip) -> &Tally {
+    pub fn skipped(&self, reason: Skip) -> &LineCount {
         &self.skipped[reason as usize]
     }
 

@@ -22,7 +22,7 @@ use pavior_mesh::{Sides, volume};
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
-use super::{Fault, Header, ReadError, ReadOptions, Record, Tags, Trace, seconds};
+use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
 /// One more than any form has, to notice that there are too many.
 const ROOM: usize = 9;
@@ -63,11 +63,11 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    fn fault(&self, at: &Range<usize>, reason: String) -> Fault {
-        Fault::new(self.number, self.bytes, at.clone(), reason)
+    fn fault(&self, at: &Range<usize>, reason: String) -> LineError {
+        LineError::new(self.number, self.bytes, at.clone(), reason)
     }
 
-    fn job(&self) -> Result<Draft, Fault> {
+    fn job(&self) -> Result<Draft, LineError> {
         let mut places = [const { 0..0 }; ROOM];
         let found = columns(self.bytes, &mut places);
         let places = &places[..found];
@@ -107,7 +107,7 @@ impl Line<'_> {
     }
 
     /// The box behind the word `mesh`.
-    fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, Fault> {
+    fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, LineError> {
         let word = &self.bytes[places[0].clone()];
         if word != b"mesh" {
             return Err(self.fault(&places[0], format!("{} is not the word `mesh`", quoted(word))));
@@ -121,7 +121,7 @@ impl Line<'_> {
         Ok(sides)
     }
 
-    fn sides(&self, places: &[Range<usize>]) -> Result<Sides, Fault> {
+    fn sides(&self, places: &[Range<usize>]) -> Result<Sides, LineError> {
         let mut sides = [1; 3];
         for (side, at) in sides.iter_mut().zip(places) {
             let value = self.whole("side", at)?;
@@ -133,7 +133,7 @@ impl Line<'_> {
         Ok(sides)
     }
 
-    fn whole(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+    fn whole(&self, what: &str, at: &Range<usize>) -> Result<f64, LineError> {
         let value = self.number(what, at)?;
         if value.fract() == 0.0 {
             Ok(value)
@@ -142,7 +142,7 @@ impl Line<'_> {
         }
     }
 
-    fn time(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+    fn time(&self, what: &str, at: &Range<usize>) -> Result<f64, LineError> {
         let value = self.number(what, at)?;
         if value <= LONGEST {
             Ok(value)
@@ -151,7 +151,7 @@ impl Line<'_> {
         }
     }
 
-    fn number(&self, what: &str, at: &Range<usize>) -> Result<f64, Fault> {
+    fn number(&self, what: &str, at: &Range<usize>) -> Result<f64, LineError> {
         let token = &self.bytes[at.clone()];
         number(token).ok_or_else(|| {
             self.fault(at, format!("{} is not a number where the {what} stands", quoted(token)))

@@ -24,7 +24,7 @@ use pavior_kernel::Time;
 use super::error::quoted;
 use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, number};
-use super::{Fault, Header, ReadError, ReadOptions, Record, Tags, Trace};
+use super::{Header, LineError, ReadError, ReadOptions, Record, Tags, Trace};
 
 const FIELDS: [&str; 18] = [
     "job number",
@@ -79,11 +79,12 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(header, lines.number)
 }
 
-fn job(line: &[u8], line_number: u64) -> Result<Draft, Fault> {
+fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
     let mut places = [const { 0..0 }; FIELDS.len()];
     let found = columns(line, &mut places);
-    let fail =
-        |field: usize, reason: String| Fault::new(line_number, line, places[field].clone(), reason);
+    let fail = |field: usize, reason: String| {
+        LineError::new(line_number, line, places[field].clone(), reason)
+    };
     let mut values = [0.0; FIELDS.len()];
     for (field, value) in values.iter_mut().enumerate().take(found) {
         let token = &line[places[field].clone()];
@@ -94,7 +95,7 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, Fault> {
     if found < FIELDS.len() {
         let end: Range<usize> = line.len()..line.len();
         let reason = format!("{found} columns; a job line has {}", FIELDS.len());
-        return Err(Fault::new(line_number, line, end, reason));
+        return Err(LineError::new(line_number, line, end, reason));
     }
     for field in [1, 3] {
         if values[field] > LONGEST {

@@ -6,7 +6,7 @@
 use std::io::{BufRead, Read};
 use std::ops::Range;
 
-use super::error::{Fault, ReadError};
+use super::error::{LineError, ReadError};
 
 /// A line longer than this is not from a job log; the limit keeps a binary file out of memory.
 const LONGEST_LINE: usize = 1 << 16;
@@ -37,7 +37,7 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         if read > LONGEST_LINE {
             let reason = format!("the line is longer than {LONGEST_LINE} bytes: not a job log");
-            return Err(Fault::new(self.number, &self.buffer, 0..1, reason).into());
+            return Err(LineError::new(self.number, &self.buffer, 0..1, reason).into());
         }
         Ok(true)
     }

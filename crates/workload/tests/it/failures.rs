@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
-use pavior_workload::traces::{Fault, ReadError};
-use pavior_workload::{Change, Failures, NodeEvent, Unit, read_failures};
+use pavior_workload::traces::{LineError, ReadError};
+use pavior_workload::{Change, Failures, NodeEvent, TimeUnit, read_failures};
 
 fn drawn(machine: &str, mttf: f64, mttr: f64, count: usize) -> Vec<NodeEvent> {
     let grid: Grid = machine.parse().unwrap();
-    Failures::new(&grid, mttf, mttr, Unit::TIME_UNIT, 1, 0).unwrap().take(count).collect()
+    Failures::new(&grid, mttf, mttr, TimeUnit::TIME_UNIT, 1, 0).unwrap().take(count).collect()
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn a_large_machine_costs_nothing_per_node() {
 fn means_out_of_range_are_refused() {
     let grid = Grid::mesh(&[2, 2]).unwrap();
     for (mttf, mttr) in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
-        assert!(Failures::new(&grid, mttf, mttr, Unit::SECOND, 1, 0).is_err(), "{mttf} {mttr}");
+        assert!(Failures::new(&grid, mttf, mttr, TimeUnit::SECOND, 1, 0).is_err(), "{mttf} {mttr}");
     }
 }
 
 fn listed(text: &str) -> Result<Vec<NodeEvent>, ReadError> {
     let grid: Grid = "mesh:4x4x2".parse().unwrap();
-    read_failures(text.as_bytes(), &grid, Unit::SECOND)
+    read_failures(text.as_bytes(), &grid, TimeUnit::SECOND)
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn faults_in_lists_name_the_place() {
     ] {
         let text = format!("{{\"op\":\"fail\",\"node\":[1,1,0],\"at\":1}}\n{line}\n");
         match listed(&text) {
-            Err(ReadError::Fault(found)) => {
-                let Fault { line, reason: given, .. } = *found;
+            Err(ReadError::Line(found)) => {
+                let LineError { line, reason: given, .. } = *found;
                 assert_eq!(line, 2);
                 assert!(given.contains(reason), "{given}");
             }

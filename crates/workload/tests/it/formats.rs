@@ -3,16 +3,16 @@
 use pavior_kernel::Time;
 use pavior_mesh::Sides;
 use pavior_workload::traces::{
-    Fault, Format, ReadError, ReadOptions, Record, Skip, Tags, Trace, batsim, sim,
+    Format, LineError, ReadError, ReadOptions, Record, Skip, Tags, Trace, batsim, sim,
 };
 
 fn strict(format: Format, text: &str) -> Result<Trace, ReadError> {
     format.read(text.as_bytes(), &ReadOptions::default())
 }
 
-fn fault(format: Format, text: &str) -> Fault {
+fn fault(format: Format, text: &str) -> LineError {
     match strict(format, text) {
-        Err(ReadError::Fault(fault)) => *fault,
+        Err(ReadError::Line(fault)) => *fault,
         other => panic!("{text}: {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Summaries of logs.
 
-use pavior_workload::inspect::{Bin, Clock, Summary};
+use pavior_workload::inspect::{Bin, Clock, LogSummary};
 use pavior_workload::traces::{ReadOptions, Trace, sim, swf};
 
 fn oddities() -> Trace {
@@ -10,7 +10,7 @@ fn oddities() -> Trace {
 
 #[test]
 fn counts_and_load() {
-    let summary = Summary::of(&oddities(), None);
+    let summary = LogSummary::of(&oddities(), None);
     assert_eq!((summary.lines, summary.job_lines, summary.kept), (24, 9, 6));
     let skipped: Vec<_> =
         summary.skipped.iter().map(|s| (s.reason, s.found.lines.as_slice())).collect();
@@ -26,7 +26,7 @@ fn counts_and_load() {
     assert_eq!((summary.zero_length, summary.over_estimate, summary.with_estimate), (1, 1, 4));
     assert_eq!(summary.submits_back.lines, [18]);
     assert_eq!((summary.machine_size, summary.larger_than_machine), (Some(128), 0));
-    assert_eq!(Summary::of(&oddities(), Some(8)).larger_than_machine, 1);
+    assert_eq!(LogSummary::of(&oddities(), Some(8)).larger_than_machine, 1);
     assert_eq!((summary.first_submit, summary.last_submit, summary.span), (100.0, 200.0, 100.0));
     assert_eq!(summary.mean_interarrival, Some(20.0));
     // 60·4 + 120·16 + 0·4 + 50·2 + 3600·2 + 10·1 over 128·100.
@@ -37,7 +37,7 @@ fn counts_and_load() {
 
 #[test]
 fn histograms_cover_every_job() {
-    let summary = Summary::of(&oddities(), None);
+    let summary = LogSummary::of(&oddities(), None);
     let bin = |from, to, count| Bin { from, to: Some(to), count };
     assert_eq!(
         summary.size_histogram,
@@ -51,12 +51,12 @@ fn histograms_cover_every_job() {
 #[test]
 fn arrivals_are_counted_on_the_machines_clock() {
     // 1296571124 + 3600 + 100 s is 2011-02-01 15:40:24 in Paris, a Tuesday.
-    let arrivals = Summary::of(&oddities(), None).arrivals;
+    let arrivals = LogSummary::of(&oddities(), None).arrivals;
     assert_eq!(arrivals.clock, Clock::Local);
     assert_eq!(arrivals.by_hour[15], 6);
     assert_eq!(arrivals.by_weekday.unwrap(), [0, 6, 0, 0, 0, 0, 0]);
     let trace = sim::read("0 1 1\n7200 1 1\n90000 1 1\n".as_bytes(), &ReadOptions::default());
-    let arrivals = Summary::of(&trace.unwrap(), None).arrivals;
+    let arrivals = LogSummary::of(&trace.unwrap(), None).arrivals;
     assert_eq!((arrivals.clock, arrivals.by_weekday), (Clock::Log, None));
     assert_eq!(arrivals.by_hour[..4], [1, 1, 1, 0]);
 }
@@ -65,7 +65,7 @@ fn arrivals_are_counted_on_the_machines_clock() {
 fn nothing_kept_is_no_error() {
     let options = ReadOptions { filter: "user=99".parse().unwrap(), ..ReadOptions::default() };
     let log = include_bytes!("../logs/oddities.swf");
-    let summary = Summary::of(&swf::read(log.as_slice(), &options).unwrap(), None);
+    let summary = LogSummary::of(&swf::read(log.as_slice(), &options).unwrap(), None);
     assert_eq!((summary.kept, summary.filtered, summary.span), (0, 9, 0.0));
     assert_eq!((summary.load, summary.mean_interarrival), (None, None));
     assert_eq!(summary.sizes.max.to_string(), "0");

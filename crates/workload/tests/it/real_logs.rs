@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use flate2::bufread::MultiGzDecoder;
-use pavior_workload::inspect::{Spread, Summary};
+use pavior_workload::inspect::{LogSummary, Spread};
 use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 
 /// What a log holds: job lines, kept, zero-length, no run time, no size, over the estimate.
@@ -144,7 +144,7 @@ fn real_logs_have_the_right_counts() {
 fn real_logs_have_the_right_shape() {
     let Some(folder) = folder() else { return };
     for (name, times, sizes, shares) in SHAPES {
-        let summary = Summary::of(&read(&folder, name), None);
+        let summary = LogSummary::of(&read(&folder, name), None);
         let close = |found: f64, expected: f64, tolerance: f64| {
             assert!((found - expected).abs() <= tolerance, "{name}: {found}, not {expected}");
         };

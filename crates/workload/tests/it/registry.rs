@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pavior_workload::traces::Estimates;
 use pavior_workload::{
-    Arrivals, Generator, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
+    ArrivalProcess, Generator, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
 };
 
 fn check<K: Kind>(folder: &str, besides: &[&str]) {
@@ -42,7 +42,7 @@ fn well_formed<K: Kind>() {
 
 #[test]
 fn folders_and_registries_agree() {
-    check::<Arrivals>("synthetic/arrivals", &[]);
+    check::<ArrivalProcess>("synthetic/arrivals", &[]);
     check::<SideDistribution>("synthetic/sides", &[]);
     check::<ServiceDistribution>("synthetic/service", &[]);
     check::<ShapeRule>("shape", &["boxes"]);

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use pavior_kernel::Time;
-use pavior_workload::traces::{Fault, ReadError, ReadOptions, Record, Skip, Trace, swf};
+use pavior_workload::traces::{LineError, ReadError, ReadOptions, Record, Skip, Trace, swf};
 
 fn log(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/logs/{name}.swf", env!("CARGO_MANIFEST_DIR"));
@@ -14,9 +14,9 @@ fn read(name: &str, options: &ReadOptions) -> Result<Trace, ReadError> {
     swf::read(log(name).as_slice(), options)
 }
 
-fn fault(name: &str) -> Fault {
+fn fault(name: &str) -> LineError {
     match read(name, &ReadOptions::default()) {
-        Err(ReadError::Fault(fault)) => *fault,
+        Err(ReadError::Line(fault)) => *fault,
         other => panic!("{other:?}"),
     }
 }

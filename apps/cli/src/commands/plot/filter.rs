@@ -4,7 +4,7 @@ use pavior_experiments::Table;
 use pavior_experiments::parameters::{self, Parameter};
 use pavior_kernel::{BadName, unknown_name};
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::input;
 
 /// Parameters, as indices of [`parameters::ALL`], each with the values of which a point has one.
@@ -12,7 +12,7 @@ pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
 /// Reads `sides=uniform,strategy=ff,tff`: a parameter that is named again, and a part that names none,
 /// add a value.
-pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Fault> {
+pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));
     let mut starts: Vec<usize> = parts.map(|(at, _)| at).collect();
@@ -20,7 +20,7 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Fault> {
     let mut all = Conditions::new();
     for pair in starts.windows(2) {
         let (index, values) = condition(&typed[pair[0]..pair[1] - 1], table)
-            .map_err(|bad| Fault::option("--filter", typed, pair[0], &bad))?;
+            .map_err(|bad| Failure::option("--filter", typed, pair[0], &bad))?;
         match all.iter_mut().find(|(other, _)| *other == index) {
             Some((_, known)) => known.extend(values),
             None => all.push((index, values)),

@@ -12,10 +12,10 @@ use pavior_mesh::Grid;
 
 use crate::args::PlotArgs;
 use crate::commands::experiment;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::{files, input, store};
 
-pub(crate) fn run(args: &PlotArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let first = &args.inputs[0];
     if first.is_dir() {
         no_filter(args)?;
@@ -39,22 +39,22 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Fault> {
     }
 }
 
-fn unknown(path: &Path) -> Fault {
-    Fault::usage(format!(
+fn unknown(path: &Path) -> Failure {
+    Failure::usage(format!(
         "{} is none of what can be drawn: a directory of `experiment`, CSV results, a jobs.csv, or \
          placements in JSON lines",
         path.display()
     ))
 }
 
-fn wrong(path: &Path, reason: impl std::fmt::Display) -> Fault {
-    Fault::usage(format!("{}: {reason}", path.display()))
+fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{}: {reason}", path.display()))
 }
 
 /// Every figure that an experiment declares, from its tables.
-fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Fault> {
+fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let Some(run) = store::read_run(directory)? else {
-        return Err(Fault::usage(format!("{} holds no experiment", directory.display())));
+        return Err(Failure::usage(format!("{} holds no experiment", directory.display())));
     };
     let (_, specification) = experiment::described(directory, &run.name)?;
     let path = directory.join("results.csv");
@@ -66,7 +66,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Fault> {
     std::fs::create_dir_all(out).map_err(|error| wrong(out, error))?;
     let figures = specification.figures(&results, &measured);
     if figures.is_empty() {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "{} declares no figure; draw one with --x and --y from its results.csv",
             directory.join(store::EXPERIMENT).display()
         )));
@@ -78,7 +78,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Fault> {
 }
 
 /// A chart of a table of results.
-fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
+fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let mut table = Table::from_csv(files::open(path)?).map_err(|error| wrong(path, error))?;
     let mut conditions = Vec::new();
@@ -99,7 +99,7 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
     let Some(x) = parameters::ALL.iter().find(|parameter| parameter.is_called(x)) else {
         let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
         let bad = pavior_kernel::unknown_name("parameter", x, &known);
-        return Err(Fault::option("--x", x, 0, &bad));
+        return Err(Failure::option("--x", x, 0, &bad));
     };
     let y = args.chart.y.as_deref().unwrap_or("turnaround");
     if !table.rows.iter().any(|row| row.metric == y) {
@@ -107,7 +107,7 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
         known.sort_unstable();
         known.dedup();
         let bad = pavior_kernel::unknown_name("metric", y, &known);
-        return Err(Fault::option("--y", y, 0, &bad));
+        return Err(Failure::option("--y", y, 0, &bad));
     }
     let (x_log, y_log) = logarithmic(args)?;
     let usual = || {
@@ -153,7 +153,7 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
 }
 
 /// The distribution of a column of one or more `jobs.csv`.
-fn of_jobs(args: &PlotArgs) -> Result<(), Fault> {
+fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     let column = args.chart.cdf.as_deref().unwrap_or("turnaround_time");
     let mut samples = Vec::new();
     for path in &args.inputs {
@@ -163,7 +163,7 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Fault> {
         let Some(index) = find(column) else {
             let known: Vec<&str> = header.iter().collect();
             let bad = pavior_kernel::unknown_name("column", column, &known);
-            return Err(Fault::option("--cdf", column, 0, &bad));
+            return Err(Failure::option("--cdf", column, 0, &bad));
         };
         let success = find("success");
         let mut sample = Vec::new();
@@ -187,11 +187,11 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Fault> {
 }
 
 /// A schedule, a machine or a film.
-fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
+fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Fault::usage("placements do not say their machine: add --machine"));
+        return Err(Failure::usage("placements do not say their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let placed: Vec<Placed> = report::read_placements(BufReader::new(files::open(path)?), &grid)
@@ -199,7 +199,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let title = args.title.as_ref().unwrap_or(&name);
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
-        return Err(Fault::usage("--seconds: above 0, at most 3600"));
+        return Err(Failure::usage("--seconds: above 0, at most 3600"));
     }
     let svg = if let Some(at) = options.at {
         report::instant(title, &grid, &placed, at)
@@ -212,38 +212,40 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Fault> {
 }
 
 /// Says so where `--filter` would do nothing.
-fn no_filter(args: &PlotArgs) -> Result<(), Fault> {
+fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
     match args.chart.filter {
         None => Ok(()),
         Some(_) => {
-            Err(Fault::usage("--filter chooses points of a table of results: draw a results.csv"))
+            Err(Failure::usage("--filter chooses points of a table of results: draw a results.csv"))
         }
     }
 }
 
-fn one_input(args: &PlotArgs) -> Result<(), Fault> {
+fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     match args.inputs.len() {
         1 => Ok(()),
-        _ => Err(Fault::usage("only directories and jobs.csv files can be drawn several at once")),
+        _ => {
+            Err(Failure::usage("only directories and jobs.csv files can be drawn several at once"))
+        }
     }
 }
 
-fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Fault> {
+fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
-        return Err(Fault::usage(format!("--log {other}: x, y or x,y")));
+        return Err(Failure::usage(format!("--log {other}: x, y or x,y")));
     }
     let has = |axis: &str| args.chart.log.iter().any(|one| one == axis);
     Ok((has("x"), has("y")))
 }
 
 /// SVG, or Vega-Lite where the file's name asks for JSON.
-fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Fault> {
+fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|e| e == "json"));
     let text = if json { format!("{:#}\n", report::vega(chart)) } else { report::svg(chart) };
     write_text(args, &text)
 }
 
-fn write_text(args: &PlotArgs, text: &str) -> Result<(), Fault> {
+fn write_text(args: &PlotArgs, text: &str) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         return files::write_whole(out, |file| file.write_all(text.as_bytes()));
     }

@@ -6,13 +6,13 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::Unit;
+use pavior_workload::TimeUnit;
 use serde_json::json;
 
 use super::number;
 
 /// A time in units: an integer where it is one, as logs have them.
-fn time(unit: Unit, at: Time) -> String {
+fn time(unit: TimeUnit, at: Time) -> String {
     unit.units(at).to_string()
 }
 
@@ -25,7 +25,7 @@ fn stretch(turnaround: Time, run: Time) -> f64 {
 /// `jobs.csv`: completed jobs, and rejected ones with success 0. Node ids are row-major.
 pub(super) fn jobs_csv(
     grid: &Grid,
-    unit: Unit,
+    unit: TimeUnit,
     records: &[JobRecord],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -87,13 +87,13 @@ fn intervals(grid: &Grid, placement: &Placement) -> String {
 
 /// The mean and the maximum of something over finished jobs.
 #[derive(Default)]
-struct Tally {
+struct MeanAndMax {
     finished: u64,
     sum: f64,
     max: f64,
 }
 
-impl Tally {
+impl MeanAndMax {
     fn add(&mut self, value: f64) {
         self.finished += 1;
         self.sum += value;
@@ -111,13 +111,13 @@ impl Tally {
 /// end are no jobs of `jobs.csv`, and none here.
 pub(super) fn schedule(
     grid: &Grid,
-    unit: Unit,
+    unit: TimeUnit,
     records: &[JobRecord],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut waiting = Tally::default();
-    let mut turnaround = Tally::default();
-    let mut slowdown = Tally::default();
+    let mut waiting = MeanAndMax::default();
+    let mut turnaround = MeanAndMax::default();
+    let mut slowdown = MeanAndMax::default();
     let (mut makespan, mut rejected) = (Time::ZERO, 0_u64);
     for JobRecord { job, fate } in records {
         match fate {

@@ -11,12 +11,12 @@ use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_network::write_heatmap;
 use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::Unit;
+use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
 
 use crate::args::{MessageArgs, ResultArgs};
 use crate::commands::allocate;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::files;
 
 /// Whether any file is asked for.
@@ -43,7 +43,7 @@ impl Files {
         args: &ResultArgs,
         messages: &MessageArgs,
         comparison: &Comparison<'_>,
-    ) -> Result<Files, Fault> {
+    ) -> Result<Files, Failure> {
         let files = Files {
             jobs_csv: args.jobs_csv.clone(),
             schedule: args.schedule.clone(),
@@ -70,7 +70,7 @@ impl Files {
             if let Some((other, _)) =
                 options[..index].iter().find(|(_, other)| other.as_ref() == Some(path))
             {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{other} and {option} name the same file, {}",
                     path.display()
                 )));
@@ -78,7 +78,7 @@ impl Files {
             let name = path.to_string_lossy();
             for (mark, count) in lists {
                 if count > 1 && !name.contains(mark) {
-                    return Err(Fault::usage(format!(
+                    return Err(Failure::usage(format!(
                         "{option} {name}: with {count} of them, the name must contain {mark}"
                     )));
                 }
@@ -86,7 +86,7 @@ impl Files {
             let plain =
                 lists.iter().fold(name.to_string(), |name, (mark, _)| name.replace(mark, ""));
             if plain.contains(['{', '}']) {
-                return Err(Fault::usage(format!(
+                return Err(Failure::usage(format!(
                     "{option} {name}: braces mark {{strategy}}, {{scheduler}} or {{load}}"
                 )));
             }
@@ -97,7 +97,7 @@ impl Files {
         Ok(files)
     }
 
-    pub(crate) fn write(&self, comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Fault> {
+    pub(crate) fn write(&self, comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Failure> {
         let (grid, unit) = (&comparison.grid, comparison.source.unit());
         for row in rows {
             let Some(records) = &row.record else { continue };
@@ -123,7 +123,7 @@ impl Files {
         Ok(())
     }
 
-    fn write_channels(&self, row: &Row) -> Result<(), Fault> {
+    fn write_channels(&self, row: &Row) -> Result<(), Failure> {
         let Some((load, cycles)) = &row.channels else { return Ok(()) };
         let text = |write: &dyn Fn(&mut String) -> std::fmt::Result| {
             let mut text = String::new();
@@ -160,7 +160,7 @@ fn named(path: &Path, combination: &Combination) -> PathBuf {
 /// JSON lines of the jobs that started, in the order of their starts.
 fn placements(
     grid: &Grid,
-    unit: Unit,
+    unit: TimeUnit,
     records: &[JobRecord],
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -6,14 +6,14 @@ use pavior_experiments::Combination;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Fate, JobRecord};
-use pavior_workload::Unit;
+use pavior_workload::TimeUnit;
 use pavior_workload::traces::{Header, Record, Tags, swf};
 
 /// A log of completed jobs (status 1) and of rejected ones (status 5), in the order of submission.
 /// A unit of time that is not a second is written as one.
 pub(super) fn log(
     grid: &Grid,
-    unit: Unit,
+    unit: TimeUnit,
     by: &Combination,
     records: &[JobRecord],
     out: &mut dyn Write,
@@ -26,15 +26,15 @@ pub(super) fn log(
     header.push("Conversion", &format!("pavior {version}, {}, {}", by.strategy, by.scheduler));
     header.push("MaxJobs", &outcomes.len().to_string());
     header.push("MaxProcs", &grid.nodes().to_string());
-    if unit != Unit::SECOND {
+    if unit != TimeUnit::SECOND {
         header.push("Note", &format!("a second stands for a {}", unit.name));
     }
     swf::write_schedule(out, &header, &outcomes)
 }
 
 /// None for a job that had not departed at the end.
-fn outcome(unit: Unit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Outcome> {
-    let seconds = |time: Time| Unit::SECOND.time(unit.units(time));
+fn outcome(unit: TimeUnit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Outcome> {
+    let seconds = |time: Time| TimeUnit::SECOND.time(unit.units(time));
     let (status, run, held) = match fate {
         Fate::Rejected(_) => (5, Time::ZERO, None),
         Fate::Started { start, end: Some(end), placement } => {

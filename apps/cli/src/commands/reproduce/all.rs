@@ -6,19 +6,19 @@ use pavior_experiments::papers;
 
 use super::{one, print, provenance};
 use crate::args::ReproduceArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::store::{Directory, read_run};
 
-pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
+pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let here = out.display();
     let directory = Directory::open(out)?;
     if read_run(out)?.is_some() {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "{here} holds an experiment; choose another --out for all papers"
         )));
     }
     if !args.sweep.resume && !directory.is_empty()? {
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
              another directory"
         )));
@@ -29,7 +29,8 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
         verdicts.push(one(paper, &out.join(paper.name), args)?);
     }
     let from = provenance("all", args);
-    let files = papers::files(&verdicts, &from).map_err(|error| Fault::Other(error.to_string()))?;
+    let files =
+        papers::files(&verdicts, &from).map_err(|error| Failure::Other(error.to_string()))?;
     for file in files.iter().chain([&papers::index(&verdicts, args.quick, &from)]) {
         directory.write(&file.name, &file.bytes)?;
     }

@@ -7,13 +7,13 @@ use pavior_experiments::papers::{self, Alternatives, Closeness};
 
 use super::{Task, print, provenance};
 use crate::args::ReproduceArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 
-pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
+pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let found = papers::ALTERNATIVES.iter().find(|one| one.paper == args.paper);
     let Some(alternatives) = found else {
         let names: Vec<&str> = papers::ALTERNATIVES.iter().map(|one| one.paper).collect();
-        return Err(Fault::usage(format!(
+        return Err(Failure::usage(format!(
             "no other readings are declared for `{}`; they are for: {}",
             args.paper,
             names.join(", ")
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Fault> {
         let mut files =
             specification.publish(samples, &from, alternatives.lead(args.quick), sections)?;
         let own = tables(alternatives, &ranking);
-        files.extend(own.map_err(|error| Fault::Other(error.to_string()))?);
+        files.extend(own.map_err(|error| Failure::Other(error.to_string()))?);
         Ok(files)
     })?;
     print::alternatives(args.sweep.format, alternatives, &ranking)

@@ -13,10 +13,10 @@ use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification}
 
 use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment::{self, Folder};
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::store::{Directory, Run};
 
-pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let kind = if args.alternatives { "-alternatives" } else { "" };
     let usual = || PathBuf::from(format!("reproduction-{}{kind}", args.paper));
     let out = args.out.clone().unwrap_or_else(usual);
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Fault> {
 }
 
 /// Runs the experiment of a paper, and judges its statements.
-fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Fault> {
+fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
     let task = Task {
         text: (paper.experiment)(args.quick),
         specification: paper.specification(args.quick),
@@ -47,7 +47,8 @@ fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Faul
         let all =
             [Verdicts { name: paper.name, title: paper.title, source: paper.source, statements }];
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
-        files.extend(papers::files(&all, &from).map_err(|error| Fault::Other(error.to_string()))?);
+        files
+            .extend(papers::files(&all, &from).map_err(|error| Failure::Other(error.to_string()))?);
         let [own] = all;
         verdicts = Some(own);
         Ok(files)
@@ -78,15 +79,15 @@ impl Task<'_> {
     fn run(
         &self,
         args: &ReproduceArgs,
-        publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Fault>,
-    ) -> Result<(), Fault> {
+        publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
+    ) -> Result<(), Failure> {
         let Task { text, specification, name, out } = self;
         let logs = Folder { folder: PathBuf::new(), open: Mutex::new(HashMap::new()) };
         let run = Run {
             name: specification.name.clone(),
             fingerprint: specification
                 .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
-                .map_err(Fault::usage)?,
+                .map_err(Failure::usage)?,
             paper: Some((name.clone(), args.quick)),
             shard: "1/1".to_string(),
         };

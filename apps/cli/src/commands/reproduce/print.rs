@@ -5,7 +5,7 @@ use std::path::Path;
 use pavior_experiments::papers::{self, Alternatives, Closeness, Statement, Verdicts};
 use serde_json::{Value, json};
 
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
 /// The statements: every row of one paper, or how many rows of each statement hold.
@@ -13,7 +13,7 @@ pub(super) fn verdicts(
     format: Option<Format>,
     papers: &[Verdicts],
     out: &Path,
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
     match Format::or_default(format) {
@@ -48,13 +48,15 @@ fn object(one: &Statement) -> Value {
 }
 
 /// A table as the file has it.
-fn csv(write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>) -> Result<(), Fault> {
+fn csv(
+    write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
+) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    write(&mut bytes).map_err(|error| Fault::Other(error.to_string()))?;
+    write(&mut bytes).map_err(|error| Failure::Other(error.to_string()))?;
     output::plain(&String::from_utf8_lossy(&bytes))
 }
 
-fn rows(all: &[Statement]) -> Result<(), Fault> {
+fn rows(all: &[Statement]) -> Result<(), Failure> {
     let mut table = Table::new(&["id", "verdict", "ours", "paper", "ratio"], 4);
     for one in all {
         let ratio = one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
@@ -65,7 +67,7 @@ fn rows(all: &[Statement]) -> Result<(), Fault> {
     output::plain("\n")
 }
 
-fn tally(all: &[Statement]) -> Result<(), Fault> {
+fn tally(all: &[Statement]) -> Result<(), Failure> {
     let mut table = Table::new(&["statement", "rows", "what the paper says"], 3);
     for one in papers::tally(all) {
         let verdict = one.verdict();
@@ -80,7 +82,7 @@ pub(super) fn alternatives(
     format: Option<Format>,
     alternatives: &Alternatives,
     ranking: &[Closeness],
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     match Format::or_default(format) {
         Format::Json => {
             let statements = alternatives.statements(ranking);

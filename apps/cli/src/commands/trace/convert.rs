@@ -4,10 +4,10 @@ use pavior_workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
 use crate::args::ConvertArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::{input, logs};
 
-pub(super) fn run(args: &ConvertArgs) -> Result<(), Fault> {
+pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let mut trace = logs::read(&args.from, &args.read)?;
     if let Some(machine) = &args.machine {
         let grid = input::machine(machine)?;

@@ -9,35 +9,35 @@ use pavior_workload::{Generator, Kind, Selection, SideDistribution, SyntheticJob
 use super::Log;
 use crate::args::GenerateArgs;
 use crate::commands::simulate;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::input;
 
-pub(super) fn run(args: &GenerateArgs) -> Result<(), Fault> {
+pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     if args.jobs == 0 {
-        return Err(Fault::usage("--jobs 0: a log has at least one job"));
+        return Err(Failure::usage("--jobs 0: a log has at least one job"));
     }
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides = SideDistribution::all().iter().any(|spec| spec.name == bare_name(&args.model));
     let (nodes, records) = if is_sides {
         let grid = grid.ok_or_else(|| {
-            Fault::usage(format!("{}: request sides are drawn for a --machine", args.model))
+            Failure::usage(format!("{}: request sides are drawn for a --machine", args.model))
         })?;
         let workload = simulate::workload(&args.model, &args.stream)?;
         let jobs = SyntheticJobs::new(&workload, &grid, args.seed, 0)
-            .map_err(|error| Fault::usage(error.to_string()))?;
+            .map_err(|error| Failure::usage(error.to_string()))?;
         let records: Option<Vec<Record>> =
             jobs.take(args.jobs).map(|job| Record::of_job(&job)).collect();
         let records = records.ok_or_else(|| {
-            Fault::usage("a job that sends messages has no run time to write; choose --service")
+            Failure::usage("a job that sends messages has no run time to write; choose --service")
         })?;
         (grid.nodes(), records)
     } else {
         let model = model(&args.model)?;
         let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
-            Fault::usage(format!("{}: the model needs --nodes or --machine", args.model))
+            Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
         })?;
         if nodes == 0 {
-            return Err(Fault::usage("--nodes 0: a machine has at least one node"));
+            return Err(Failure::usage("--nodes 0: a machine has at least one node"));
         }
         let jobs = (model.spec.does.generate)(&model.options, nodes, args.seed, 0);
         (nodes, jobs.take(args.jobs).collect())
@@ -65,7 +65,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Fault> {
 }
 
 /// A model of whole workloads; an unknown name is compared with the sides' names, too.
-fn model(typed: &str) -> Result<Selection<Generator>, Fault> {
+fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::all()
         .iter()
         .map(|spec| spec.name)
@@ -74,7 +74,7 @@ fn model(typed: &str) -> Result<Selection<Generator>, Fault> {
     let name = bare_name(typed);
     if !known.contains(&name) {
         let bad = unknown_name("workload model or distribution of sides", name, &known);
-        return Err(Fault::option("trace generate", typed, 0, &bad));
+        return Err(Failure::option("trace generate", typed, 0, &bad));
     }
     input::name("trace generate", typed)
 }

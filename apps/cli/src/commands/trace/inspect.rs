@@ -2,33 +2,33 @@
 
 use std::fmt::Write;
 
-use pavior_workload::inspect::{Bin, Clock, Lines, Spread, Summary};
+use pavior_workload::inspect::{Bin, Clock, Lines, LogSummary, Spread};
 
 use crate::args::InspectArgs;
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::{input, logs};
 
-pub(super) fn run(args: &InspectArgs) -> Result<(), Fault> {
+pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let machine = args.machine.as_deref().map(input::machine).transpose()?;
     let trace = logs::read(&args.file, &args.read)?;
-    let summary = Summary::of(&trace, machine.map(|grid| u64::from(grid.nodes())));
+    let summary = LogSummary::of(&trace, machine.map(|grid| u64::from(grid.nodes())));
     match Format::or_default(args.format) {
         Format::Json => {
             let value = serde_json::to_value(&summary)
-                .map_err(|error| Fault::Other(format!("cannot write JSON: {error}")))?;
+                .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;
             output::json(&value)
         }
         Format::Csv => csv(&summary),
         Format::Table => {
-            let text = table(&summary).map_err(|error| Fault::Other(error.to_string()))?;
+            let text = table(&summary).map_err(|error| Failure::Other(error.to_string()))?;
             output::plain(&text)
         }
     }
 }
 
 /// The numbers, a line each.
-fn csv(summary: &Summary) -> Result<(), Fault> {
+fn csv(summary: &LogSummary) -> Result<(), Failure> {
     let mut rows: Vec<Vec<String>> =
         facts(summary).into_iter().map(|(key, value)| vec![key.to_string(), value]).collect();
     for (name, spread) in [("sizes", &summary.sizes), ("runs", &summary.runs)] {
@@ -40,7 +40,7 @@ fn csv(summary: &Summary) -> Result<(), Fault> {
 }
 
 /// The single numbers of a summary.
-fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
+fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let mut facts = vec![
         ("lines", summary.lines.to_string()),
@@ -99,7 +99,7 @@ fn quantiles(spread: &Spread) -> [(&'static str, f64); 8] {
     ]
 }
 
-fn table(summary: &Summary) -> Result<String, std::fmt::Error> {
+fn table(summary: &LogSummary) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     for (key, value) in facts(summary) {
         writeln!(text, "{key:<22} {value}")?;

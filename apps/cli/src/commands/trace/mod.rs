@@ -12,10 +12,10 @@ use flate2::write::GzEncoder;
 use pavior_workload::traces::{Format, Header, Record, batsim, sim, swf};
 
 use crate::args::{TraceArgs, TraceCommand};
-use crate::fault::Fault;
+use crate::failure::Failure;
 use crate::files;
 
-pub(crate) fn run(args: &TraceArgs) -> Result<(), Fault> {
+pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     match &args.command {
         TraceCommand::Inspect(args) => inspect::run(args),
         TraceCommand::Convert(args) => convert::run(args),
@@ -34,9 +34,9 @@ struct Log {
 
 impl Log {
     /// Writes it in the format that the name says, compressed if it ends in `.gz`.
-    fn write(&self, path: &Path) -> Result<(), Fault> {
+    fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy()).ok_or_else(|| {
-            Fault::usage(format!(
+            Failure::usage(format!(
                 "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one \
                  of these and .gz",
                 path.display()

@@ -26,7 +26,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
-use crate::claim::{Claim, Grants, Over, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Over, Recognition};
 use crate::spec::{ANY_GRID, Spec};
 use crate::{Placement, Strategy, Work};
 
@@ -60,7 +60,7 @@ fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, _| {
             let shapes = nodes(request).map(|nodes| factor_shapes(nodes, grid));
-            shapes.unwrap_or_default().into_iter().map(Shape::cuboid).collect()
+            shapes.unwrap_or_default().into_iter().map(BoxGroup::cuboid).collect()
         },
         scan: Scan::default(),
         grants: Grants::Exact,

@@ -18,12 +18,12 @@
 //! papers that came later. Tori are ours; in 3D no paper says which side would take the doubling.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan, Sides};
+use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
 
@@ -71,7 +71,7 @@ fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = S
 fn claim(_: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
-            shapes(folds(options), *grid, request).map(Shape::cuboid).collect()
+            shapes(folds(options), *grid, request).map(BoxGroup::cuboid).collect()
         },
         scan: Scan::default(),
         grants: Grants::Exact,
@@ -98,7 +98,7 @@ impl Strategy for FlexFold {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         self.search.load(free);
         let shapes: FewShapes = shapes(self.folds, self.grid, request).collect();
-        let asked = request.shape.map_or(Asked::Once, Asked::Alone);
+        let asked = request.shape.map_or(RefusalKey::Once, RefusalKey::Alone);
         let found = self.search.first(free, asked, &shapes, Scan::default());
         found.map(Placement::Whole)
     }

@@ -22,13 +22,13 @@
 //! places as nodes, for one bounding box, and the paper is about meshes.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan};
+use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
 
@@ -63,7 +63,7 @@ fn claim(_: &Options) -> Claim {
             let Some(shape) = request.shape else { return Vec::new() };
             let (folds, mut ells) = (folds(options), Vec::new());
             ells_into(shape, grid, folds.turned, &mut ells);
-            let rectangles = folds.of(shape, *grid).map(Shape::cuboid);
+            let rectangles = folds.of(shape, *grid).map(BoxGroup::cuboid);
             rectangles.chain(ells.into_iter().map(Ell::shape)).collect()
         },
         scan: Scan::default(),
@@ -96,7 +96,7 @@ impl Strategy for LShaped {
         let shape = request.shape?;
         self.search.load(free);
         let folds: FewShapes = self.folds.of(shape, self.grid).collect();
-        let found = self.search.first(free, Asked::Alone(shape), &folds, Scan::default());
+        let found = self.search.first(free, RefusalKey::Alone(shape), &folds, Scan::default());
         if let Some(cuboid) = found {
             return Some(Placement::Whole(cuboid));
         }

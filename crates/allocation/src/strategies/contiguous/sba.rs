@@ -24,7 +24,7 @@ use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use super::super::shared::busy_list::BusyList;
-use super::super::shared::coverage::{Span, covered};
+use super::super::shared::coverage::{AxisRange, covered};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
 use crate::spec::{ANY_GRID, Spec};
@@ -64,7 +64,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 }
 
 /// A box of bases.
-type Area = [Span; 3];
+type Area = [AxisRange; 3];
 
 #[derive(Clone)]
 struct StackBased {
@@ -83,7 +83,8 @@ impl StackBased {
     /// The lowest base of the first area that no busy box covers.
     fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         self.list_coverages(shape);
-        let starts = |axis: usize| Span { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 };
+        let starts =
+            |axis: usize| AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 };
         self.stack.clear();
         self.stack.push((std::array::from_fn(starts), 0));
         while let Some((area, checked)) = self.stack.pop() {
@@ -134,7 +135,7 @@ fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, u
             piece[axis].low = cut.high + 1;
             above[axis] = Some(piece);
         }
-        middle[axis] = Span { low: span.low.max(cut.low), high: span.high.min(cut.high) };
+        middle[axis] = AxisRange { low: span.low.max(cut.low), high: span.high.min(cut.high) };
     }
     // Popped in the order left, below in y, below in z, above in z, above in y, right.
     let pieces = above.into_iter().chain(below.into_iter().rev()).flatten();

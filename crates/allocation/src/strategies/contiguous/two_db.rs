@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan};
 
-use crate::claim::{Claim, Grants, Question, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
 
@@ -56,7 +56,7 @@ fn claim(_: &Options) -> Claim {
     Claim {
         family: |request, grid, _| {
             let block = level(request).map(|k| 1 << k).filter(|side| *side <= grid.side(0));
-            block.map(|side| Shape::cuboid([side, side, 1])).into_iter().collect()
+            block.map(|side| BoxGroup::cuboid([side, side, 1])).into_iter().collect()
         },
         scan: Scan::default(),
         grants: Grants::RoundsUp,

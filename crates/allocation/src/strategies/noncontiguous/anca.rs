@@ -24,12 +24,12 @@
 //! compact box of exactly so many nodes. 3D and wraps are ours.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Asked, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::factor_shapes::most_compact;
 use super::super::shared::turning::{TURN_ON, Turn};
-use crate::claim::{Claim, Grants, Question, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
 use crate::spec::{ANY_GRID, Spec};
 use crate::{Placement, Strategy, Work};
 
@@ -48,7 +48,7 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
 
 fn claim(_: &Options) -> Claim {
     Claim {
-        family: |request, grid, _| whole(request, grid).map(Shape::cuboid).into_iter().collect(),
+        family: |request, grid, _| whole(request, grid).map(BoxGroup::cuboid).into_iter().collect(),
         scan: Scan::default(),
         grants: Grants::Exact,
         recognition: Recognition::Partial(Question::Count),
@@ -96,7 +96,8 @@ impl Anca {
         for &frame in &self.frames {
             self.work.boxes += 1;
             // The first frame is asked of the state as it is; the others of one that never was.
-            let asked = if self.parts.is_empty() { self.turn.name(frame) } else { Asked::Once };
+            let asked =
+                if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);
             self.search.load(&self.left);
             let placed = self.search.first(&self.left, asked, &shapes, Scan::default());

@@ -15,12 +15,12 @@
 //! Cost: a First Fit for each of the d(n) shapes, and O(N) for the fallback.
 //!
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
-//! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80, 2018.
-//! The shapes are in the order of All-Shapes First-Fit, compact ones first; the shape asked for comes
-//! before them if it has exactly n nodes. 3D and wraps (for the boxes) are ours.
+//! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
+//! 2018. The shapes are in the order of All-Shapes First-Fit, compact ones first; the shape asked
+//! for comes before them if it has exactly n nodes. 3D and wraps (for the boxes) are ours.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Asked, Grid, Occupancy, Request, Scan, Sides, order, volume};
+use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::curve::{Curve, Packing};
@@ -75,7 +75,7 @@ impl Strategy for MinimumInterference {
         self.boxes.clear();
         self.boxes.extend(asked.into_iter().chain(self.shapes.iter().copied()));
         self.search.load(free);
-        let name = asked.map_or(asked_by_count(nodes), Asked::Alone);
+        let name = asked.map_or(asked_by_count(nodes), RefusalKey::Alone);
         match self.search.first(free, name, &self.boxes, Scan::default()) {
             Some(cuboid) => Some(Placement::Whole(cuboid)),
             None => self.curve.find(free, nodes, Packing::MinSpan),

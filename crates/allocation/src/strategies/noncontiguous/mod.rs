@@ -3,7 +3,7 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Request, Scan};
 
-use crate::claim::{Claim, Grants, Recognition, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
 pub(super) mod anca;
 pub(super) mod gabl;
@@ -32,6 +32,6 @@ fn by_count(_: &Options) -> Claim {
 }
 
 /// No shapes: what is granted is judged by count.
-fn no_family(_: &Request, _: &Grid, _: &Options) -> Vec<Shape> {
+fn no_family(_: &Request, _: &Grid, _: &Options) -> Vec<BoxGroup> {
     Vec::new()
 }

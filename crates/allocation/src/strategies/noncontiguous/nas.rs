@@ -34,7 +34,7 @@
 //! Ls nor the nuclei are defined: unsupported.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Asked, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
@@ -162,7 +162,7 @@ impl NeighbourAllocation {
         let exact = asked.filter(is_exact);
         self.boxes.clear();
         self.boxes.extend(exact.into_iter().chain(self.shapes.iter().copied()));
-        let name = exact.map_or(asked_by_count(nodes), Asked::Alone);
+        let name = exact.map_or(asked_by_count(nodes), RefusalKey::Alone);
         let found = self.search.first(free, name, &self.boxes, Scan::default());
         if let Some(cuboid) = found {
             return Some(Placement::Whole(cuboid));

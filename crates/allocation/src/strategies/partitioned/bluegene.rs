@@ -39,7 +39,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Point, Request, Scan
 use super::super::shared::cables::Cables;
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
-use crate::claim::{Claim, Grants, Recognition, Scene, Shape};
+use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::spec::{Spec, Unsupported};
 use crate::{Placement, Strategy, Work};
 
@@ -137,10 +137,10 @@ fn claim(_: &Options) -> Claim {
     }
 }
 
-fn family(request: &Request, grid: &Grid, options: &Options) -> Vec<Shape> {
+fn family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     match (options.get("shapes"), request.shape) {
         ("all", Some(shape)) if volume(shape) <= u64::from(grid.nodes()) => {
-            factor_shapes(volume(shape) as u32, grid).into_iter().map(Shape::cuboid).collect()
+            factor_shapes(volume(shape) as u32, grid).into_iter().map(BoxGroup::cuboid).collect()
         }
         ("all", _) => Vec::new(),
         _ => box_family(request, grid, options),

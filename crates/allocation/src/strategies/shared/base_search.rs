@@ -1,7 +1,9 @@
 //! First Fit's searches: how the strategies that take the first free base find it.
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Asked, BaseSet, BoxSearch, Cuboid, Grid, Occupancy, Point, Scan, Sides, Ways};
+use pavior_mesh::{
+    BaseSet, BoxSearch, Cuboid, Grid, Occupancy, Point, RefusalKey, Scan, Sides, Ways,
+};
 
 use super::prefix_sums::PrefixSums;
 use crate::{Placement, Work};
@@ -28,9 +30,9 @@ pub(in crate::strategies) enum BaseSearch {
 }
 
 /// The name of a question that a count of nodes alone determines.
-pub(in crate::strategies) fn asked_by_count(nodes: u32) -> Asked {
+pub(in crate::strategies) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so that no shape has this name.
-    Asked::Alone([nodes as u16, (nodes >> 16) as u16, 0])
+    RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
@@ -96,7 +98,7 @@ impl BaseSearch {
     pub(in crate::strategies) fn first(
         &mut self,
         free: &Occupancy,
-        asked: Asked,
+        asked: RefusalKey,
         shapes: &[Sides],
         scan: Scan,
     ) -> Option<Cuboid> {

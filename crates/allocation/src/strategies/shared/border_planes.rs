@@ -6,14 +6,14 @@
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
 use super::busy_list::BusyList;
-use super::coverage::{Span, covered};
+use super::coverage::{AxisRange, covered};
 use crate::{Placement, Work};
 
 /// A rectangle of bases on a plane of constant x.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    y: Span,
-    z: Span,
+    y: AxisRange,
+    z: AxisRange,
 }
 
 /// A busy list, searched along the right border planes of its boxes.
@@ -55,7 +55,7 @@ impl BorderPlanes {
     /// order of grant.
     pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let [_, y, z] = std::array::from_fn(|axis| {
-            Some(Span { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 })
+            Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 })
         });
         let left_face = self.first_base(0, [y, None], [z, None], shape);
         if left_face.is_some() {
@@ -73,7 +73,7 @@ impl BorderPlanes {
     /// face's, then each busy box's that is a base of the shape, all to the end.
     fn most_pieces(&mut self, shape: Sides) -> usize {
         let spans = [1, 2].map(|axis| {
-            [Some(Span { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
+            [Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
         });
         let mut most = self.clear_plane(0, spans[0], spans[1], shape);
         for index in 0..self.busy.boxes().len() {
@@ -101,8 +101,8 @@ impl BorderPlanes {
     fn first_base(
         &mut self,
         x: u16,
-        y: [Option<Span>; 2],
-        z: [Option<Span>; 2],
+        y: [Option<AxisRange>; 2],
+        z: [Option<AxisRange>; 2],
         shape: Sides,
     ) -> Option<Cuboid> {
         self.clear_plane(x, y, z, shape);
@@ -114,8 +114,8 @@ impl BorderPlanes {
     fn clear_plane(
         &mut self,
         x: u16,
-        y: [Option<Span>; 2],
-        z: [Option<Span>; 2],
+        y: [Option<AxisRange>; 2],
+        z: [Option<AxisRange>; 2],
         shape: Sides,
     ) -> usize {
         self.plane.clear();
@@ -173,22 +173,22 @@ fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {
         let (y, z) = (piece.y, piece.z);
-        let middle = Span { low: z.low.max(region.z.low), high: z.high.min(region.z.high) };
+        let middle = AxisRange { low: z.low.max(region.z.low), high: z.high.min(region.z.high) };
         if middle.low > middle.high || y.high < region.y.low || region.y.high < y.low {
             rest.push(piece);
             continue;
         }
         if z.low < middle.low {
-            rest.push(Piece { y, z: Span { low: z.low, high: middle.low - 1 } });
+            rest.push(Piece { y, z: AxisRange { low: z.low, high: middle.low - 1 } });
         }
         if y.low < region.y.low {
-            rest.push(Piece { y: Span { low: y.low, high: region.y.low - 1 }, z: middle });
+            rest.push(Piece { y: AxisRange { low: y.low, high: region.y.low - 1 }, z: middle });
         }
         if region.y.high < y.high {
-            rest.push(Piece { y: Span { low: region.y.high + 1, high: y.high }, z: middle });
+            rest.push(Piece { y: AxisRange { low: region.y.high + 1, high: y.high }, z: middle });
         }
         if middle.high < z.high {
-            rest.push(Piece { y, z: Span { low: middle.high + 1, high: z.high } });
+            rest.push(Piece { y, z: AxisRange { low: middle.high + 1, high: z.high } });
         }
     }
 }

@@ -9,12 +9,12 @@ use pavior_mesh::{Cuboid, Grid};
 
 /// A closed interval of bases on one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) struct Span {
+pub(in crate::strategies) struct AxisRange {
     pub(in crate::strategies) low: u16,
     pub(in crate::strategies) high: u16,
 }
 
-impl Span {
+impl AxisRange {
     pub(in crate::strategies) fn contains(self, at: u16) -> bool {
         self.low <= at && at <= self.high
     }
@@ -27,22 +27,22 @@ pub(in crate::strategies) fn covered(
     axis: usize,
     busy: &Cuboid,
     side: u16,
-) -> [Option<Span>; 2] {
+) -> [Option<AxisRange>; 2] {
     let (n, start, len) = (grid.side(axis), busy.base[axis], busy.sides[axis]);
     let starts = grid.starts(axis, side);
     if !grid.wraps(axis) || side == n {
         if grid.wraps(axis) {
-            return [Some(Span { low: 0, high: 0 }), None];
+            return [Some(AxisRange { low: 0, high: 0 }), None];
         }
         let (low, high) = ((start + 1).saturating_sub(side), (start + len - 1).min(starts - 1));
-        return [(low <= high).then_some(Span { low, high }), None];
+        return [(low <= high).then_some(AxisRange { low, high }), None];
     }
     let (n, reach) = (u32::from(n), u32::from(len) + u32::from(side) - 1);
     if reach >= n {
-        return [Some(Span { low: 0, high: (n - 1) as u16 }), None];
+        return [Some(AxisRange { low: 0, high: (n - 1) as u16 }), None];
     }
     let low = (u32::from(start) + n + 1 - u32::from(side)) % n;
     let high = low + reach - 1;
-    let span = |low: u32, high: u32| Some(Span { low: low as u16, high: high as u16 });
+    let span = |low: u32, high: u32| Some(AxisRange { low: low as u16, high: high as u16 });
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }

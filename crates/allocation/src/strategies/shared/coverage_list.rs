@@ -2,11 +2,11 @@
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
-use super::coverage::{Span, covered};
+use super::coverage::{AxisRange, covered};
 use crate::Work;
 
 /// A box of bases, one span an axis, none of which wraps.
-pub(in crate::strategies) type Piece = [Span; 3];
+pub(in crate::strategies) type Piece = [AxisRange; 3];
 
 /// The coverages of a busy list for a shape: scratch memory that is filled once an orientation.
 #[derive(Clone, Debug, Default)]

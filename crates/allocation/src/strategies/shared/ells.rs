@@ -20,7 +20,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
-use crate::claim::Shape;
+use crate::claim::BoxGroup;
 
 /// An L: its taller part first, both relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ impl Ell {
         })
     }
 
-    pub(in crate::strategies) fn shape(self) -> Shape {
-        Shape { parts: self.parts.to_vec() }
+    pub(in crate::strategies) fn shape(self) -> BoxGroup {
+        BoxGroup { parts: self.parts.to_vec() }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
-use super::coverage::{Span, covered};
+use super::coverage::{AxisRange, covered};
 use crate::spec::Unsupported;
 use crate::{Placement, Work};
 
@@ -80,7 +80,7 @@ impl RightBorders {
     /// The first free box of a shape that fits the grid: on the left border, then on the right
     /// border line of each busy box, the highest first.
     pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        let whole = Span { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
+        let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
             (0..self.busy.len()).find_map(|index| {
                 let held = self.busy[index];
@@ -104,9 +104,9 @@ impl RightBorders {
 
     /// The lowest base of the highest clear segment of a line. What lies above a region lies above
     /// all later ones too and is clear, so that one segment is enough.
-    fn first_base(&mut self, x: u16, line: Span, shape: Sides) -> Option<Cuboid> {
+    fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
-        let Span { mut low, mut high } = line;
+        let AxisRange { mut low, mut high } = line;
         for held in &self.busy {
             self.work.boxes += 1;
             let Some(region) = covered(&self.grid, 1, held, shape[1])[0] else { continue };

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Asked, Grid, Request, Sides, orientations};
+use pavior_mesh::{Grid, RefusalKey, Request, Sides, orientations};
 
-use crate::claim::{Over, Shape};
+use crate::claim::{BoxGroup, Over};
 
 /// Whether a strategy tries the other orientations of a request when the given one has no base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +86,11 @@ impl Turn {
 
     /// The name under which a shape's refusal is remembered: one for all orientations.
     #[inline]
-    pub(in crate::strategies) fn name(self, mut shape: Sides) -> Asked {
+    pub(in crate::strategies) fn name(self, mut shape: Sides) -> RefusalKey {
         if self == Turn::All {
             shape.sort_unstable();
         }
-        Asked::Ordered(shape)
+        RefusalKey::Ordered(shape)
     }
 
     /// The orientations of a request to try, in order, those that can fit the grid only.
@@ -119,6 +119,6 @@ pub(in crate::strategies) fn box_family(
     request: &Request,
     grid: &Grid,
     options: &Options,
-) -> Vec<Shape> {
-    Turn::of(options).shapes(*grid, request).map(Shape::cuboid).collect()
+) -> Vec<BoxGroup> {
+    Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

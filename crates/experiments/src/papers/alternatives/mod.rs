@@ -8,7 +8,7 @@
 mod report;
 
 use super::{Estimate, Evidence};
-use crate::parameters::{self, Kind};
+use crate::parameters::{self, ValueType};
 use crate::{Samples, Specification};
 
 /// The readings of a paper.
@@ -80,7 +80,7 @@ impl Alternatives {
                 text += "\n[[sweep]]\n";
                 for (key, value) in reading.settings(self.usual, goal) {
                     let quote = match parameters::ALL[parameters::index(key)].kind {
-                        Kind::Text => "\"",
+                        ValueType::Text => "\"",
                         _ => "",
                     };
                     if !value.is_empty() {

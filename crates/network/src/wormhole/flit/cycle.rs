@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::Flit;
 use super::packet::NONE;
-use crate::channel::Lanes;
+use crate::channel::VirtualChannels;
 use crate::engine::Release;
 use crate::message::Entered;
 
@@ -19,7 +19,11 @@ impl Flit {
             let (at, place) = self.requests.pop_front().expect("just looked at");
             self.request(place, at);
         }
-        if self.settings.lanes == Lanes::Shared { self.share() } else { self.settle() }
+        if self.settings.virtual_channels == VirtualChannels::Shared {
+            self.share();
+        } else {
+            self.settle();
+        }
     }
 
     fn request(&mut self, place: u32, at: u64) {
@@ -48,16 +52,16 @@ impl Flit {
         self.active = work;
     }
 
-    /// Lanes that share a link: who can cross is judged at the start of the cycle, and a link
-    /// carries one flit, of the first such lane behind the one that it served last.
+    /// VirtualChannels that share a link: who can cross is judged at the start of the cycle, and a
+    /// link carries one flit, of the first such virtual channel behind the one that it served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
             if let Some(place) = self.eligible(channel) {
-                let (link, lane) = self.links[channel as usize];
-                // The lane behind the one last served comes first.
+                let (link, virtual_channel) = self.links[channel as usize];
+                // The virtual channel behind the one last served comes first.
                 let served = self.served[link as usize];
-                able.push((link, (lane + 1 - served) % 2, channel, place));
+                able.push((link, (virtual_channel + 1 - served) % 2, channel, place));
             }
         }
         able.sort_unstable();
@@ -144,8 +148,8 @@ impl Flit {
                 self.entered.push(Entered { id: message.id, tag: message.tag });
             }
         }
-        let (link, lane) = self.links[channel as usize];
-        self.served[link as usize] = lane;
+        let (link, virtual_channel) = self.links[channel as usize];
+        self.served[link as usize] = virtual_channel;
         self.crossings += 1;
         self.list(channel);
         if index > 0 {

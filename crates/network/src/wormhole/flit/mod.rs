@@ -9,12 +9,12 @@
 //! when it has arrived, the channel is clear, and the buffer behind has a place (one vacated in a
 //! cycle can be refilled in it); a header crosses when the channel is granted to it. Beyond what
 //! the [`Worm`](crate::Worm) engine models it has channels that are released when the tail has
-//! passed ([`Release::Passed`](crate::Release)) and lanes that share the bandwidth of a link
-//! ([`Lanes::Shared`](crate::Lanes)).
+//! passed ([`Release::Passed`](crate::Release)) and virtual channels that share the bandwidth of a
+//! link ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
-//! Under shared lanes everything is judged by the state at the start of the cycle: a place or a
-//! channel vacated in a cycle is free from the next one on. Only then does the choice between two
-//! lanes not depend on the order in which links are looked at.
+//! Under shared virtual channels everything is judged by the state at the start of the cycle: a
+//! place or a channel vacated in a cycle is free from the next one on. Only then does the choice
+//! between two virtual channels not depend on the order in which links are looked at.
 //!
 //! Only channels at which something can have changed are looked at: a crossing lists the same
 //! channel and the next one for the next cycle, and tries the one before again at once. A blocked
@@ -28,10 +28,10 @@ use std::collections::{BTreeMap, VecDeque};
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 
-use crate::channel::{ChannelId, Channels, Kind};
+use crate::channel::{ChannelId, ChannelKind, Channels};
 use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, Settings};
-use crate::message::{Delivery, Entered, Message, News};
+use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
@@ -44,9 +44,9 @@ pub struct Flit {
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// Per channel, the number of its link's lane 0, and its lane.
+    /// Per channel, the number of its link's virtual channel 0, and its virtual channel.
     links: Vec<(u32, u32)>,
-    /// Per link (at its lane 0), the lane last served.
+    /// Per link (at its virtual channel 0), the virtual channel last served.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
@@ -57,7 +57,7 @@ pub struct Flit {
     /// Channels to try in the open cycle, and in the one behind it.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// Under shared lanes: link, turn, channel and message of what can cross.
+    /// Under shared virtual channels: link, turn, channel and message of what can cross.
     able: Vec<(u32, u32, u32, u32)>,
     /// Messages whose tail crossed their ejection channel in the cycle before.
     arrived: Vec<u32>,
@@ -69,18 +69,20 @@ impl Flit {
     /// An empty network.
     ///
     /// # Errors
-    /// If buffers have no place, or one place under shared lanes.
+    /// If buffers have no place, or one place under shared virtual channels.
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
-        let channels = Channels::new(grid, settings.lanes);
+        let channels = Channels::new(grid, settings.virtual_channels);
         let count = channels.count();
         let link = |number: u32| match channels.describe(ChannelId(number)).map(|c| c.kind) {
-            Some(Kind::Link { lane, .. }) => (number - u32::from(lane), u32::from(lane)),
+            Some(ChannelKind::Link { virtual_channel, .. }) => {
+                (number - u32::from(virtual_channel), u32::from(virtual_channel))
+            }
             _ => (number, 0),
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Lane 0 comes first, as if lane 1 had been served.
+            // Lane 0 comes first, as if virtual channel 1 had been served.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,
@@ -128,7 +130,7 @@ impl Flit {
         self.fresh.push(place);
     }
 
-    fn open(&mut self, news: &mut News) {
+    fn open(&mut self, events: &mut NetworkEvents) {
         while let Some(entry) = self.later.first_entry() {
             if entry.key().0.0 > self.now {
                 break;
@@ -140,11 +142,11 @@ impl Flit {
             let packet = &self.packets[place as usize];
             let Message { id, from, to, flits, created, tag, .. } = packet.message;
             let (hops, delivered) = (packet.last() as u32 - 1, Time(self.now));
-            news.deliveries.push(Delivery { id, from, to, flits, hops, created, delivered, tag });
+            events.deliveries.push(Delivery { id, from, to, flits, hops, created, delivered, tag });
             self.unused.push(place);
         }
-        news.entered.append(&mut self.entered);
-        news.sort();
+        events.entered.append(&mut self.entered);
+        events.sort();
     }
 
     fn deadlock(&self) -> Deadlock {
@@ -190,8 +192,8 @@ impl Engine for Flit {
         }
     }
 
-    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
-        news.clear();
+    fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock> {
+        events.clear();
         while self.now < until.0 {
             if self.undelivered() == 0 {
                 self.active.clear();
@@ -209,8 +211,8 @@ impl Engine for Flit {
                 None => return Err(self.deadlock()),
             };
             self.now = next.min(until.0);
-            self.open(news);
-            if !news.is_empty() {
+            self.open(events);
+            if !events.is_empty() {
                 break;
             }
         }

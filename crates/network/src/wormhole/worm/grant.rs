@@ -32,17 +32,17 @@ impl Worm {
     #[inline]
     fn request(&mut self, place: u32) {
         let channel = self.slab.headers[place as usize].channel;
-        let gate = &mut self.gates[channel as usize];
-        if gate.head != NONE {
+        let state = &mut self.states[channel as usize];
+        if state.head != NONE {
             self.queue(place, channel);
             return;
         }
-        gate.head = place;
-        gate.tail = place;
-        if gate.free_at <= self.clock.now {
+        state.head = place;
+        state.tail = place;
+        if state.free_at <= self.clock.now {
             self.work.push(channel);
-        } else if gate.free_at != HELD {
-            self.clock.wheel.schedule(self.clock.now, gate.free_at, What::Wake, channel);
+        } else if state.free_at != HELD {
+            self.clock.wheel.schedule(self.clock.now, state.free_at, What::Wake, channel);
         }
     }
 
@@ -51,18 +51,18 @@ impl Worm {
     fn queue(&mut self, place: u32, channel: u32) {
         let headers = &mut self.slab.headers;
         let key = headers[place as usize].key();
-        let gate = &mut self.gates[channel as usize];
-        if headers[gate.tail as usize].key() < key {
-            headers[gate.tail as usize].next = place;
-            gate.tail = place;
+        let state = &mut self.states[channel as usize];
+        if headers[state.tail as usize].key() < key {
+            headers[state.tail as usize].next = place;
+            state.tail = place;
             return;
         }
-        if key < headers[gate.head as usize].key() {
-            headers[place as usize].next = gate.head;
-            gate.head = place;
+        if key < headers[state.head as usize].key() {
+            headers[place as usize].next = state.head;
+            state.head = place;
             return;
         }
-        let mut before = gate.head;
+        let mut before = state.head;
         loop {
             let behind = headers[before as usize].next;
             if key < headers[behind as usize].key() {
@@ -79,11 +79,11 @@ impl Worm {
     fn grant(&mut self, channel: u32) {
         let now = self.clock.now;
         let requested = now + self.pace;
-        let gate = &mut self.gates[channel as usize];
-        let place = gate.head;
+        let state = &mut self.states[channel as usize];
+        let place = state.head;
         let header = &mut self.slab.headers[place as usize];
-        gate.head = header.next;
-        gate.free_at = HELD;
+        state.head = header.next;
+        state.free_at = HELD;
         header.next = NONE;
         header.requested = requested;
         let (position, window, body) = (header.position, header.window, header.body);
@@ -147,9 +147,9 @@ impl Worm {
     /// Sets a held channel's release time, and sees to it that somebody who waits gets it then.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
-        let gate = &mut self.gates[channel as usize];
-        gate.free_at = at;
-        if gate.head != NONE {
+        let state = &mut self.states[channel as usize];
+        state.free_at = at;
+        if state.head != NONE {
             self.wake(channel, at);
         }
     }

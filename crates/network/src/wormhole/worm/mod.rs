@@ -9,7 +9,7 @@
 //! and the cycle `r(i) = c(i+1, L-1)` at which channel i becomes free is known as soon as the
 //! header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection channel. No flit is
 //! simulated, and nothing is missed: the result is that of the [`Flit`](crate::Flit) engine,
-//! message by message, for released-when-drained channels and separate lanes.
+//! message by message, for released-when-drained channels and separate virtual channels.
 //!
 //! ```text
 //!    released   the worm (window)   granted now
@@ -40,7 +40,7 @@ use pavior_mesh::Grid;
 use crate::channel::Channels;
 use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, EngineKind, Settings};
-use crate::message::{Message, News};
+use crate::message::{Message, NetworkEvents};
 use crate::path::Path;
 use clock::Clock;
 use later::Later;
@@ -51,7 +51,7 @@ const HELD: u64 = u64::MAX;
 
 /// A channel: when it is free, and who waits, in the order of service.
 #[derive(Clone, Copy, Debug)]
-struct Gate {
+struct ChannelState {
     free_at: u64,
     head: u32,
     tail: u32,
@@ -64,7 +64,7 @@ pub struct Worm {
     /// Cycles from a grant to the next request: t_s + 1.
     pace: u64,
     buffer: u32,
-    gates: Vec<Gate>,
+    states: Vec<ChannelState>,
     slab: Slab,
     /// The open cycle, and all that is to happen from it on.
     clock: Clock,
@@ -79,12 +79,12 @@ impl Worm {
     /// As [`EngineKind::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Worm, BadSettings> {
         EngineKind::Worm.check(&settings)?;
-        let channels = Channels::new(grid, settings.lanes);
+        let channels = Channels::new(grid, settings.virtual_channels);
         let pace = u64::from(settings.routing_delay) + 1;
         Ok(Worm {
             pace,
             buffer: settings.buffer,
-            gates: vec![Gate { free_at: 0, head: NONE, tail: NONE }; channels.count()],
+            states: vec![ChannelState { free_at: 0, head: NONE, tail: NONE }; channels.count()],
             slab: Slab::new(Path::segments_bound(&channels)),
             clock: Clock::new(0, pace),
             work: Vec::new(),
@@ -107,18 +107,18 @@ impl Worm {
     /// ```
     /// use pavior_kernel::Time;
     /// use pavior_mesh::{Grid, NodeId};
-    /// use pavior_network::{Engine, Message, News, Settings, Worm};
+    /// use pavior_network::{Engine, Message, NetworkEvents, Settings, Worm};
     /// let mut network = Worm::new(Grid::mesh(&[4, 4])?, Settings::default())?;
-    /// let mut news = News::default();
+    /// let mut events = NetworkEvents::default();
     /// network.create(Message::new(0, NodeId(0), NodeId(3), 8, Time(0)));
-    /// network.advance(Time(20), &mut news)?;
+    /// network.advance(Time(20), &mut events)?;
     /// // Another row has been busy since cycle 1, and nobody has looked.
     /// network.catch_up(Time(1), |network| {
     ///     network.create(Message::new(1, NodeId(4), NodeId(7), 8, Time(1)));
-    ///     network.advance(Time(20), &mut news).expect("it moves");
+    ///     network.advance(Time(20), &mut events).expect("it moves");
     /// });
-    /// assert_eq!(network.advance(Time::MAX, &mut news)?, Time(24)); // (3 + 1)(3 + 1) + 8
-    /// assert_eq!(network.advance(Time::MAX, &mut news)?, Time(25));
+    /// assert_eq!(network.advance(Time::MAX, &mut events)?, Time(24)); // (3 + 1)(3 + 1) + 8
+    /// assert_eq!(network.advance(Time::MAX, &mut events)?, Time(25));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn catch_up(&mut self, since: Time, run: impl FnOnce(&mut Worm)) {
@@ -135,7 +135,7 @@ impl Worm {
     }
 
     /// Enters the cycle `now`: creations that were announced, and deliveries.
-    fn open(&mut self, news: &mut News) {
+    fn open(&mut self, events: &mut NetworkEvents) {
         while self
             .clock
             .later
@@ -150,14 +150,14 @@ impl Worm {
         wheel.settle(*now);
         let slot = wheel.slot(*now);
         let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, *now));
-        news.deliveries.extend(deliveries);
-        news.entered.append(entered);
-        news.sort();
+        events.deliveries.extend(deliveries);
+        events.entered.append(entered);
+        events.sort();
     }
 
     fn deadlock(&self) -> Deadlock {
         let live = self.slab.live();
-        let mut holders = vec![NONE; self.gates.len()];
+        let mut holders = vec![NONE; self.states.len()];
         for &place in &live {
             let header = &self.slab.headers[place as usize];
             let from = header.position.saturating_sub(header.window + 1);
@@ -193,8 +193,8 @@ impl Engine for Worm {
         }
     }
 
-    fn advance(&mut self, until: Time, news: &mut News) -> Result<Time, Deadlock> {
-        news.clear();
+    fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock> {
+        events.clear();
         while self.clock.now < until.0 {
             if self.undelivered() == 0 {
                 if until < Time::MAX {
@@ -209,8 +209,8 @@ impl Engine for Worm {
                 None => return Err(self.deadlock()),
             };
             self.clock.now = next.min(until.0);
-            self.open(news);
-            if !news.is_empty() {
+            self.open(events);
+            if !events.is_empty() {
                 break;
             }
         }

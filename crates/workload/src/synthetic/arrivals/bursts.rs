@@ -14,10 +14,10 @@
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
-use super::{Arrivals, Gaps};
+use super::{ArrivalProcess, Gaps};
 use crate::Spec;
 
-pub(super) const SPEC: Spec<Arrivals> = Spec {
+pub(super) const SPEC: Spec<ArrivalProcess> = Spec {
     name: "bursts",
     title: "jobs in bursts (hyperexponential gaps)",
     options: &[
@@ -36,7 +36,7 @@ pub(super) const SPEC: Spec<Arrivals> = Spec {
             bare: false,
         },
     ],
-    does: Arrivals { build },
+    does: ArrivalProcess { build },
 };
 
 struct Bursts {

@@ -4,14 +4,14 @@
 
 use pavior_kernel::Stream;
 
-use super::{Arrivals, Gaps};
+use super::{ArrivalProcess, Gaps};
 use crate::Spec;
 
-pub(super) const SPEC: Spec<Arrivals> = Spec {
+pub(super) const SPEC: Spec<ArrivalProcess> = Spec {
     name: "exponential",
     title: "independent jobs (a Poisson process)",
     options: &[],
-    does: Arrivals { build: |_, mean| Box::new(Exponential { mean }) },
+    does: ArrivalProcess { build: |_, mean| Box::new(Exponential { mean }) },
 };
 
 struct Exponential {

@@ -8,7 +8,7 @@ use pavior_kernel::{Options, Stream};
 use crate::{Kind, Spec};
 
 /// What an arrival process does.
-pub struct Arrivals {
+pub struct ArrivalProcess {
     /// Makes one with a mean gap between arrivals, in units of the workload's time.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
@@ -19,10 +19,10 @@ pub trait Gaps: Send {
     fn next(&mut self, draw: &mut Stream) -> f64;
 }
 
-impl Kind for Arrivals {
+impl Kind for ArrivalProcess {
     const WORD: &'static str = "arrival process";
 
-    fn all() -> &'static [&'static Spec<Arrivals>] {
+    fn all() -> &'static [&'static Spec<ArrivalProcess>] {
         &[&exponential::SPEC, &bursts::SPEC]
     }
 }

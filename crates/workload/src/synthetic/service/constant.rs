@@ -4,7 +4,7 @@ use pavior_kernel::{OptionSpec, Stream};
 
 use super::{DrawService, ServiceDistribution};
 use crate::registry::POSITIVE;
-use crate::{Service, Spec, Unit};
+use crate::{Service, Spec, TimeUnit};
 
 pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
     name: "constant",
@@ -17,9 +17,9 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         bare: true,
     }],
     does: ServiceDistribution {
-        unit: Unit::TIME_UNIT,
+        unit: TimeUnit::TIME_UNIT,
         build: |options| {
-            let time = Unit::TIME_UNIT.time(options.number("time"));
+            let time = TimeUnit::TIME_UNIT.time(options.number("time"));
             Box::new(Same(Service::Run(time)))
         },
     },

@@ -4,7 +4,7 @@ use pavior_kernel::{OptionSpec, Stream, Time};
 
 use super::{DrawService, ServiceDistribution};
 use crate::registry::POSITIVE;
-use crate::{Service, Spec, Unit};
+use crate::{Service, Spec, TimeUnit};
 
 pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
     name: "exponential",
@@ -17,7 +17,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         bare: true,
     }],
     does: ServiceDistribution {
-        unit: Unit::TIME_UNIT,
+        unit: TimeUnit::TIME_UNIT,
         build: |options| Box::new(Exponential { mean: options.number("mean") }),
     },
 };
@@ -28,7 +28,7 @@ struct Exponential {
 
 impl DrawService for Exponential {
     fn service(&mut self, draw: &mut Stream) -> Service {
-        let time: Time = Unit::TIME_UNIT.time(draw.exponential(self.mean));
+        let time: Time = TimeUnit::TIME_UNIT.time(draw.exponential(self.mean));
         Service::Run(time)
     }
 }

@@ -6,7 +6,7 @@ use pavior_kernel::{OptionSpec, Values};
 
 use super::ServiceDistribution;
 use super::constant::Same;
-use crate::{Service, Spec, Unit};
+use crate::{Service, Spec, TimeUnit};
 
 pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
     name: "iterations",
@@ -19,7 +19,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         bare: true,
     }],
     does: ServiceDistribution {
-        unit: Unit::CYCLE,
+        unit: TimeUnit::CYCLE,
         build: |options| Box::new(Same(Service::Iterations(options.integer("count")))),
     },
 };

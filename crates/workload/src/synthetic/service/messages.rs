@@ -8,7 +8,7 @@ use pavior_kernel::{OptionSpec, Stream, Values};
 
 use super::{DrawService, ServiceDistribution};
 use crate::registry::POSITIVE;
-use crate::{Service, Spec, Unit};
+use crate::{Service, Spec, TimeUnit};
 
 pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
     name: "messages",
@@ -30,7 +30,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         },
     ],
     does: ServiceDistribution {
-        unit: Unit::CYCLE,
+        unit: TimeUnit::CYCLE,
         build: |options| {
             let round = match options.get("rounding") {
                 "nearest" => f64::round,

@@ -7,12 +7,12 @@ mod messages;
 
 use pavior_kernel::{Options, Stream};
 
-use crate::{Kind, Service, Spec, Unit};
+use crate::{Kind, Service, Spec, TimeUnit};
 
 /// What a distribution of service does.
 pub struct ServiceDistribution {
     /// The time in which a workload with this service runs: cycles if messages run.
-    pub unit: Unit,
+    pub unit: TimeUnit,
     /// Makes one.
     pub build: fn(&Options) -> Box<dyn DrawService>,
 }

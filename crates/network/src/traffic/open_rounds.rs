@@ -1,21 +1,21 @@
-//! Who may send already: what a rank needs to have received, and barriers.
+//! Which rounds a rank may send in: what it needs to have received, and barriers.
 
 use std::collections::BTreeSet;
 
 use super::schedule::Schedule;
 use crate::patterns::Needs;
 
-/// Whose turn may have come with a delivery, besides the sender's.
+/// Which ranks, besides the sender, a delivery may have unblocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    Nobody,
+pub(super) enum Unblocked {
+    NoRank,
     Receiver,
-    Everybody,
+    AllRanks,
 }
 
 /// Says which rounds are open to a rank.
 #[derive(Debug)]
-pub(super) enum Gate {
+pub(super) enum OpenRounds {
     /// All.
     Open,
     /// Those up to the first round whose message the rank has not received.
@@ -35,18 +35,18 @@ pub(super) enum Gate {
     },
 }
 
-impl Gate {
-    pub(super) fn new(needs: Needs, schedule: &Schedule) -> Gate {
+impl OpenRounds {
+    pub(super) fn new(needs: Needs, schedule: &Schedule) -> OpenRounds {
         match needs {
-            Needs::Nothing => Gate::Open,
+            Needs::Nothing => OpenRounds::Open,
             Needs::Received => {
                 let first = |rank| schedule.next_receive(rank, 0).unwrap_or(u64::MAX);
                 let waits_for = (0..schedule.pattern().ranks()).map(first).collect();
-                Gate::Received { waits_for, early: BTreeSet::new() }
+                OpenRounds::Received { waits_for, early: BTreeSet::new() }
             }
             Needs::Stages => {
                 let (start, end, left) = stage(schedule, 0);
-                Gate::Stages { start, end, left }
+                OpenRounds::Stages { start, end, left }
             }
         }
     }
@@ -54,44 +54,44 @@ impl Gate {
     /// Whether a rank may send the message of a round.
     pub(super) fn allows(&self, rank: u32, round: u64) -> bool {
         match self {
-            Gate::Open => true,
-            Gate::Received { waits_for, .. } => round <= waits_for[rank as usize],
-            Gate::Stages { end, .. } => round < *end,
+            OpenRounds::Open => true,
+            OpenRounds::Received { waits_for, .. } => round <= waits_for[rank as usize],
+            OpenRounds::Stages { end, .. } => round < *end,
         }
     }
 
     /// The rounds that are open to everybody.
     pub(super) fn rounds(&self) -> (u64, u64) {
         match self {
-            Gate::Stages { start, end, .. } => (*start, *end),
-            Gate::Open | Gate::Received { .. } => (0, u64::MAX),
+            OpenRounds::Stages { start, end, .. } => (*start, *end),
+            OpenRounds::Open | OpenRounds::Received { .. } => (0, u64::MAX),
         }
     }
 
     /// Notes that the message of a round has reached a rank.
-    pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Turn {
+    pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Unblocked {
         match self {
-            Gate::Open => Turn::Nobody,
-            Gate::Received { waits_for, early } => {
+            OpenRounds::Open => Unblocked::NoRank,
+            OpenRounds::Received { waits_for, early } => {
                 let waits_for = &mut waits_for[to as usize];
                 if round != *waits_for {
                     early.insert((to, round));
-                    return Turn::Nobody;
+                    return Unblocked::NoRank;
                 }
                 loop {
                     *waits_for = schedule.next_receive(to, *waits_for + 1).unwrap_or(u64::MAX);
                     if !early.remove(&(to, *waits_for)) {
-                        return Turn::Receiver;
+                        return Unblocked::Receiver;
                     }
                 }
             }
-            Gate::Stages { start, end, left } => {
+            OpenRounds::Stages { start, end, left } => {
                 *left -= 1;
                 if *left > 0 {
-                    return Turn::Nobody;
+                    return Unblocked::NoRank;
                 }
                 (*start, *end, *left) = stage(schedule, *end);
-                Turn::Everybody
+                Unblocked::AllRanks
             }
         }
     }

@@ -1,12 +1,12 @@
-//! What it costs that two lanes have a link's bandwidth each: mean latency on a torus with separate
-//! lanes and with lanes that share their link, at growing load. `lanes [MACHINE]`, by default
-//! `torus:8x8`; L = 8, t_s = 3, B = 4.
+//! What it costs that two virtual channels have a link's bandwidth each: mean latency on a torus
+//! with separate virtual channels and with virtual channels that share their link, at growing load.
+//! `virtual channels [MACHINE]`, by default `torus:8x8`; L = 8, t_s = 3, B = 4.
 
 use std::error::Error;
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
-use pavior_network::{EngineKind, Lanes, Message, Network, Settings, run_list};
+use pavior_network::{EngineKind, Message, Network, Settings, VirtualChannels, run_list};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let machine = std::env::args().nth(1).unwrap_or_else(|| "torus:8x8".to_string());
@@ -14,15 +14,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{grid}: mean latency in cycles");
     println!("{:>22} {:>10} {:>10}", "flits/node/cycle", "separate", "shared");
     for load in [0.05, 0.1, 0.2, 0.3, 0.4, 0.5] {
-        let separate = mean_latency(grid, Lanes::Two, load)?;
-        let shared = mean_latency(grid, Lanes::Shared, load)?;
+        let separate = mean_latency(grid, VirtualChannels::Two, load)?;
+        let shared = mean_latency(grid, VirtualChannels::Shared, load)?;
         println!("{load:>22} {separate:>10.1} {shared:>10.1}");
     }
     Ok(())
 }
 
-fn mean_latency(grid: Grid, lanes: Lanes, load: f64) -> Result<f64, Box<dyn Error>> {
-    let settings = Settings { lanes, buffer: 4, ..Settings::default() };
+fn mean_latency(
+    grid: Grid,
+    virtual_channels: VirtualChannels,
+    load: f64,
+) -> Result<f64, Box<dyn Error>> {
+    let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
     let mut network = Network::new(grid, settings, EngineKind::Flit)?;
     let mut draw = Stream::new(1, 0, "lanes");
     let nodes = u64::from(grid.nodes());

@@ -1,31 +1,31 @@
-//! Those who watch a run: observers, and the stopwatch.
+//! The observers of a run, and the stopwatch.
 
 use pavior_kernel::Time;
-use pavior_scheduling::{Attempt, Witness};
+use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Observer, Stopwatch};
 
 /// The observers, told of facts at the present instant.
-pub(crate) struct Audience<'a, 'o> {
+pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
-    observers: &'a mut [&'o mut dyn Observer],
+    told: &'a mut [&'o mut dyn Observer],
     watch: Option<Stopwatch>,
 }
 
-impl<'a, 'o> Audience<'a, 'o> {
+impl<'a, 'o> Observers<'a, 'o> {
     pub(crate) fn new(
         now: Time,
         observers: &'a mut [&'o mut dyn Observer],
         timing: bool,
-    ) -> Audience<'a, 'o> {
-        Audience { now, observers, watch: timing.then(Stopwatch::new) }
+    ) -> Observers<'a, 'o> {
+        Observers { now, told: observers, watch: timing.then(Stopwatch::new) }
     }
 
     pub(crate) fn tell(&mut self, fact: &Fact<'_>) {
         if let (Fact::CountingStarts, Some(watch)) = (fact, &mut self.watch) {
             watch.reset();
         }
-        for observer in self.observers.iter_mut() {
+        for observer in self.told.iter_mut() {
             if observer.interest().covers(fact) {
                 observer.see(self.now, fact);
             }
@@ -38,7 +38,7 @@ impl<'a, 'o> Audience<'a, 'o> {
     }
 }
 
-impl Witness for Audience<'_, '_> {
+impl AttemptObserver for Observers<'_, '_> {
     fn begins(&mut self) {
         if let Some(watch) = &mut self.watch {
             watch.begin();

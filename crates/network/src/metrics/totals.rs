@@ -9,7 +9,7 @@ use crate::message::Delivery;
 /// ```
 /// use pavior_kernel::Time;
 /// use pavior_mesh::NodeId;
-/// use pavior_network::{Delivery, Tag, Tally};
+/// use pavior_network::{Delivery, Tag, MessageTotals};
 /// let delivery = Delivery {
 ///     id: 0,
 ///     from: NodeId(0),
@@ -20,14 +20,14 @@ use crate::message::Delivery;
 ///     delivered: Time(36),
 ///     tag: Tag::default(),
 /// };
-/// let mut tally = Tally::default();
-/// assert_eq!(tally.mean_latency(), None);
-/// tally.count(&delivery);
-/// assert_eq!(tally.mean_latency(), Some(26.0));
-/// assert_eq!(tally.mean_blocking(3), Some(2.0)); // over (3 + 1)(3 + 1) + 8
+/// let mut totals = MessageTotals::default();
+/// assert_eq!(totals.mean_latency(), None);
+/// totals.count(&delivery);
+/// assert_eq!(totals.mean_latency(), Some(26.0));
+/// assert_eq!(totals.mean_blocking(3), Some(2.0)); // over (3 + 1)(3 + 1) + 8
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct MessageTotals {
     /// The messages.
     pub messages: u64,
     /// Cycles from creation to delivery.
@@ -40,7 +40,7 @@ pub struct Tally {
     pub flit_hops: u64,
 }
 
-impl Tally {
+impl MessageTotals {
     /// Adds a message.
     pub fn count(&mut self, delivery: &Delivery) {
         let (flits, hops) = (u64::from(delivery.flits), u64::from(delivery.hops));
@@ -51,8 +51,8 @@ impl Tally {
         self.flit_hops += flits * hops;
     }
 
-    /// Adds what another tally counted.
-    pub fn add(&mut self, other: &Tally) {
+    /// Adds other totals.
+    pub fn add(&mut self, other: &MessageTotals) {
         self.messages += other.messages;
         self.latency += other.latency;
         self.hops += other.hops;

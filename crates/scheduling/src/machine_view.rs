@@ -14,7 +14,7 @@ pub struct Attempt {
 }
 
 /// Who keeps count of attempts, and may time them.
-pub trait Witness {
+pub trait AttemptObserver {
     /// An attempt begins.
     fn begins(&mut self) {}
     /// It has ended.
@@ -23,15 +23,15 @@ pub trait Witness {
 
 /// The only way from a scheduler to the machine that counts: every question asked here is an
 /// attempt in the metrics. Forks of the machine, for plans, are free.
-pub struct Desk<'a> {
+pub struct MachineView<'a> {
     machine: &'a mut Machine,
-    witness: &'a mut dyn Witness,
+    observer: &'a mut dyn AttemptObserver,
 }
 
-impl<'a> Desk<'a> {
-    /// A desk before a machine.
-    pub fn new(machine: &'a mut Machine, witness: &'a mut dyn Witness) -> Desk<'a> {
-        Desk { machine, witness }
+impl<'a> MachineView<'a> {
+    /// A view of a machine.
+    pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
+        MachineView { machine, observer }
     }
 
     /// Whether a request could start now.
@@ -39,10 +39,10 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// If not, with the reason.
     pub fn can_start(&mut self, request: &Request) -> Result<(), Refusal> {
-        self.witness.begins();
+        self.observer.begins();
         let answer = self.machine.probe(request).map(drop);
         let free = self.machine.free().count();
-        self.witness.ended(Attempt { free, refusal: answer.err() });
+        self.observer.ended(Attempt { free, refusal: answer.err() });
         answer
     }
 
@@ -59,17 +59,17 @@ impl<'a> Desk<'a> {
         self.can_start_by(fork, |fork| fork.find(request))
     }
 
-    /// As [`Desk::can_start_on`], with the fork asked in another way.
+    /// As [`MachineView::can_start_on`], with the fork asked in another way.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
         ask: impl FnOnce(&mut Fork) -> Result<Placement, Refusal>,
     ) -> Result<Placement, Refusal> {
-        self.witness.begins();
+        self.observer.begins();
         let answer = ask(fork);
         let attempt =
             Attempt { free: fork.free().count(), refusal: answer.as_ref().err().copied() };
-        self.witness.ended(attempt);
+        self.observer.ended(attempt);
         answer
     }
 

@@ -7,7 +7,7 @@ use pavior_kernel::BadName;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum Failure {
     /// Bad usage or bad input: exit status 2.
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
@@ -27,35 +27,35 @@ pub(crate) struct Place {
     pub(crate) span: Range<usize>,
 }
 
-impl Fault {
-    pub(crate) fn usage(message: impl Into<String>) -> Fault {
-        Fault::Usage { message: message.into(), place: None }
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::Usage { message: message.into(), place: None }
     }
 
     /// A bad value of an option, underlined in what was typed.
-    pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Fault {
+    pub(crate) fn option(option: &str, typed: &str, offset: usize, bad: &BadName) -> Failure {
         let span = bad.span.start + offset..bad.span.end + offset;
         let place = Place { from: option.to_string(), line: typed.to_string(), span };
-        Fault::Usage { message: bad.reason.clone(), place: Some(place) }
+        Failure::Usage { message: bad.reason.clone(), place: Some(place) }
     }
 
     /// The fault in a line, for messages about something larger.
     pub(crate) fn in_words(&self) -> String {
         match self {
-            Fault::Usage { message, place: Some(place) } => format!("{} {message}", place.from),
-            Fault::Usage { message, place: None } | Fault::Other(message) => message.clone(),
-            Fault::ClosedPipe => "nobody reads any more".to_string(),
+            Failure::Usage { message, place: Some(place) } => format!("{} {message}", place.from),
+            Failure::Usage { message, place: None } | Failure::Other(message) => message.clone(),
+            Failure::ClosedPipe => "the reader has closed the pipe".to_string(),
         }
     }
 
     pub(crate) fn report(&self) -> ExitCode {
         match self {
-            Fault::ClosedPipe => ExitCode::SUCCESS,
-            Fault::Other(message) => {
+            Failure::ClosedPipe => ExitCode::SUCCESS,
+            Failure::Other(message) => {
                 eprintln!("error: {message}");
                 ExitCode::from(1)
             }
-            Fault::Usage { message, place } => {
+            Failure::Usage { message, place } => {
                 eprintln!("error: {message}");
                 if let Some(place) = place {
                     place.show();
@@ -76,12 +76,12 @@ impl Place {
     }
 }
 
-impl From<std::io::Error> for Fault {
-    fn from(error: std::io::Error) -> Fault {
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
-            Fault::ClosedPipe
+            Failure::ClosedPipe
         } else {
-            Fault::Other(error.to_string())
+            Failure::Other(error.to_string())
         }
     }
 }
