@@ -15,6 +15,7 @@ pub mod metrics;
 mod observers;
 mod record;
 mod run;
+mod setup;
 mod stopwatch;
 mod traffic;
 
@@ -22,6 +23,7 @@ pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::Restart;
 pub use record::{Fate, JobRecord, Recorder};
-pub use run::{Ending, Inputs, Outcome, RunError, Setup, run};
+pub use run::{Simulation, run, run_until};
+pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};
 pub use stopwatch::Stopwatch;
 pub use traffic::{Histories, NetworkSetup};

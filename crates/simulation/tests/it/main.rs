@@ -5,6 +5,7 @@ mod fairness;
 mod instants;
 mod messages;
 mod reference;
+mod stepping;
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};

@@ -1,0 +1,356 @@
+//! The loop, instant by instant.
+
+mod events;
+
+use std::iter::Peekable;
+
+use pavior_allocation::Machine;
+use pavior_kernel::{Agenda, Stream, Time};
+use pavior_mesh::JobId;
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashMap;
+
+use crate::faults::Faults;
+use crate::observers::Observers;
+use crate::setup::StartError;
+use crate::traffic::Traffic;
+use crate::{Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
+
+/// Departures come first in an instant.
+const DEPARTURES: u8 = 0;
+
+/// The end of a job that was started as number `start` of the run's starts; a job that fails and
+/// starts again makes its earlier departure void.
+struct Departure {
+    job: JobId,
+    estimated_end: Time,
+    start: u64,
+}
+
+/// Runs a simulation to its end.
+///
+/// # Errors
+/// If strategy, machine and network do not go together, the network deadlocks, or the scheduler
+/// starts a job that cannot start.
+pub fn run(
+    setup: &Setup,
+    inputs: Inputs<'_>,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Outcome, RunError> {
+    run_until(setup, inputs, observers, &Stop::default())
+}
+
+/// As [`run`], but ends early, without an outcome, at the first instant after `stop` is set.
+///
+/// # Errors
+/// As [`run`]; [`RunError::Stopped`] if it was stopped.
+pub fn run_until(
+    setup: &Setup,
+    inputs: Inputs<'_>,
+    observers: &mut [&mut dyn Observer],
+    stop: &Stop,
+) -> Result<Outcome, RunError> {
+    let mut simulation = Simulation::new(setup, inputs, observers)?;
+    while simulation.advance(stop)? {
+        simulation.schedule()?;
+    }
+    Ok(simulation.finish())
+}
+
+/// A run that is stepped by its caller, who may decide in the scheduler's place.
+///
+/// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed;
+/// then jobs are started, by [`Simulation::schedule`] as the scheduler says or by
+/// [`Simulation::start`] as the caller says; at the end [`Simulation::finish`] gives the outcome.
+///
+/// ```
+/// use pavior_kernel::Time;
+/// use pavior_mesh::{Grid, JobId, Request};
+/// use pavior_simulation::{Ending, Inputs, Setup, Simulation, Stop};
+/// use pavior_workload::{Job, Service};
+///
+/// let job = |number: u64| Job {
+///     id: JobId(number), number, arrival: Time(number), request: Request::nodes(4),
+///     service: Service::Run(Time(10)), estimate: Time(10),
+/// };
+/// let setup = Setup {
+///     grid: Grid::mesh(&[2, 2])?, strategy: "mbs".parse()?, scheduler: "fcfs".parse()?,
+///     network: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
+///     ending: Ending::Drained, timing: false,
+/// };
+/// let inputs = Inputs { jobs: Box::new((0..2).map(job)), failures: None };
+/// let mut observers = [];
+/// let mut simulation = Simulation::new(&setup, inputs, &mut observers)?;
+/// while simulation.advance(&Stop::default())? {
+///     simulation.schedule()?;
+/// }
+/// assert_eq!(simulation.finish().end, Time(20));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation<'a, 'o, 'i> {
+    now: Time,
+    ending: Ending,
+    warmup: u64,
+    /// Whether the instant `now` still has to be closed: its messages created.
+    open: bool,
+    /// Jobs whose last message is delivered at the present instant.
+    finished: Vec<JobId>,
+    machine: Machine,
+    scheduler: Box<dyn Scheduler>,
+    queue: Queue,
+    running: Running,
+    agenda: Agenda<Departure>,
+    jobs: Peekable<Box<dyn Iterator<Item = Job> + 'i>>,
+    faults: Option<Faults>,
+    traffic: Option<Traffic>,
+    /// Estimated ends of the jobs whose departure comes from the network.
+    waiting_for_messages: FxHashMap<JobId, Time>,
+    /// The number of starts so far, and, where nodes fail, the latest start of each running job.
+    starts: u64,
+    live: FxHashMap<JobId, u64>,
+    observers: Observers<'a, 'o>,
+    completed: u64,
+    arrived: u64,
+    /// Guarantees that the scheduler has broken so far.
+    broken: u64,
+    rejected: Vec<JobId>,
+}
+
+impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
+    /// A run before its first instant.
+    ///
+    /// # Errors
+    /// If strategy, machine and network do not go together.
+    pub fn new(
+        setup: &Setup,
+        inputs: Inputs<'i>,
+        observers: &'a mut [&'o mut dyn Observer],
+    ) -> Result<Simulation<'a, 'o, 'i>, RunError> {
+        let Setup { grid, seed, replication, .. } = *setup;
+        let draw = Stream::new(seed, replication, "allocation");
+        let each = observers.iter().any(|one| one.interest().includes(Interest::DELIVERIES));
+        let traffic = setup
+            .network
+            .as_ref()
+            .map(|network| Traffic::new(network, grid, seed, replication, each));
+        let faults = inputs.failures;
+        let mut simulation = Simulation {
+            now: setup.begin,
+            ending: setup.ending,
+            warmup: setup.warmup,
+            open: false,
+            finished: Vec::new(),
+            machine: Machine::with_stream(grid, &setup.strategy, draw)?,
+            scheduler: setup.scheduler.build(),
+            queue: Queue::new(),
+            running: Running::new(),
+            agenda: Agenda::new(),
+            jobs: inputs.jobs.peekable(),
+            faults: faults.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
+            traffic: traffic.transpose()?,
+            waiting_for_messages: FxHashMap::default(),
+            starts: 0,
+            live: FxHashMap::default(),
+            observers: Observers::new(setup.begin, observers, setup.timing),
+            completed: 0,
+            arrived: 0,
+            broken: 0,
+            rejected: Vec::new(),
+        };
+        simulation.count_anew();
+        Ok(simulation)
+    }
+
+    /// Goes to the next instant at which the queue or the machine changes, and makes its changes;
+    /// false if the run is over. No job is started yet.
+    ///
+    /// # Errors
+    /// If the network deadlocks, or `stop` is set.
+    pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
+        if self.open {
+            self.send();
+            self.open = false;
+        }
+        while let Some(now) = self.next_instant()? {
+            if stop.is_set() {
+                return Err(RunError::Stopped);
+            }
+            self.now = now;
+            self.observers.now = now;
+            if let Some(traffic) = &self.traffic {
+                for delivery in traffic.deliveries() {
+                    self.observers.tell(&Fact::Delivered(delivery));
+                }
+            }
+            let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
+            if only_messages && self.finished.is_empty() {
+                // Only messages have moved. Schedulers are asked about changes of queue and machine.
+                self.send();
+                continue;
+            }
+            if self.depart_all() {
+                return Ok(false);
+            }
+            self.fail_and_repair();
+            while let Some(job) = self.jobs.next_if(|job| job.arrival == now) {
+                self.arrive(job);
+            }
+            self.open = true;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The jobs that wait.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// The jobs that hold nodes.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Jobs that have departed.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// What a scheduler sees of the machine: every question asked there is an attempt.
+    pub fn view(&mut self) -> MachineView<'_> {
+        MachineView::new(&mut self.machine, &mut self.observers)
+    }
+
+    /// Whether the job at a place of the queue could start now; false where the queue has no such
+    /// place. An attempt, as when a scheduler asks.
+    pub fn can_start(&mut self, index: usize) -> bool {
+        let Some(request) = self.queue.get(index).map(|job| job.request) else { return false };
+        self.view().can_start(&request).is_ok()
+    }
+
+    /// Starts jobs as the scheduler says, until it says no more.
+    ///
+    /// # Errors
+    /// If it starts a job that cannot start.
+    pub fn schedule(&mut self) -> Result<(), StartError> {
+        while !self.queue.is_empty() {
+            let mut view = MachineView::new(&mut self.machine, &mut self.observers);
+            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
+            let Some(start) = start else { return Ok(()) };
+            let broken = self.scheduler.broken_guarantees();
+            if broken > self.broken {
+                self.broken = broken;
+                if let Some(late) = self.queue.get(start.index) {
+                    self.observers.tell(&Fact::GuaranteeBroken(late));
+                }
+            }
+            self.start(start)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a job that waits.
+    ///
+    /// # Errors
+    /// If there is none at that place of the queue or it does not fit now; nothing has changed then.
+    pub fn start(&mut self, Start { index, placement }: Start) -> Result<(), StartError> {
+        let waiting = self.queue.len();
+        let Some(job) = self.queue.get(index) else {
+            return Err(StartError::NotWaiting { index, waiting });
+        };
+        let granted = match placement {
+            Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
+            None => self.machine.allocate(job.id, &job.request).is_ok(),
+        };
+        if !granted {
+            return Err(StartError::DoesNotFit(job.id));
+        }
+        let job = self.queue.take(index);
+        let placement = self.machine.placement(job.id).expect("it was just granted");
+        let free = self.machine.free();
+        self.observers.tell(&Fact::Started { job: &job, placement, free });
+        self.starts += 1;
+        let estimated_end = self.now.saturating_add(job.estimate);
+        let sends =
+            self.traffic.as_mut().is_some_and(|traffic| traffic.start(self.now, &job, placement));
+        if sends {
+            self.waiting_for_messages.insert(job.id, estimated_end);
+        } else {
+            let length = match job.service {
+                Service::Run(length) => length,
+                // A job without a message holds its nodes for one cycle.
+                Service::Messages(_) | Service::Iterations(_) => Time(1),
+            };
+            let departure = Departure { job: job.id, estimated_end, start: self.starts };
+            self.agenda.schedule(self.now.saturating_add(length), DEPARTURES, departure);
+        }
+        if self.faults.is_some() {
+            self.live.insert(job.id, self.starts);
+        }
+        self.running.start(job, self.now);
+        Ok(())
+    }
+
+    /// Averages start here.
+    fn count_anew(&mut self) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.count_anew(self.now);
+        }
+        self.observers.tell(&Fact::CountingStarts);
+    }
+
+    /// Running jobs create what they can send.
+    fn send(&mut self) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.create(self.now);
+        }
+    }
+
+    /// The next time at which anything happens; jobs whose last message is delivered then are put
+    /// into `finished`.
+    fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
+        let own = self.next_own();
+        if let Some(traffic) = &mut self.traffic {
+            return Ok(traffic.advance(own, &mut self.finished)?);
+        }
+        let idle = own.is_none() && self.queue.is_empty();
+        let fault = self.faults.as_mut().filter(|_| !idle).and_then(Faults::next_time);
+        Ok([own, fault].into_iter().flatten().min())
+    }
+
+    /// The time of the next departure or arrival that is known.
+    fn next_own(&mut self) -> Option<Time> {
+        let arrival = self.jobs.peek().map(|job| job.arrival);
+        [self.agenda.next_time(), arrival].into_iter().flatten().min()
+    }
+
+    /// Tells observers that the run is over, and how it ended.
+    pub fn finish(mut self) -> Outcome {
+        if self.completed < self.warmup {
+            // The warm-up never ended: nothing counts.
+            self.count_anew();
+        }
+        if let Some(traffic) = &mut self.traffic {
+            self.observers.tell(&Fact::Carried(traffic.totals(self.now)));
+        }
+        self.observers.tell(&Fact::Ended);
+        Outcome {
+            end: self.now,
+            arrived: self.arrived,
+            waiting: self.queue.len() as u64,
+            rejected: self.rejected,
+            allocation_ns: self.observers.attempt_ns(),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run is made of, and how it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pavior_allocation::BuildError;
+use pavior_kernel::Time;
+use pavior_mesh::{Grid, JobId};
+use pavior_network::{BadSettings, Deadlock};
+use pavior_workload::{Job, NodeEvent};
+use thiserror::Error;
+
+use crate::{NetworkSetup, Restart};
+
+/// What a run is made of, besides its jobs.
+#[derive(Clone)]
+pub struct Setup {
+    /// The machine.
+    pub grid: Grid,
+    /// Who allocates.
+    pub strategy: pavior_allocation::Selection,
+    /// Who schedules.
+    pub scheduler: pavior_scheduling::Selection,
+    /// The network, if jobs send messages; a tick is then a cycle.
+    pub network: Option<NetworkSetup>,
+    /// The seed of all streams.
+    pub seed: u64,
+    /// The number of the replication.
+    pub replication: u64,
+    /// When averages start: time 0, or the first arrival of a log.
+    pub begin: Time,
+    /// Completions after which averages start anew.
+    pub warmup: u64,
+    /// When the run ends.
+    pub ending: Ending,
+    /// Whether attempts are timed.
+    pub timing: bool,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// At this completion (the warm-up's included).
+    Completions(u64),
+    /// When all jobs have departed.
+    Drained,
+}
+
+/// What comes from outside in the key of a run.
+pub struct Inputs<'i> {
+    /// The jobs, in the order of arrival.
+    pub jobs: Box<dyn Iterator<Item = Job> + 'i>,
+    /// Failures and repairs in the order of time, and what becomes of jobs on failed nodes. Not
+    /// together with a network.
+    pub failures: Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// When it ended.
+    pub end: Time,
+    /// Jobs that arrived, rejected ones included.
+    pub arrived: u64,
+    /// Jobs that were waiting at the end.
+    pub waiting: u64,
+    /// Jobs rejected, in the order of arrival.
+    pub rejected: Vec<JobId>,
+    /// Measured time per attempt, clock overhead removed, in nanoseconds.
+    pub allocation_ns: Option<f64>,
+}
+
+/// Why a run cannot be made, or cannot go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The strategy does not work on the machine.
+    #[error(transparent)]
+    Strategy(#[from] BuildError),
+    /// The network cannot be built so.
+    #[error(transparent)]
+    Network(#[from] BadSettings),
+    /// Messages wait for each other in a circle.
+    #[error(transparent)]
+    Deadlock(#[from] Deadlock),
+    /// The scheduler, or who decides in its place, started a job that cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A [`Stop`] was set.
+    #[error("the run was stopped")]
+    Stopped,
+}
+
+/// A decision to start a job that cannot be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StartError {
+    /// The queue has no such place.
+    #[error("job {index} of a queue of {waiting} was started")]
+    NotWaiting {
+        /// The place.
+        index: usize,
+        /// The length of the queue.
+        waiting: usize,
+    },
+    /// Its nodes are not free, or the strategy refuses it.
+    #[error("job {} was started, but it does not fit now", .0.0)]
+    DoesNotFit(JobId),
+}
+
+/// A request to end a run, from another thread. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks the runs that look at it to end; they do at their next instant.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked for.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,65 @@
+//! A run that its caller steps, and one that is stopped.
+
+use pavior_mesh::JobId;
+use pavior_scheduling::Start;
+use pavior_simulation::{
+    Ending, Inputs, Recorder, RunError, Setup, Simulation, StartError, Stop, run, run_until,
+};
+
+use crate::{job, setup};
+
+fn mesh() -> Setup {
+    setup("mesh:4x4", "ff", "fcfs", Ending::Drained)
+}
+
+/// Jobs of several shapes that arrive faster than they leave.
+fn inputs<'i>() -> Inputs<'i> {
+    let one = |number: u64| {
+        let shape = [1 + (number % 4) as u16, 1 + (number % 3) as u16, 1];
+        job(number, number * 2, shape, 5 + number % 7)
+    };
+    Inputs { jobs: Box::new((0..40).map(one)), failures: None }
+}
+
+#[test]
+fn a_caller_that_decides_as_fcfs_does_gets_the_same_run() {
+    let mut recorder = Recorder::default();
+    let whole = run(&mesh(), inputs(), &mut [&mut recorder]).unwrap();
+    let mut stepped = Recorder::default();
+    let outcome = {
+        let mut observers: [&mut dyn pavior_simulation::Observer; 1] = [&mut stepped];
+        let mut simulation = Simulation::new(&mesh(), inputs(), &mut observers).unwrap();
+        while simulation.advance(&Stop::default()).unwrap() {
+            while simulation.can_start(0) {
+                simulation.start(Start::at(0)).unwrap();
+            }
+        }
+        simulation.finish()
+    };
+    assert_eq!(outcome, whole);
+    assert_eq!(stepped.into_records(), recorder.into_records());
+}
+
+#[test]
+fn a_start_that_cannot_be_made_is_an_error_and_changes_nothing() {
+    let jobs = [job(0, 0, [4, 3, 1], 10), job(1, 0, [4, 2, 1], 10)];
+    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let mut observers = [];
+    let mut simulation = Simulation::new(&mesh(), inputs, &mut observers).unwrap();
+    assert!(simulation.advance(&Stop::default()).unwrap());
+    simulation.start(Start::at(0)).unwrap();
+    let free = simulation.machine().free().clone();
+    assert!(!simulation.can_start(0) && !simulation.can_start(1));
+    let beyond = StartError::NotWaiting { index: 1, waiting: 1 };
+    assert_eq!(simulation.start(Start::at(1)), Err(beyond));
+    assert_eq!(simulation.start(Start::at(0)), Err(StartError::DoesNotFit(JobId(1))));
+    assert_eq!((simulation.queue().len(), simulation.machine().free()), (1, &free));
+}
+
+#[test]
+fn a_run_that_is_stopped_has_no_outcome() {
+    let stop = Stop::default();
+    stop.clone().set();
+    let stopped = run_until(&mesh(), inputs(), &mut [], &stop);
+    assert!(matches!(stopped, Err(RunError::Stopped)));
+}
