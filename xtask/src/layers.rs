@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pavior-kernel", &[]),
     ("pavior-mesh", &[]),
     ("pavior-allocation", &["pavior-kernel", "pavior-mesh"]),
+    ("pavior-planning", &["pavior-kernel", "pavior-mesh", "pavior-allocation"]),
     ("pavior-workload", &["pavior-kernel", "pavior-mesh"]),
     ("pavior-network", &["pavior-kernel", "pavior-mesh"]),
     (

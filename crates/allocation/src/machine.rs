@@ -177,6 +177,18 @@ impl Machine {
         self.held.get(&job)
     }
 
+    /// Every job and what it holds, by job. O(j log j) for j jobs.
+    pub fn held(&self) -> Vec<(JobId, &Placement)> {
+        let mut held: Vec<_> = self.held.iter().map(|(&job, placement)| (job, placement)).collect();
+        held.sort_unstable_by_key(|&(job, _)| job);
+        held
+    }
+
+    /// The healthy nodes, held or not: those that have not failed, or were repaired.
+    pub fn healthy(&self) -> &Occupancy {
+        &self.healthy
+    }
+
     /// The job that holds a node.
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
         let point = self.grid.point(node);

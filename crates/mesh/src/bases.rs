@@ -144,6 +144,23 @@ impl BaseSet {
         scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
     }
 
+    /// The bases of the shape last computed, in row-major order. O(rows + bases found).
+    pub fn row_major(&self) -> impl Iterator<Item = Point> + '_ {
+        let [columns, rows, planes] =
+            std::array::from_fn(|axis| usize::from(self.grid.starts(axis, self.shape[axis])));
+        let [w, d, _] = self.grid.sides().map(usize::from);
+        let starts = (0..planes).flat_map(move |z| (0..rows).map(move |y| w * (y + d * z)));
+        starts.flat_map(move |row| {
+            let mut from = row;
+            std::iter::from_fn(move || {
+                let length = (row + columns).checked_sub(from).filter(|&length| length > 0)?;
+                let found = first_one(&self.words, from, length)?;
+                from = found + 1;
+                Some(self.grid.point(NodeId(found as u32)))
+            })
+        })
+    }
+
     /// The first base in row-major order.
     fn first(&mut self) -> Option<Point> {
         let [columns, rows, planes] =

@@ -1,0 +1,47 @@
+//! Earliest: when the ends of running jobs will have made room for a box, and where.
+//!
+//! The ends are replayed on a copy of the free nodes. Room once made stays, so the first end after
+//! which the box is free is found by bisection: O(log e) searches for e different ends. The place is
+//! then the first free one, in the order of orientations and bases; every place that is free at that
+//! time waits for it, so this is the place with the least maximal end, ties by scan order.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, JobId};
+
+use crate::near::first_free;
+use crate::{Shape, Snapshot};
+
+/// A place, and when it will be free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Earliest {
+    /// The last end of a job that stands in it; [`Time::ZERO`] if it is free already.
+    pub at: Time,
+    /// The place.
+    pub place: Cuboid,
+}
+
+/// The earliest place of a box. A job without an end stays for ever. `None` if the box never fits.
+pub fn earliest(
+    snapshot: &Snapshot,
+    shape: Shape,
+    end: impl Fn(JobId) -> Option<Time>,
+) -> Option<Earliest> {
+    if let Some(place) = first_free(&snapshot.free, shape) {
+        return Some(Earliest { at: Time::ZERO, place });
+    }
+    let mut ending: Vec<(Time, usize)> = snapshot
+        .jobs()
+        .enumerate()
+        .filter_map(|(index, (job, _))| Some((end(job)?, index)))
+        .collect();
+    ending.sort_unstable();
+    let after = |at: Time| {
+        let gone = ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
+        first_free(&snapshot.without(gone), shape)
+    };
+    let mut times: Vec<Time> = ending.iter().map(|&(end, _)| end).collect();
+    times.dedup();
+    let first = times.partition_point(|&at| after(at).is_none());
+    let &at = times.get(first)?;
+    after(at).map(|place| Earliest { at, place })
+}

@@ -1,0 +1,52 @@
+//! Plans: what stands in the way of a request, when it could start, and which jobs to move.
+//!
+//! A [`Snapshot`] is who holds what on a machine, whatever strategy put it there. On it,
+//!
+//! - [`fit`] and [`nearest`] say where a box is free, or which smaller ones are;
+//! - [`blockers`] finds the place of least weight: the jobs that would have to go;
+//! - [`earliest`] says when running jobs will have made room, and where;
+//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each goes;
+//! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape can
+//!   be made free at once.
+//!
+//! Every answer is exact. A search that could take too long has a budget of words looked at, not of
+//! time, so that the same question always has the same answer; it says whether its answer is proven.
+//!
+//! ```
+//! use pavior_allocation::{Machine, Placement, Selection};
+//! use pavior_mesh::{Cuboid, Grid, JobId};
+//! use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock};
+//!
+//! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
+//! let mut machine = Machine::new(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;
+//! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
+//! let snapshot = Snapshot::of(&machine);
+//! let weights = Weights::nodes(&snapshot);
+//! let answer = unblock(&snapshot, Shape::new([3, 2, 1]), &weights, &Limits::jobs(1));
+//! let plan = answer.plan.expect("moving the job by a column is enough");
+//! assert_eq!((plan.cost, plan.jobs, answer.proven), (4, vec![JobId(7)], true));
+//! assert_eq!(plan.boxes, [Cuboid::new([0, 0, 0], [3, 2, 1])]);
+//! assert_eq!(plan.moves[0].to, [Cuboid::new([3, 0, 0], [2, 2, 1])]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blockers;
+mod defragment;
+mod drain;
+mod earliest;
+mod near;
+mod order;
+mod packing;
+mod search;
+mod snapshot;
+mod unblock;
+mod windows;
+
+pub use blockers::{Blockers, blockers};
+pub use defragment::{Slots, defragment};
+pub use drain::drain;
+pub use earliest::{Earliest, earliest};
+pub use near::{fit, nearest};
+pub use search::{Answer, Limits, Move, Plan};
+pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
+pub use unblock::unblock;

@@ -1,0 +1,131 @@
+//! Who holds what, and what it weighs.
+
+use pavior_allocation::Machine;
+use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Sides, orientations};
+use thiserror::Error;
+
+/// The state of a machine at one instant, without its strategy: jobs by number, and healthy nodes.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(crate) grid: Grid,
+    /// Healthy nodes that no job holds.
+    pub(crate) free: Occupancy,
+    pub(crate) healthy: Occupancy,
+    pub(crate) jobs: Vec<(JobId, Vec<Cuboid>)>,
+}
+
+impl Snapshot {
+    /// The state of a machine. O(N/64 + parts).
+    pub fn of(machine: &Machine) -> Snapshot {
+        let held = machine.held().into_iter();
+        Snapshot {
+            grid: *machine.grid(),
+            free: machine.free().clone(),
+            healthy: machine.healthy().clone(),
+            jobs: held.map(|(job, placement)| (job, placement.parts().to_vec())).collect(),
+        }
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The healthy nodes that no job holds.
+    pub fn free(&self) -> &Occupancy {
+        &self.free
+    }
+
+    /// The jobs and the boxes that they hold, by job.
+    pub fn jobs(&self) -> impl Iterator<Item = (JobId, &[Cuboid])> {
+        self.jobs.iter().map(|(job, parts)| (*job, parts.as_slice()))
+    }
+
+    /// The boxes of a job, by its place in the list.
+    pub(crate) fn parts(&self, job: usize) -> &[Cuboid] {
+        &self.jobs[job].1
+    }
+
+    /// The free nodes if some jobs (by their places in the list) were gone: failed nodes stay taken.
+    pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
+        let mut free = self.free.clone();
+        for job in jobs {
+            for part in self.parts(job) {
+                give_healthy(&mut free, part, &self.healthy);
+            }
+        }
+        free
+    }
+}
+
+/// Gives back the healthy nodes of a box, none of which may be free.
+pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
+    if healthy.is_free(part) {
+        free.give(part);
+        return;
+    }
+    let grid = *free.grid();
+    for node in part.nodes(&grid).filter(|&node| healthy.is_node_free(node)) {
+        free.give(&Cuboid::node(grid.point(node)));
+    }
+}
+
+/// A box that is asked for, and whether it may be turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Its sides, at least 1 each; 1 on axes that the machine lacks.
+    pub sides: Sides,
+    /// Whether its sides may be permuted.
+    pub turn: bool,
+}
+
+impl Shape {
+    /// A box that may be turned.
+    pub fn new(sides: Sides) -> Shape {
+        Shape { sides, turn: true }
+    }
+
+    /// A box that keeps its orientation.
+    pub fn fixed(sides: Sides) -> Shape {
+        Shape { sides, turn: false }
+    }
+
+    /// Its orientations that fit an empty grid, in the order in which they are tried.
+    pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
+        let count = if self.turn { 6 } else { 1 };
+        let grid = *grid;
+        orientations(self.sides).take(count).filter(move |&sides| grid.fits(sides))
+    }
+}
+
+/// What it costs to disturb each job: any additive weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights(pub(crate) Vec<u64>);
+
+/// The weights of all jobs together exceed 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the weights of all jobs add up to more than 2^63")]
+pub struct TooHeavy;
+
+impl Weights {
+    /// The number of nodes that each job holds.
+    pub fn nodes(snapshot: &Snapshot) -> Weights {
+        let nodes = |parts: &[Cuboid]| parts.iter().map(|part| u64::from(part.volume())).sum();
+        Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
+    }
+
+    /// A weight of the caller's for each job: work lost, a priority.
+    ///
+    /// # Errors
+    /// If the weights add up to more than 2^63.
+    pub fn new(snapshot: &Snapshot, weight: impl Fn(JobId) -> u64) -> Result<Weights, TooHeavy> {
+        let weights: Vec<u64> = snapshot.jobs().map(|(job, _)| weight(job)).collect();
+        let sum = weights.iter().try_fold(0u64, |sum, &weight| sum.checked_add(weight));
+        sum.filter(|&sum| sum <= 1 << 63).map(|_| Weights(weights)).ok_or(TooHeavy)
+    }
+
+    /// What some jobs, by their places in the list, weigh together.
+    pub(crate) fn of(&self, jobs: &[u32]) -> u64 {
+        jobs.iter().map(|&job| self.0[job as usize]).sum()
+    }
+}

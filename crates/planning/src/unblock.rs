@@ -1,0 +1,25 @@
+//! Unblock: the cheapest set of jobs whose moving makes a box fit.
+
+use crate::search::{Answer, Budget, Goal, Limits, Plan, cheapest};
+use crate::{Shape, Snapshot, Weights, fit};
+
+/// The cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, and where each
+/// goes. Jobs that stand in the box's place move, and others that make room for them.
+///
+/// Exact within the budget: every set of jobs is judged by every packing. Ties go to fewer jobs, then
+/// to lower job numbers. The plan has no moves if the box fits already.
+///
+/// Cost: see `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
+pub fn unblock(snapshot: &Snapshot, shape: Shape, weights: &Weights, limits: &Limits) -> Answer {
+    if let Some(at) = fit(snapshot, shape) {
+        let plan = Plan { cost: 0, jobs: Vec::new(), boxes: vec![at], moves: Vec::new() };
+        return Answer { plan: Some(plan), proven: true };
+    }
+    let goal = Goal { shape, count: 1, required: Vec::new(), available: snapshot.healthy.clone() };
+    // Moving jobs frees no nodes but failed ones are not to be had in any case.
+    if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
+        return Answer { plan: None, proven: true };
+    }
+    let mut budget = Budget { left: limits.budget };
+    cheapest(snapshot, &goal, weights, (limits.max_jobs, limits.turn), &mut budget)
+}

@@ -1,0 +1,152 @@
+//! The judge: tries everything, on sets of nodes as masks of 32 bits.
+
+use std::collections::HashSet;
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Scan, Sides, orientations};
+
+/// The nodes of a box.
+pub(crate) fn mask(grid: &Grid, part: &Cuboid) -> u32 {
+    part.nodes(grid).fold(0, |mask, node| mask | 1 << node.0)
+}
+
+pub(crate) fn masks(grid: &Grid, parts: &[Cuboid]) -> u32 {
+    parts.iter().fold(0, |all, part| all | mask(grid, part))
+}
+
+/// All places of a box in the order of orientations and bases.
+pub(crate) fn places(grid: &Grid, sides: Sides, turn: bool) -> Vec<(Cuboid, u32)> {
+    let turned = orientations(sides).take(if turn { 6 } else { 1 });
+    let places = turned.flat_map(|sides| {
+        Scan::default().bases(*grid, sides).map(move |base| Cuboid::new(base, sides))
+    });
+    places.map(|at| (at, mask(grid, &at))).collect()
+}
+
+/// A state as the judge sees it.
+pub(crate) struct State {
+    pub(crate) grid: Grid,
+    pub(crate) jobs: Vec<Vec<Cuboid>>,
+    pub(crate) healthy: u32,
+    pub(crate) turn: bool,
+}
+
+impl State {
+    pub(crate) fn new(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId], turn: bool) -> State {
+        let all = if grid.nodes() == 32 { u32::MAX } else { (1 << grid.nodes()) - 1 };
+        let healthy = failed.iter().fold(all, |mask, node| mask & !(1 << node.0));
+        State { grid, jobs: jobs.to_vec(), healthy, turn }
+    }
+
+    pub(crate) fn held(&self, job: usize) -> u32 {
+        masks(&self.grid, &self.jobs[job])
+    }
+
+    /// Healthy nodes that no job but these holds.
+    pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
+        let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
+        others.fold(self.healthy, |free, job| free & !self.held(job))
+    }
+
+    /// Whether `count` boxes and the parts of these jobs can lie on free nodes all at once.
+    pub(crate) fn packs(&self, shape: Sides, count: usize, moved: &[usize], usable: u32) -> bool {
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        let list = |sides, turn| places(&self.grid, sides, turn).iter().map(|at| at.1).collect();
+        for _ in 0..count {
+            lists.push(list(shape, true));
+        }
+        for part in moved.iter().flat_map(|&job| &self.jobs[job]) {
+            lists.push(list(part.sides, self.turn));
+        }
+        let free = self.free_without(moved) & usable;
+        for list in &mut lists {
+            list.retain(|place| place & !free == 0);
+        }
+        let wanted: u32 =
+            lists.iter().filter_map(|list| list.first()).map(|at| at.count_ones()).sum();
+        if lists.iter().any(Vec::is_empty) || wanted > free.count_ones() {
+            return false;
+        }
+        lists.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+        packs(free, &lists, 0)
+    }
+
+    /// The least weight of at most `most` jobs, `required` ones among them, for which that is so.
+    pub(crate) fn least(
+        &self,
+        shape: Sides,
+        count: usize,
+        (required, most): (&[usize], usize),
+        usable: u32,
+        weights: &[u64],
+    ) -> Option<u64> {
+        let mut best: Option<u64> = None;
+        for set in subsets(self.jobs.len(), most) {
+            let cost: u64 = set.iter().map(|&job| weights[job]).sum();
+            let holds_all = required.iter().all(|job| set.contains(job));
+            let cheaper = best.is_none_or(|best| cost < best);
+            if holds_all && cheaper && self.packs(shape, count, &set, usable) {
+                best = Some(cost);
+            }
+        }
+        best
+    }
+
+    /// Whether single moves of these jobs, each onto free and usable nodes, lead to a state that is
+    /// `good`: it is shown where the jobs are, and what is then free. Jobs of one part.
+    pub(crate) fn reachable(
+        &self,
+        moved: &[usize],
+        usable: u32,
+        good: impl Fn(&[u32], u32) -> bool,
+    ) -> bool {
+        let free = self.free_without(moved) & usable;
+        let start: Vec<u32> = moved.iter().map(|&job| self.held(job)).collect();
+        let mut seen = HashSet::from([start.clone()]);
+        let mut waiting = vec![start];
+        while let Some(state) = waiting.pop() {
+            let left = state.iter().fold(free, |free, at| free & !at);
+            if good(&state, left) {
+                return true;
+            }
+            for (index, &job) in moved.iter().enumerate() {
+                let others = state.iter().enumerate().filter(|(other, _)| *other != index);
+                let left = others.fold(free, |free, (_, at)| free & !at);
+                for (_, place) in places(&self.grid, self.jobs[job][0].sides, self.turn) {
+                    if place & !left == 0 {
+                        let mut next = state.clone();
+                        next[index] = place;
+                        if seen.insert(next.clone()) {
+                            waiting.push(next);
+                        }
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Equal lists stand side by side; of boxes that can be exchanged, the later one lies later.
+fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
+    let Some((first, rest)) = lists.split_first() else { return true };
+    first.iter().enumerate().skip(from).any(|(index, place)| {
+        let next = if rest.first() == Some(first) { index + 1 } else { 0 };
+        place & !free == 0 && packs(free & !place, rest, next)
+    })
+}
+
+/// All sets of at most `most` numbers below `count`.
+pub(crate) fn subsets(count: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    let mut last = all.clone();
+    for _ in 0..most {
+        let longer = |set: &Vec<usize>| {
+            let from = set.last().map_or(0, |last| last + 1);
+            let set = set.clone();
+            (from..count).map(move |next| [set.as_slice(), &[next]].concat()).collect::<Vec<_>>()
+        };
+        last = last.iter().flat_map(longer).collect();
+        all.extend(last.clone());
+    }
+    all
+}

@@ -1,0 +1,8 @@
+//! Every plan against brute force, on every state of small machines and on random ones.
+
+mod brute;
+mod drains;
+mod places;
+mod random;
+mod states;
+mod unblocks;
