@@ -41,6 +41,26 @@ pub enum FileError {
         /// What it would overwrite.
         input: String,
     },
+    /// A directory is in use, or holds something else.
+    #[error("{path} {reason}")]
+    Directory {
+        /// Its name, to be shown.
+        path: String,
+        /// Why it cannot be used, as the rest of the sentence.
+        reason: String,
+    },
+    /// A file does not have the checksum that it was written with.
+    #[error(
+        "{path}{} was changed since it was written: its checksum is wrong; --resume \
+         --discard-damaged runs what it held anew",
+        line.map(|line| format!(", line {line},")).unwrap_or_default()
+    )]
+    Damaged {
+        /// Its name, to be shown.
+        path: String,
+        /// The line, from 1, if it is known.
+        line: Option<u64>,
+    },
 }
 
 impl FileError {
@@ -55,6 +75,15 @@ impl FileError {
 
     pub(crate) fn place(path: &Path, reason: &impl ToString) -> FileError {
         FileError::Place { path: name(path), reason: reason.to_string() }
+    }
+
+    pub(crate) fn directory(path: &Path, reason: &str) -> FileError {
+        FileError::Directory { path: name(path), reason: reason.to_string() }
+    }
+
+    /// A line of a file, or a file, that was changed since it was written.
+    pub fn damaged(path: &Path, line: Option<u64>) -> FileError {
+        FileError::Damaged { path: name(path), line }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> FileError {

@@ -8,20 +8,30 @@
 //! - Writing is whole or not at all: a temporary file with a name that cannot be foreseen, made
 //!   exclusively, written, synchronized and renamed. The mode of a file that is replaced stays.
 //! - An output that is also an input is refused before anything is read ([`Plan`]).
+//! - A directory of a run ([`Directory`]) is locked by one process, and every line and file in it has a
+//!   checksum.
 //! - Text from outside is shown by `pavior_kernel::shown` alone, also in the errors of this crate.
 
 mod bounded;
+mod directory;
 mod error;
 mod identity;
 mod input;
 mod limits;
 mod lines;
+mod logs;
 mod output;
+mod run;
+mod sealed;
 
 pub use bounded::Bounded;
+pub use directory::{Directory, Journal, Known, Resume, known, note, verify};
 pub use error::FileError;
 pub use identity::Plan;
 pub use input::{open, read_text, stdin};
 pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};
 pub use lines::{Lines, NextLine};
+pub use logs::{LogError, read_log};
 pub use output::{Output, check_writable, write_whole};
+pub use run::{Note, Run};
+pub use sealed::{seal, unseal};

@@ -7,12 +7,14 @@
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
 mod agenda;
+mod digest;
 mod foreign;
 mod options;
 mod stream;
 mod time;
 
 pub use agenda::Agenda;
+pub use digest::Digest;
 pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
 };
