@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pavior_kernel::shown;
-use pavior_workload::traces::{Fault, Format, ReadError, ReadOptions, Trace};
+use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
 use thiserror::Error;
 
 use crate::error::name;
@@ -21,7 +21,7 @@ pub enum LogError {
         /// The log's name, to be shown.
         path: String,
         /// What is wrong, and where.
-        fault: Box<Fault>,
+        fault: Box<LineError>,
     },
 }
 
@@ -29,7 +29,7 @@ impl LogError {
     /// What a reader of logs or of lists of failures says of a file.
     pub fn of(path: &Path, error: ReadError) -> LogError {
         match error {
-            ReadError::Fault(fault) | ReadError::AllMalformed { first: fault, .. } => {
+            ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
                 LogError::Line { path: name(path), fault }
             }
             other => FileError::read(path, &shown(&other.to_string())).into(),

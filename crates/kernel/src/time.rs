@@ -23,6 +23,16 @@ impl Time {
     /// Later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
+    /// The latest instant that a simulation reaches: 146,000 years of microseconds. What would happen
+    /// later is an error that names the job, and the room above keeps sums of two times from
+    /// overflowing.
+    pub const LATEST: Time = Time(1 << 62);
+
+    /// The sum of an instant and a length; none if it is later than [`Time::LATEST`].
+    pub fn checked_add(self, length: Time) -> Option<Time> {
+        self.0.checked_add(length.0).map(Time).filter(|&sum| sum <= Time::LATEST)
+    }
+
     /// The length from `earlier` to `self`, or zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
@@ -42,20 +52,21 @@ impl Time {
 impl Add for Time {
     type Output = Time;
     fn add(self, length: Time) -> Time {
-        Time(self.0 + length.0)
+        // Checked in release builds, too: a sum that wraps is an instant in the past.
+        Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }
 }
 
 impl AddAssign for Time {
     fn add_assign(&mut self, length: Time) {
-        self.0 += length.0;
+        *self = *self + length;
     }
 }
 
 impl Sub for Time {
     type Output = Time;
     fn sub(self, earlier: Time) -> Time {
-        Time(self.0 - earlier.0)
+        Time(self.0.checked_sub(earlier.0).expect("the earlier time is not the later one"))
     }
 }
 

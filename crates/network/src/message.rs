@@ -43,7 +43,7 @@ pub struct Message {
 
 impl Message {
     /// The latest time of creation, 2^62: later sums cannot overflow.
-    pub const LATEST: Time = Time(1 << 62);
+    pub const LATEST: Time = Time::LATEST;
 
     /// A message without owner or followers.
     pub fn new(id: u64, from: NodeId, to: NodeId, flits: u32, created: Time) -> Message {

@@ -8,6 +8,7 @@
 //! scheduler until it starts nothing more. A job of zero length departs in a further round of the
 //! same instant.
 
+mod bounds;
 mod channels;
 mod facts;
 mod faults;
@@ -19,11 +20,12 @@ mod setup;
 mod stopwatch;
 mod traffic;
 
+pub use bounds::{Bounds, Endless};
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::Restart;
 pub use record::{Fate, JobRecord, Recorder};
-pub use run::{Simulation, run, run_until};
+pub use run::{Simulation, run, run_until, run_within};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};
 pub use stopwatch::Stopwatch;
 pub use traffic::{Histories, NetworkSetup};

@@ -10,7 +10,7 @@ use pavior_network::{BadSettings, Deadlock};
 use pavior_workload::{Job, NodeEvent};
 use thiserror::Error;
 
-use crate::{NetworkSetup, Restart};
+use crate::{Endless, NetworkSetup, Restart};
 
 /// What a run is made of, besides its jobs.
 #[derive(Clone)]
@@ -85,6 +85,9 @@ pub enum RunError {
     /// The scheduler, or who decides in its place, started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The run would not end by itself, or passes the greatest time.
+    #[error(transparent)]
+    Endless(#[from] Endless),
     /// A [`Stop`] was set.
     #[error("the run was stopped")]
     Stopped,
@@ -104,6 +107,9 @@ pub enum StartError {
     /// Its nodes are not free, or the strategy refuses it.
     #[error("job {} was started, but it does not fit now", .0.0)]
     DoesNotFit(JobId),
+    /// It would end later than can be told.
+    #[error(transparent)]
+    Endless(#[from] Endless),
 }
 
 /// A request to end a run, from another thread. Clones share it.

@@ -34,11 +34,11 @@ impl Energy {
     /// ```
     pub fn of(&self, flits: u32, hops: u32) -> f64 {
         let (flits, hops) = (u64::from(flits), u64::from(hops));
-        self.sum(flits * hops, flits * (hops + 1))
+        self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
     /// What so many traversals of links and of routers take, by single flits.
-    pub(super) fn sum(&self, links: u64, routers: u64) -> f64 {
+    pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
 }
@@ -80,8 +80,8 @@ pub struct ChannelLoad {
     own: Vec<u64>,
     /// What each link has more than the one before it in its direction.
     rise: Vec<i64>,
-    flit_hops: u64,
-    router_traversals: u64,
+    flit_hops: u128,
+    router_traversals: u128,
 }
 
 impl ChannelLoad {
@@ -112,17 +112,17 @@ impl ChannelLoad {
                 self.rise[behind as usize] -= i64::from(flits);
             }
         }
-        self.flit_hops += u64::from(flits) * u64::from(path.hops());
-        self.router_traversals += u64::from(flits) * (u64::from(path.hops()) + 1);
+        self.flit_hops += u128::from(u64::from(flits) * u64::from(path.hops()));
+        self.router_traversals += u128::from(u64::from(flits) * (u64::from(path.hops()) + 1));
     }
 
     /// Links crossed, summed over flits.
-    pub fn flit_hops(&self) -> u64 {
+    pub fn flit_hops(&self) -> u128 {
         self.flit_hops
     }
 
     /// Routers traversed, summed over flits.
-    pub fn router_traversals(&self) -> u64 {
+    pub fn router_traversals(&self) -> u128 {
         self.router_traversals
     }
 

@@ -6,6 +6,9 @@ use crate::message::Delivery;
 /// What some messages were, added up. All sums are whole numbers, so that neither the order of the
 /// messages nor the way in which they were grouped changes a mean.
 ///
+/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than 2^32
+/// messages fit 64 bits, or 128 where that is what they have.
+///
 /// ```
 /// use pavior_kernel::Time;
 /// use pavior_mesh::NodeId;
@@ -31,13 +34,13 @@ pub struct MessageTotals {
     /// The messages.
     pub messages: u64,
     /// Cycles from creation to delivery.
-    pub latency: u64,
+    pub latency: u128,
     /// Links crossed.
     pub hops: u64,
     /// Flits.
     pub flits: u64,
     /// Flits times the links that each crossed.
-    pub flit_hops: u64,
+    pub flit_hops: u128,
 }
 
 impl MessageTotals {
@@ -45,10 +48,10 @@ impl MessageTotals {
     pub fn count(&mut self, delivery: &Delivery) {
         let (flits, hops) = (u64::from(delivery.flits), u64::from(delivery.hops));
         self.messages += 1;
-        self.latency += delivery.latency();
+        self.latency += u128::from(delivery.latency());
         self.hops += hops;
         self.flits += flits;
-        self.flit_hops += flits * hops;
+        self.flit_hops += u128::from(flits * hops);
     }
 
     /// Adds other totals.
@@ -67,7 +70,8 @@ impl MessageTotals {
 
     /// The latency less that of an empty network, mean over messages.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
-        let zero_load = (u64::from(routing_delay) + 1) * (self.hops + self.messages) + self.flits;
+        let headers = u128::from(self.hops + self.messages);
+        let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);
         self.mean((self.latency - zero_load) as f64)
     }
 
@@ -78,7 +82,7 @@ impl MessageTotals {
 
     /// The energy of a message, on average.
     pub fn mean_energy(&self, energy: Energy) -> Option<f64> {
-        self.mean(energy.sum(self.flit_hops, self.flit_hops + self.flits))
+        self.mean(energy.sum(self.flit_hops, self.flit_hops + u128::from(self.flits)))
     }
 
     fn mean(&self, sum: f64) -> Option<f64> {

@@ -5,7 +5,7 @@ use pavior_scheduling::RunningJob;
 use pavior_workload::{Change, Job};
 
 use super::{DEPARTURES, Departure, Simulation};
-use crate::{Ending, Fact};
+use crate::{Ending, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
     /// The departures of the present instant; true if one of them ends the run.
@@ -35,19 +35,20 @@ impl Simulation<'_, '_, '_> {
         self.faults.is_some() && self.live.get(&departure.job) != Some(&departure.start)
     }
 
-    pub(super) fn fail_and_repair(&mut self) {
+    pub(super) fn fail_and_repair(&mut self) -> Result<(), RunError> {
         let now = self.now;
         while let Some(event) = self.faults.as_mut().and_then(|faults| faults.at(now)) {
             if event.change == Change::Repair {
                 self.machine.repair(event.node);
             } else if let Some(job) = self.machine.fail(event.node) {
-                self.interrupt(job);
+                self.interrupt(job)?;
             }
         }
+        Ok(())
     }
 
     /// A running job loses a node: it gives up the others, and waits again.
-    fn interrupt(&mut self, job: JobId) {
+    fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
         let RunningJob { job, start } = self.running.interrupt(job);
         let placement = self.machine.release(job.id).expect("a running job holds nodes");
@@ -59,7 +60,9 @@ impl Simulation<'_, '_, '_> {
         });
         let faults = self.faults.as_ref().expect("only failures interrupt");
         let rest = faults.rest_of(job, self.now.since(start));
+        self.watch.interrupted(&rest)?;
         self.queue.reinsert(rest);
+        Ok(())
     }
 
     pub(super) fn arrive(&mut self, job: Job) {

@@ -11,11 +11,12 @@ use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
 
+use crate::bounds::Watch;
 use crate::faults::Faults;
 use crate::observers::Observers;
 use crate::setup::StartError;
 use crate::traffic::Traffic;
-use crate::{Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
+use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
@@ -31,8 +32,8 @@ struct Departure {
 /// Runs a simulation to its end.
 ///
 /// # Errors
-/// If strategy, machine and network do not go together, the network deadlocks, or the scheduler
-/// starts a job that cannot start.
+/// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts a
+/// job that cannot start, or the run reaches one of the usual [`Bounds`].
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -51,7 +52,21 @@ pub fn run_until(
     observers: &mut [&mut dyn Observer],
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(setup, inputs, observers)?;
+    run_within(Bounds::default(), setup, inputs, observers, stop)
+}
+
+/// As [`run_until`], within other bounds.
+///
+/// # Errors
+/// As [`run_until`].
+pub fn run_within(
+    bounds: Bounds,
+    setup: &Setup,
+    inputs: Inputs<'_>,
+    observers: &mut [&mut dyn Observer],
+    stop: &Stop,
+) -> Result<Outcome, RunError> {
+    let mut simulation = Simulation::new(setup, inputs, observers)?.within(bounds);
     while simulation.advance(stop)? {
         simulation.schedule()?;
     }
@@ -106,6 +121,7 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     /// Estimated ends of the jobs whose departure comes from the network.
     waiting_for_messages: FxHashMap<JobId, Time>,
+    watch: Watch,
     /// The number of starts so far, and, where nodes fail, the latest start of each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
@@ -150,6 +166,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             faults: faults.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
             traffic: traffic.transpose()?,
             waiting_for_messages: FxHashMap::default(),
+            watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
             live: FxHashMap::default(),
             observers: Observers::new(setup.begin, observers, setup.timing),
@@ -162,13 +179,21 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(simulation)
     }
 
+    /// The same run within other bounds.
+    #[must_use]
+    pub fn within(mut self, bounds: Bounds) -> Self {
+        self.watch = Watch::new(bounds, self.ending);
+        self
+    }
+
     /// Goes to the next instant at which the queue or the machine changes, and makes its changes;
     /// false if the run is over. No job is started yet.
     ///
     /// # Errors
-    /// If the network deadlocks, or `stop` is set.
+    /// If the network deadlocks, `stop` is set, or the run reaches a bound.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
         if self.open {
+            self.settle()?;
             self.send();
             self.open = false;
         }
@@ -176,6 +201,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             if stop.is_set() {
                 return Err(RunError::Stopped);
             }
+            self.watch.instant(now, self.jobs.peek())?;
             self.now = now;
             self.observers.now = now;
             if let Some(traffic) = &self.traffic {
@@ -192,7 +218,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             if self.depart_all() {
                 return Ok(false);
             }
-            self.fail_and_repair();
+            self.fail_and_repair()?;
             while let Some(job) = self.jobs.next_if(|job| job.arrival == now) {
                 self.arrive(job);
             }
@@ -263,12 +289,19 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Starts a job that waits.
     ///
     /// # Errors
-    /// If there is none at that place of the queue or it does not fit now; nothing has changed then.
+    /// If there is none at that place of the queue, it does not fit now, or it would end later than can
+    /// be told; nothing has changed then.
     pub fn start(&mut self, Start { index, placement }: Start) -> Result<(), StartError> {
         let waiting = self.queue.len();
         let Some(job) = self.queue.get(index) else {
             return Err(StartError::NotWaiting { index, waiting });
         };
+        let length = match job.service {
+            Service::Run(length) => length,
+            // A job without a message holds its nodes for one cycle.
+            Service::Messages(_) | Service::Iterations(_) => Time(1),
+        };
+        let end = Watch::end(self.now, job, length)?;
         let granted = match placement {
             Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
             None => self.machine.allocate(job.id, &job.request).is_ok(),
@@ -287,19 +320,21 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if sends {
             self.waiting_for_messages.insert(job.id, estimated_end);
         } else {
-            let length = match job.service {
-                Service::Run(length) => length,
-                // A job without a message holds its nodes for one cycle.
-                Service::Messages(_) | Service::Iterations(_) => Time(1),
-            };
             let departure = Departure { job: job.id, estimated_end, start: self.starts };
-            self.agenda.schedule(self.now.saturating_add(length), DEPARTURES, departure);
+            self.agenda.schedule(end, DEPARTURES, departure);
         }
         if self.faults.is_some() {
             self.live.insert(job.id, self.starts);
         }
         self.running.start(job, self.now);
         Ok(())
+    }
+
+    /// Whether the run gets on, now that an instant is over.
+    fn settle(&mut self) -> Result<(), RunError> {
+        let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
+        let moved = (self.starts, self.completed);
+        Ok(self.watch.settled(moved, !self.running.is_empty(), &self.queue, !changes)?)
     }
 
     /// Averages start here.

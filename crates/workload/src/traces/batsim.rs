@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
+use pavior_kernel::shown;
 use pavior_mesh::{Sides, volume};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -143,16 +144,17 @@ fn job(
 ) -> Result<Draft, Misfit> {
     let fault = |reason: String| (place.offset..place.offset + raw.get().len(), reason);
     let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| place.json_fault(&error))?;
-    let name = word(&entry.profile);
+    let (id, name) = (word(&entry.id), word(&entry.profile));
+    let id = shown(&id);
     let profile = profiles
         .get(&name)
-        .ok_or_else(|| fault(format!("job {} has the unknown profile `{name}`", entry.id)))?;
+        .ok_or_else(|| fault(format!("job {id} has the unknown profile `{}`", shown(&name))))?;
     let run = profile.delay.ok_or_else(|| {
-        let kind = profile.kind.as_deref().unwrap_or("?");
+        let (name, kind) = (shown(&name), shown(profile.kind.as_deref().unwrap_or("?")));
         fault(format!("profile `{name}` of type `{kind}` has no delay, so no run time"))
     })?;
     if entry.subtime > LONGEST || run > LONGEST {
-        return Err(fault(format!("job {} has a time above {LONGEST:e} s", entry.id)));
+        return Err(fault(format!("job {id} has a time above {LONGEST:e} s")));
     }
     let shape = match &entry.extra_data {
         Some(extra) => shape(extra).map_err(&fault)?,
@@ -175,9 +177,11 @@ fn job(
     })
 }
 
-/// The number that an id is, or ends with: `w0!17` is job 17 of workload w0.
+/// The number that an id is, or ends with: `w0!17` is job 17 of workload w0. Numbers that leave no
+/// room for others above them are none.
 fn number(id: &Value) -> Option<u64> {
-    word(id).rsplit('!').next().and_then(|id| id.parse().ok())
+    let number = word(id).rsplit('!').next().and_then(|id| id.parse().ok());
+    number.filter(|&number: &u64| number < 1 << 63)
 }
 
 /// A number for every job, all different: that of its id; its place where the id has none, or the
@@ -230,7 +234,10 @@ fn shape(extra: &Value) -> Result<Option<Sides>, String> {
         Some(&[x]) => Ok(Some([x, 1, 1])),
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
-        _ => Err(format!("the shape {given} is not one to three sides of 1 to 65535")),
+        _ => {
+            let given = given.to_string();
+            Err(format!("the shape {} is not one to three sides of 1 to 65535", shown(&given)))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 
+use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
 /// Why a log cannot be read.
@@ -43,7 +44,7 @@ pub struct LineError {
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The line, or the part of a long line around the fault; control characters are replaced.
+    /// The line, or the part of a long line around the fault; invisible characters are written out.
     pub text: String,
     /// The bytes of `text` that are at fault.
     pub span: Range<usize>,
@@ -51,42 +52,21 @@ pub struct LineError {
     pub reason: String,
 }
 
-/// How much of a line a fault shows before and after its beginning, in bytes.
-const BEFORE: usize = 60;
-const AFTER: usize = 100;
-
 impl LineError {
     /// A fault at these bytes of a line.
     pub(crate) fn new(line: u64, bytes: &[u8], at: Range<usize>, reason: String) -> LineError {
-        let from = if at.start > AFTER { at.start - BEFORE } else { 0 };
-        let to = bytes.len().min(at.start + AFTER);
-        let before = shown(&bytes[from..at.start]);
-        let fault = shown(&bytes[at.start..at.end.min(to)]);
-        let after = shown(&bytes[at.end.min(to)..to]);
-        LineError {
-            line,
-            column: String::from_utf8_lossy(&bytes[..at.start]).chars().count() as u64 + 1,
-            span: before.len()..before.len() + fault.len(),
-            text: before + &fault + &after,
-            reason,
-        }
+        let (text, span) = excerpt(bytes, at.clone());
+        let before = &bytes[..at.start.min(bytes.len())];
+        let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
+        LineError { line, column, text, span, reason: message(&reason) }
     }
 }
 
 /// A token as a message quotes it: text that a terminal can show, and not too much of it.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
-    let text = shown(&token[..token.len().min(LONGEST)]);
+    let text = shown_bytes(&token[..token.len().min(LONGEST)]);
     format!("`{text}{}`", if token.len() > LONGEST { "…" } else { "" })
-}
-
-fn shown(bytes: &[u8]) -> String {
-    let visible = |c: char| match c {
-        '\t' => ' ',
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    String::from_utf8_lossy(bytes).chars().map(visible).collect()
 }
 
 impl From<LineError> for ReadError {

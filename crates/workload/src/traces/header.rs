@@ -8,25 +8,39 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
+    /// The bytes of all keys and values.
+    length: usize,
 }
+
+/// The longest header, in bytes of its keys and values: hundreds of times the longest of real logs.
+const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
     /// Takes a comment line, without its semicolon. What does not read `Key: value` is passed over.
-    pub(crate) fn take(&mut self, comment: &[u8]) {
+    ///
+    /// # Errors
+    /// If the header becomes longer than that of any log, in words.
+    pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
-        let Some((key, value)) = text.split_once(':') else { return };
+        let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let (key, value) = (key.trim(), value.trim());
         let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric());
         // `http://...` on a line of its own continues the value above it.
         if word && !value.starts_with("//") {
-            self.entries.push((key.to_string(), value.to_string()));
+            self.push(key, value);
         }
+        if self.length > LONGEST_HEADER {
+            return Err(format!("the header is longer than {LONGEST_HEADER} bytes: not a job log"));
+        }
+        Ok(())
     }
 
     /// Adds a key, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
+        // What a short key and value take besides their bytes counts as well.
+        self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
     /// Every key with its value.
@@ -80,7 +94,7 @@ mod tests {
             " UnixStartTime:",
             "",
         ] {
-            header.take(line.as_bytes());
+            header.take(line.as_bytes()).unwrap();
         }
         assert_eq!(header.machine_size(), Some(400));
         assert_eq!(header.integer("MaxQueues"), Some(2));

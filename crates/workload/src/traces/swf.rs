@@ -69,7 +69,11 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         let line = lines.line();
         match line.iter().position(|byte| !byte.is_ascii_whitespace()) {
             None => {}
-            Some(start) if line[start] == b';' => header.take(&line[start + 1..]),
+            Some(start) if line[start] == b';' => {
+                header.take(&line[start + 1..]).map_err(|reason| {
+                    LineError::new(lines.number, line, start..line.len(), reason)
+                })?;
+            }
             Some(_) => match job(line, lines.number) {
                 Ok(draft) => jobs.offer(&draft),
                 Err(fault) => jobs.malformed(lines.number, || fault)?,

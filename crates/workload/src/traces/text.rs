@@ -39,6 +39,10 @@ impl<R: BufRead> Lines<R> {
             let reason = format!("the line is longer than {LONGEST_LINE} bytes: not a job log");
             return Err(LineError::new(self.number, &self.buffer, 0..1, reason).into());
         }
+        if let Some(at) = self.line().iter().position(|&byte| byte == b'\r') {
+            let reason = "a carriage return within the line; lines end with \\n or \\r\\n";
+            return Err(LineError::new(self.number, self.line(), at..at + 1, reason.into()).into());
+        }
         Ok(true)
     }
 

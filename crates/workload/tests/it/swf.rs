@@ -207,3 +207,37 @@ fn what_is_written_reads_the_same() {
         assert_eq!(strip(&again), strip(&trace));
     }
 }
+
+const JOB: &str = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1";
+
+/// What a fault in a log says.
+fn said(log: &str) -> String {
+    swf::read(log.as_bytes(), &ReadOptions::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_header_longer_than_any_is_not_kept_in_memory() {
+    let log = format!("{}{JOB}\n", ";A:\n".repeat(1 << 16));
+    assert!(said(&log).contains("the header is longer than 1048576 bytes"), "{}", said(&log));
+    let log = format!("{}{JOB}\n", ";A: b\n".repeat(1 << 10));
+    assert_eq!(swf::read(log.as_bytes(), &ReadOptions::default()).unwrap().records.len(), 1);
+}
+
+#[test]
+fn lines_that_end_with_carriage_returns_alone_are_a_fault() {
+    for log in [format!("{JOB}\r{JOB}\r"), format!("; UnixStartTime: 0\r{JOB}\r{JOB}")] {
+        assert!(said(&log).starts_with("line 1, column "), "{}", said(&log));
+        assert!(said(&log).contains("carriage return"), "{}", said(&log));
+    }
+}
+
+#[test]
+fn faults_show_no_character_that_a_terminal_obeys() {
+    let log = "1 0 -1 \u{1b}]0;title\u{7} 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
+    let Err(ReadError::Line(fault)) = swf::read(log.as_bytes(), &ReadOptions::default()) else {
+        panic!("it is a fault");
+    };
+    for text in [&fault.text, &fault.reason] {
+        assert!(!text.contains(char::is_control) && text.contains("\\u{1b}]0"), "{text}");
+    }
+}

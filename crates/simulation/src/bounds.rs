@@ -1,0 +1,168 @@
+//! What ends a run that would not end by itself.
+//!
+//! A queue that grows without end, a job that loses a node whenever it runs, a machine on which
+//! nothing can start any more: no finished run comes near these bounds, and a run that reaches one
+//! is an error that says why, instead of memory that fills or a process that never ends.
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::Queue;
+use pavior_workload::Job;
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::Ending;
+
+/// How far a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most jobs that wait while jobs are drawn without end; a log has an end, and is not bounded
+    /// so.
+    pub waiting: u64,
+    /// The latest instant.
+    pub until: Time,
+    /// The most times that a job loses a node and waits again.
+    pub interruptions: u64,
+}
+
+impl Default for Bounds {
+    /// 100,000 waiting jobs, [`Time::LATEST`], 10,000 interruptions.
+    fn default() -> Bounds {
+        Bounds { waiting: 100_000, until: Time::LATEST, interruptions: 10_000 }
+    }
+}
+
+/// Instants in a row in which nothing starts, ends or is bound to: arrivals at an idle machine that no
+/// repair will change, or failures and repairs that let nothing start.
+const ARRIVALS_IN_VAIN: u64 = 1_000;
+const CHANGES_IN_VAIN: u64 = 1_000_000;
+
+/// Why a run was ended before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Endless {
+    /// Time would pass what can be told.
+    #[error(
+        "job {job} would {what} later than 2^62 ticks, the greatest time that can be told; times or \
+         the scale of arrivals are too large"
+    )]
+    Overflow {
+        /// The job's number in its log, or in the order of arrival.
+        job: u64,
+        /// `arrive` or `end`.
+        what: &'static str,
+    },
+    /// The bound on time is reached.
+    #[error("the run is not over at the bound on simulated time (--max-time)")]
+    TooLate,
+    /// The queue grows without end.
+    #[error(
+        "{waiting} jobs wait, from job {job} on, and more arrive than the machine takes: the load is \
+         too high, or nodes are missing for good (--max-waiting allows more)"
+    )]
+    TooManyWaiting {
+        /// How many wait.
+        waiting: u64,
+        /// The number of the first of them.
+        job: u64,
+    },
+    /// A job is interrupted again and again.
+    #[error(
+        "job {job} has lost a node {times} times: nodes fail faster than it runs \
+         (--max-interruptions allows more)"
+    )]
+    Interrupted {
+        /// The job's number.
+        job: u64,
+        /// How often.
+        times: u64,
+    },
+    /// The machine is idle, and nothing that waits can start.
+    #[error(
+        "nothing can start any more: {waiting} jobs wait, the first is job {job}, no job runs, and \
+         what happens to nodes lets none start"
+    )]
+    Stuck {
+        /// How many wait.
+        waiting: u64,
+        /// The number of the first of them.
+        job: u64,
+    },
+}
+
+/// Counts what could go on without end.
+pub(crate) struct Watch {
+    bounds: Bounds,
+    endless_arrivals: bool,
+    interruptions: FxHashMap<JobId, u64>,
+    /// Starts and completions by the last instant, and the instants since they changed.
+    progress: (u64, u64),
+    in_vain: u64,
+}
+
+impl Watch {
+    pub(crate) fn new(bounds: Bounds, ending: Ending) -> Watch {
+        let endless_arrivals = ending != Ending::Drained;
+        let interruptions = FxHashMap::default();
+        Watch { bounds, endless_arrivals, interruptions, progress: (0, 0), in_vain: 0 }
+    }
+
+    /// A run goes on to an instant; `next` is the next job to arrive.
+    pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
+        match next {
+            _ if now <= self.bounds.until => Ok(()),
+            // The arrival stands for a greater time.
+            Some(job) if job.arrival == now && now > Time::LATEST => {
+                Err(Endless::Overflow { job: job.number, what: "arrive" })
+            }
+            _ => Err(Endless::TooLate),
+        }
+    }
+
+    /// When a job that starts now ends.
+    pub(crate) fn end(now: Time, job: &Job, length: Time) -> Result<Time, Endless> {
+        now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
+    }
+
+    /// A job lost a node.
+    pub(crate) fn interrupted(&mut self, job: &Job) -> Result<(), Endless> {
+        let times = self.interruptions.entry(job.id).or_default();
+        *times += 1;
+        if *times > self.bounds.interruptions {
+            return Err(Endless::Interrupted { job: job.number, times: *times - 1 });
+        }
+        Ok(())
+    }
+
+    /// An instant is over: the starts and completions by now, whether any job runs, and whether nothing
+    /// but arrivals is still to come.
+    pub(crate) fn settled(
+        &mut self,
+        progress: (u64, u64),
+        any_runs: bool,
+        queue: &Queue,
+        only_arrivals: bool,
+    ) -> Result<(), Endless> {
+        let waiting = queue.len() as u64;
+        let Some(first) = queue.get(0) else {
+            self.in_vain = 0;
+            return Ok(());
+        };
+        let job = first.number;
+        if self.endless_arrivals && waiting > self.bounds.waiting {
+            return Err(Endless::TooManyWaiting { waiting, job });
+        }
+        let moved = any_runs || self.progress != progress;
+        self.progress = progress;
+        self.in_vain = if moved { 0 } else { self.in_vain + 1 };
+        let patience = match (only_arrivals, self.endless_arrivals) {
+            (true, true) => ARRIVALS_IN_VAIN,
+            // The arrivals of a log come to an end.
+            (true, false) => return Ok(()),
+            (false, _) => CHANGES_IN_VAIN,
+        };
+        if self.in_vain >= patience {
+            return Err(Endless::Stuck { waiting, job });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Runs that would not end by themselves: each is an error that says why.
+
+use pavior_kernel::Time;
+use pavior_mesh::NodeId;
+use pavior_simulation::{
+    Bounds, Ending, Endless, Inputs, Outcome, Restart, RunError, StartError, Stop, run_within,
+};
+use pavior_workload::{Change, Failures, Job, NodeEvent, TimeUnit};
+
+use crate::{job, setup};
+
+type Events = Box<dyn Iterator<Item = NodeEvent> + Send>;
+
+fn go(
+    bounds: Bounds,
+    scheduler: &str,
+    ending: Ending,
+    jobs: impl Iterator<Item = Job>,
+    events: Option<Events>,
+) -> Result<Outcome, Endless> {
+    let setup = setup("mesh:4x4", "tff", scheduler, ending);
+    let failures = events.map(|events| (events, Restart::Scratch));
+    let inputs = Inputs { jobs: Box::new(jobs), failures };
+    let outcome = run_within(bounds, &setup, inputs, &mut [], &Stop::default());
+    outcome.map_err(|error| match error {
+        RunError::Endless(endless) | RunError::Start(StartError::Endless(endless)) => endless,
+        other => panic!("{other}"),
+    })
+}
+
+const USUAL: fn() -> Bounds = Bounds::default;
+
+#[test]
+fn time_that_passes_what_can_be_told_is_an_error_that_names_the_job() {
+    let late = 1 << 62;
+    let jobs = |arrival, run| vec![job(0, 0, [1, 1, 1], 1), job(7, arrival, [1, 1, 1], run)];
+    let run = |arrival, length| {
+        go(USUAL(), "fcfs", Ending::Drained, jobs(arrival, length).into_iter(), None)
+    };
+    assert_eq!(run(late - 5, 5).unwrap().end, Time(late));
+    assert_eq!(run(late - 5, 6), Err(Endless::Overflow { job: 7, what: "end" }));
+    assert_eq!(run(late, u64::MAX), Err(Endless::Overflow { job: 7, what: "end" }));
+    assert_eq!(run(u64::MAX, 1), Err(Endless::Overflow { job: 7, what: "arrive" }));
+    let bounds = Bounds { until: Time(9), ..USUAL() };
+    let all = jobs(9, 1).into_iter();
+    assert_eq!(go(bounds, "fcfs", Ending::Drained, all, None), Err(Endless::TooLate));
+}
+
+#[test]
+fn a_load_that_fills_the_queue_without_end_is_told() {
+    let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1_000_000));
+    let error = go(USUAL(), "fcfs", Ending::Completions(1000), jobs, None);
+    assert_eq!(error, Err(Endless::TooManyWaiting { waiting: 100_001, job: 1 }));
+    // The jobs of a log are as many as they are.
+    let jobs = (0..200).map(|id| job(id, 0, [4, 4, 1], 1));
+    let bounds = Bounds { waiting: 10, ..USUAL() };
+    assert_eq!(go(bounds, "fcfs", Ending::Drained, jobs, None).unwrap().waiting, 0);
+}
+
+#[test]
+fn a_node_that_is_never_repaired_stops_a_run_that_needs_it() {
+    for scheduler in ["fcfs", "easy", "conservative", "scan-all"] {
+        let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1));
+        let events: Events = Box::new([event(0, 5, Change::Fail)].into_iter());
+        let error = go(USUAL(), scheduler, Ending::Completions(100), jobs, Some(events));
+        assert_eq!(error, Err(Endless::Stuck { waiting: 1000, job: 0 }), "{scheduler}");
+    }
+}
+
+#[test]
+fn a_job_that_never_gets_through_is_told() {
+    let jobs = (0..3).map(|id| job(id, id, [4, 4, 1], 1_000_000_000));
+    let machine = "mesh:4x4".parse().unwrap();
+    let events = Failures::new(&machine, 10.0, 1.0, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+    let bounds = Bounds { interruptions: 50, ..USUAL() };
+    let error = go(bounds, "fcfs", Ending::Drained, jobs, Some(Box::new(events)));
+    assert_eq!(error, Err(Endless::Interrupted { job: 0, times: 50 }));
+}
+
+#[test]
+fn failures_that_let_nothing_start_come_to_an_end() {
+    let jobs = std::iter::once(job(3, 0, [4, 4, 1], 1));
+    // One of two nodes is always missing.
+    let events: Events = Box::new((0..).map(|step: u64| {
+        let at = step / 3;
+        match step % 3 {
+            0 => event(2 * at, 0, Change::Fail),
+            1 => event(2 * at + 1, 1, Change::Fail),
+            _ => event(2 * at + 1, 0, Change::Repair),
+        }
+    }));
+    let error = go(USUAL(), "fcfs", Ending::Drained, jobs, Some(events));
+    assert_eq!(error, Err(Endless::Stuck { waiting: 1, job: 3 }));
+}
+
+fn event(at: u64, node: u32, change: Change) -> NodeEvent {
+    NodeEvent { at: Time(at), node: NodeId(node), change }
+}
