@@ -8,7 +8,7 @@ use pavior_network::{
     VirtualChannels,
 };
 use pavior_simulation::{Histories, NetworkSetup};
-use pavior_workload::{Kind, ServiceDistribution, Synthetic, TimeUnit};
+use pavior_workload::{Family, ServiceDistribution, Synthetic, TimeUnit};
 
 use crate::args::{self, MessageArgs, NetworkArgs};
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ fn refuse(args: &MessageArgs) -> Result<Option<NetworkSetup>, Failure> {
         ("--heatmap", args.heatmap.is_some()),
     ];
     let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(None) };
-    let services: Vec<&str> = ServiceDistribution::all()
+    let services: Vec<&str> = ServiceDistribution::builtin()
         .iter()
         .filter(|spec| spec.does.unit == TimeUnit::CYCLE)
         .map(|spec| spec.name)

@@ -6,7 +6,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use pavior_allocation::{Machine, Selection, registry};
+use pavior_allocation::{Machine, Registry, SelectedStrategy, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, Request};
 
@@ -41,7 +41,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, longest) in machines {
         let grid: Grid = name.parse().expect("written right");
-        for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+        for selection in Registry::new().entries().flat_map(Selection::variants) {
             if selection.supports(&grid).is_ok() {
                 cases.push(Case { selection, grid, longest });
             }

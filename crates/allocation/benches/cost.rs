@@ -8,7 +8,9 @@
 
 use std::time::{Duration, Instant};
 
-use pavior_allocation::{Machine, Placement, Selection, Work, registry, tbl_most_pieces};
+use pavior_allocation::{
+    Machine, Placement, Registry, SelectedStrategy, Selection, Work, tbl_most_pieces,
+};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 
@@ -221,7 +223,7 @@ fn random_boxes(grid: Grid, count: u16, dice: &mut Stream) -> Vec<Cuboid> {
 
 fn main() {
     let named = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let all = || registry::all().iter().map(|spec| Selection::defaults(spec)).collect();
+    let all = || Registry::new().entries().map(Selection::defaults).collect();
     let selections: Vec<Selection> = named.map_or_else(all, |names| {
         let read = |name: &str| name.parse().unwrap_or_else(|error| panic!("{name}: {error:?}"));
         names.split(',').map(read).collect()

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use pavior_allocation::{Selection, conformance, registry};
+use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
 use pavior_mesh::Grid;
 
 /// All grids of up to `most` nodes with sides of at least 2 in ascending order, and single rows.
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let most = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(12);
     let grids = grids(most);
     println!("| strategy | grids | answers judged |\n|---|---:|---:|");
-    for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+    for selection in Registry::new().entries().flat_map(Selection::variants) {
         let (mut count, mut answers) = (0, 0);
         for grid in grids.iter().filter(|grid| selection.supports(grid).is_ok()) {
             match conformance::every_occupancy(&selection, grid) {

@@ -1,9 +1,9 @@
 //! What if: a machine's free nodes and strategy, without its jobs.
 
-use pavior_kernel::Stream;
+use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile};
 
-use crate::spec::Spec;
+use crate::kind::StrategyKind;
 use crate::{Placement, Refusal, Strategy};
 
 /// A copy of what a machine needs to answer a question, on which a plan is tried.
@@ -24,7 +24,7 @@ use crate::{Placement, Refusal, Strategy};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Fork {
-    spec: &'static Spec,
+    entry: EntryHandle<StrategyKind>,
     strategy: Box<dyn Strategy>,
     free: Occupancy,
     /// Set bits are healthy nodes; none where all are.
@@ -34,13 +34,13 @@ pub struct Fork {
 
 impl Fork {
     pub(crate) fn new(
-        spec: &'static Spec,
+        entry: EntryHandle<StrategyKind>,
         strategy: Box<dyn Strategy>,
         free: Occupancy,
         healthy: Option<Occupancy>,
         draw: Stream,
     ) -> Fork {
-        Fork { spec, strategy, free, healthy, draw }
+        Fork { entry, strategy, free, healthy, draw }
     }
 
     /// The nodes that are free here.
@@ -55,10 +55,10 @@ impl Fork {
     /// that finds no free submesh.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         let grid = *self.free.grid();
-        if !self.spec.fits_grid(request, &grid) {
+        if !self.entry.does.fits_grid(request, &grid) {
             return Err(Refusal::LargerThanMachine);
         }
-        if self.spec.needed(request) > u64::from(self.free.count()) {
+        if self.entry.does.needed(request) > u64::from(self.free.count()) {
             return Err(Refusal::TooFewFreeNodes);
         }
         let found = self.strategy.find(&self.free, request, &mut self.draw);

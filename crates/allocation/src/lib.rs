@@ -2,7 +2,7 @@
 //!
 //! A [`Strategy`] looks at the free nodes and proposes a [`Placement`]; it changes nothing and never
 //! learns whose job it is. A [`Machine`] owns the occupancy, asks its strategy, commits what it
-//! proposes, and knows who holds what. The [`registry`] lists every strategy with what it claims,
+//! proposes, and knows who holds what. The [`Registry`] lists every strategy with what it claims,
 //! and [`conformance`] holds each claim against the [`oracle`], which tries every base.
 //!
 //! Time does not exist here: the same code decides in a simulation and in a live allocator.
@@ -24,22 +24,23 @@ pub mod claim;
 pub mod conformance;
 pub mod explain;
 mod fork;
+mod kind;
 mod machine;
 pub mod oracle;
 mod placement;
 mod refusal;
-pub mod registry;
-mod spec;
 mod strategies;
 mod strategy;
 mod work;
 
 pub use fork::Fork;
+pub use kind::{
+    ANY_GRID, BuildError, BuildStrategy, Entry, Registry, SelectedStrategy, Selection,
+    StrategyClosure, StrategyKind, Unsupported,
+};
 pub use machine::{Machine, NotFree, UnknownJob};
 pub use placement::Placement;
 pub use refusal::Refusal;
-pub use registry::{BuildError, Selection};
-pub use spec::{Spec, Unsupported};
 pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};
 pub use strategy::Strategy;
 pub use work::Work;

@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use crate::{BuildError, Fork, Placement, Refusal, Selection, Strategy, Work};
+use crate::{BuildError, Fork, Placement, Refusal, SelectedStrategy, Selection, Strategy, Work};
 
 /// A machine whose nodes a strategy allocates.
 ///
@@ -158,7 +158,7 @@ impl Machine {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
         // What a fork draws must not repeat what the machine draws next, nor move it.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
-        Fork::new(self.selection.spec, strategy, free, healthy, draw)
+        Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }
 
     /// How much the strategy has looked at so far, for answers and for its own index. What it says
@@ -294,7 +294,7 @@ impl Machine {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
         }
-        if !self.selection.spec.fits_grid(request, &self.grid) {
+        if !self.selection.entry.does.fits_grid(request, &self.grid) {
             return Err(Refusal::LargerThanMachine);
         }
         let (empty, free) = (&mut self.empty, &self.nothing_busy);
@@ -326,7 +326,7 @@ impl Machine {
     }
 
     fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
-        if !self.selection.spec.fits_grid(request, &self.grid) {
+        if !self.selection.entry.does.fits_grid(request, &self.grid) {
             return Err(Refusal::LargerThanMachine);
         }
         let needed = self.needed(request);
@@ -346,7 +346,7 @@ impl Machine {
     /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
     /// count.
     pub fn needed(&self, request: &Request) -> u64 {
-        self.selection.spec.needed(request)
+        self.selection.entry.does.needed(request)
     }
 
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {

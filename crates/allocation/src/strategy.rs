@@ -11,7 +11,7 @@ use crate::{Placement, Work};
 /// (a busy list, a free list, a buddy tree) learns of every change through
 /// [`granted`](Strategy::granted) and [`released`](Strategy::released), and must accept any free
 /// boxes there, also ones that it did not propose: a failed node, a reservation, a what-if.
-pub trait Strategy: Send {
+pub trait Strategy: Send + Sync {
     /// Proposes nodes for a request, or says that it has none.
     ///
     /// Changes nothing that a later answer depends on, except `draw`. Does not allocate memory when

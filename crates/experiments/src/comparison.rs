@@ -1,5 +1,6 @@
 //! Every combination of strategies, schedulers and loads over the same jobs.
 
+use pavior_allocation::SelectedStrategy;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pavior_mesh::{Grid, JobId};

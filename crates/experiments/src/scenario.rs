@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use pavior_mesh::Grid;
 use pavior_network::{
-    Energy, EngineKind, RankOrder, Release, Rounds, Sending, Settings, TrafficPlan, VirtualChannels,
+    Energy, EngineKind, RankOrder, Release, Rounds, SelectedPattern, Sending, Settings,
+    TrafficPlan, VirtualChannels,
 };
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{Histories, Inputs, NetworkSetup, Observer, Setup, run};
@@ -133,7 +134,7 @@ pub fn check_network(
 ) -> Result<(), (&'static str, String)> {
     let pattern = &setup.plan.pattern;
     pattern.supports(&grid).map_err(|error| ("pattern", error.to_string()))?;
-    if workload.service.spec.name == "iterations" {
+    if workload.service.entry.name == "iterations" {
         pattern.supports_iterations().map_err(|error| ("pattern", error.to_string()))?;
     }
     setup.engine.check(&setup.settings).map_err(|error| ("engine", error.to_string()))

@@ -220,7 +220,7 @@ impl Still {
                 Some(placement.parts().iter().map(of).sum::<i64>() as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            ("printed_order", _) => printed_order(self.strategy.spec.name, &state),
+            ("printed_order", _) => printed_order(self.strategy.entry.name, &state),
             _ => None,
         });
         Sample {

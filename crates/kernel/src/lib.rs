@@ -10,6 +10,7 @@ mod agenda;
 mod digest;
 mod foreign;
 mod options;
+mod registry;
 mod stream;
 mod time;
 
@@ -19,5 +20,6 @@ pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
 };
 pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
+pub use registry::{BadEntry, Entry, EntryHandle, Family, Registry, Selection};
 pub use stream::Stream;
 pub use time::Time;

@@ -36,6 +36,8 @@ pub use footprint::Footprint;
 pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
 pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals, write_heatmap};
 pub use path::{Path, Segment, zero_load_latency};
-pub use patterns::{PATTERNS, PatternSelection, PatternSpec, UnsupportedPattern};
+pub use patterns::{
+    PatternKind, PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern,
+};
 pub use traffic::{Communication, JobTraffic, Layout, RankOrder, Rounds, Sending, TrafficPlan};
 pub use wormhole::{Flit, Worm};

@@ -8,7 +8,7 @@ use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, Request};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Selection,
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Selection,
 };
 use pavior_workload::{Job, Service};
 

@@ -4,16 +4,18 @@
 //! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
 //! strategy or a clock: it is told the time.
 
+mod kind;
 mod machine_view;
 mod queue;
-pub mod registry;
 mod running;
 mod scheduler;
 mod schedulers;
 mod shared;
 
+pub use kind::{
+    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
+};
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use queue::Queue;
-pub use registry::Selection;
 pub use running::{Running, RunningJob};
-pub use scheduler::{Scheduler, Spec, Start};
+pub use scheduler::{Scheduler, Start};

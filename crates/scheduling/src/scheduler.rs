@@ -1,7 +1,7 @@
 //! What a scheduler is.
 
 use pavior_allocation::Placement;
-use pavior_kernel::{OptionSpec, Options, Time};
+use pavior_kernel::Time;
 
 use crate::{MachineView, Queue, Running};
 
@@ -9,7 +9,7 @@ use crate::{MachineView, Queue, Running};
 ///
 /// It is asked at every instant at which something happened, and again after every start, until it
 /// answers `None`.
-pub trait Scheduler: Send {
+pub trait Scheduler: Send + Sync {
     /// The next job to start now, if any.
     fn next(
         &mut self,
@@ -45,20 +45,4 @@ impl Start {
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }
-}
-
-/// A scheduler as data.
-pub struct Spec {
-    /// Kebab-case, as the field names it.
-    pub name: &'static str,
-    /// Its title, in words.
-    pub title: &'static str,
-    /// Authors and year, where there are any.
-    pub source: &'static str,
-    /// What can be set behind its name.
-    pub options: &'static [OptionSpec],
-    /// The option texts that tests and benches run; empty for the defaults.
-    pub variants: &'static [&'static str],
-    /// Makes one.
-    pub build: fn(&Options) -> Box<dyn Scheduler>,
 }

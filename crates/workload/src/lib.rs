@@ -3,7 +3,7 @@
 //! [`SyntheticJobs`] draws jobs without end; [`traces`] reads logs, whose records
 //! [`traces::TraceJobs`] replays with a shape from a [`Shaper`]; [`Generator`]s write logs;
 //! [`Failures`] are what befalls the nodes meanwhile; [`inspect`] says what a log holds. Whatever has
-//! a name on the command line is a [`Selection`] from the list of its [`Kind`].
+//! a name on the command line is a [`Selection`] from the list of its [`Family`].
 //!
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
 
@@ -11,15 +11,15 @@ mod failures;
 mod generators;
 pub mod inspect;
 mod job;
-mod registry;
 mod shape;
 mod synthetic;
 pub mod traces;
+mod values;
 
 pub use failures::{BadMean, Change, Failures, NodeEvent, read_failures};
 pub use generators::{Class, Generator, Lublin, LublinJobs};
 pub use job::{Job, Service, TimeUnit};
-pub use registry::{Kind, Selection, Spec};
+pub use pavior_kernel::{Family, Selection};
 pub use shape::{ShapeRule, Shaper};
 pub use synthetic::{
     ArrivalProcess, DrawService, DrawSides, Gaps, ServiceDistribution, SideDistribution, Synthetic,

@@ -3,7 +3,7 @@
 use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
 use pavior_experiments::report::{self, TimesChart, TimesGroup};
 use pavior_mesh::{Grid, Request};
-use pavior_workload::{Kind, Selection, ShapeRule, SideDistribution, Synthetic, SyntheticJobs};
+use pavior_workload::{Family, Selection, ShapeRule, SideDistribution, Synthetic, SyntheticJobs};
 use serde_json::{Map, Value, json};
 
 use crate::args::BenchArgs;
@@ -71,7 +71,7 @@ fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Failure> {
     }
     let own = [("--shape-rule", log.shape_rule.is_some())];
     logs::refuse(own.into_iter().chain(logs::given(&log.read)))?;
-    let sides = args.sides.as_deref().unwrap_or(SideDistribution::all()[0].name);
+    let sides = args.sides.as_deref().unwrap_or(SideDistribution::builtin()[0].name);
     let sides: Selection<SideDistribution> = input::name("--sides", sides)?;
     let words = format!("sides {sides}");
     let name = sides.to_string();

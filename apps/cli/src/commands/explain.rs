@@ -1,7 +1,7 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
 use pavior_allocation::explain::{self, Answer, Diagnosis, drawing};
-use pavior_allocation::{Refusal, Selection, registry};
+use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn selections(args: &ExplainArgs, grid: &Grid) -> Result<Vec<Selection>, Failure
     if let Some(typed) = &args.strategy {
         return input::names("--strategy", typed);
     }
-    let all = registry::all().iter().map(|spec| Selection::defaults(spec));
+    let all = Registry::new().entries().map(Selection::defaults);
     Ok(all.filter(|selection| selection.supports(grid).is_ok()).collect())
 }
 
@@ -125,7 +125,7 @@ impl Story {
 
     fn entry(&self, answer: &Answer) -> Value {
         let name = answer.selection.to_string();
-        let contiguous = answer.selection.spec.contiguous;
+        let contiguous = answer.selection.entry.does.contiguous;
         match &answer.outcome {
             Ok(choice) => json!({
                 "strategy": name,

@@ -1,6 +1,6 @@
 //! `strategies`, `schedulers`, `metrics`: what there is, from the registries.
 
-use pavior_allocation::{Selection, claim::Grants, registry};
+use pavior_allocation::{Registry, SelectedStrategy, Selection, claim::Grants};
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Grid;
 use pavior_simulation::metrics;
@@ -11,17 +11,17 @@ use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
 pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
-    let defaults = registry::all().iter().map(|spec| Selection::defaults(spec));
+    let defaults = Registry::new().entries().map(Selection::defaults);
     let mut entries: Vec<Value> = defaults.map(|selection| strategy(&selection)).collect();
-    for (name, stands_for) in registry::aliases() {
+    for (name, stands_for) in Registry::new().aliases() {
         let selection: Selection = stands_for.parse().expect("aliases are written right");
         let mut entry = strategy(&selection);
         let is_open = |option: &&OptionSpec| selection.options.get(option.key) == option.default;
         entry["name"] = json!(name);
         let open: Vec<OptionSpec> =
-            selection.spec.options.iter().filter(is_open).copied().collect();
+            selection.entry.options.iter().filter(is_open).copied().collect();
         entry["options"] = json!(options(&open));
-        entry["title"] = json!(format!("{} ({stands_for})", selection.spec.title));
+        entry["title"] = json!(format!("{} ({stands_for})", selection.entry.title));
         entries.push(entry);
     }
     print(
@@ -32,7 +32,7 @@ pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
 }
 
 fn strategy(selection: &Selection) -> Value {
-    let spec = selection.spec;
+    let spec = &selection.entry;
     let claim = selection.claim();
     let (axes, topologies) = supported(selection);
     json!({
@@ -41,9 +41,9 @@ fn strategy(selection: &Selection) -> Value {
         "source": spec.source,
         "axes": axes,
         "topologies": topologies,
-        "contiguous": spec.contiguous,
+        "contiguous": spec.does.contiguous,
         "recognition": claim.recognition.word(),
-        "turns": spec.turns,
+        "turns": spec.does.turns,
         "grants": match claim.grants { Grants::Exact => "exact", Grants::RoundsUp => "rounds-up" },
         "options": options(spec.options),
     })
@@ -66,8 +66,8 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
 }
 
 pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
-    let entries: Vec<Value> = pavior_scheduling::registry::all()
-        .iter()
+    let entries: Vec<Value> = pavior_scheduling::Registry::new()
+        .entries()
         .map(|spec| {
             json!({
                 "name": spec.name,
@@ -81,14 +81,14 @@ pub(crate) fn schedulers(args: &ListArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
-    let entries: Vec<Value> = pavior_network::PATTERNS
-        .iter()
+    let entries: Vec<Value> = pavior_network::PatternRegistry::new()
+        .entries()
         .map(|spec| {
             json!({
                 "name": spec.name,
                 "title": spec.title,
                 "source": spec.source,
-                "meaning": spec.meaning,
+                "meaning": spec.does.meaning,
                 "options": options(spec.options),
             })
         })

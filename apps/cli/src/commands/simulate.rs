@@ -8,7 +8,7 @@ use pavior_network::Energy;
 use pavior_simulation::Restart;
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use pavior_workload::{
-    ArrivalProcess, Failures, Kind, NodeEvent, Selection, ServiceDistribution, SideDistribution,
+    ArrivalProcess, Failures, Family, NodeEvent, Selection, ServiceDistribution, SideDistribution,
     Synthetic,
 };
 
@@ -95,7 +95,7 @@ fn source(args: &SimulateArgs, grid: Grid) -> Result<Drawn, Failure> {
 
 fn synthetic(args: &SyntheticArgs, grid: Grid) -> Result<Drawn, Failure> {
     let loads = input::loads(args.stream.load.as_deref().unwrap_or(DEFAULT_LOAD))?;
-    let sides = args.sides.as_deref().unwrap_or(SideDistribution::all()[0].name);
+    let sides = args.sides.as_deref().unwrap_or(SideDistribution::builtin()[0].name);
     let workload = workload(sides, &args.stream)?;
     let completions = args.jobs.unwrap_or(1000);
     if completions == 0 {
@@ -118,10 +118,10 @@ pub(crate) fn workload(sides: &str, args: &StreamArgs) -> Result<Synthetic, Fail
 }
 
 /// The entry of a workload registry that is typed, or its first.
-fn chosen<K: Kind>(option: &str, typed: Option<&str>) -> Result<Selection<K>, Failure> {
+fn chosen<K: Family>(option: &str, typed: Option<&str>) -> Result<Selection<K>, Failure> {
     match typed {
         Some(typed) => input::name(option, typed),
-        None => Ok(Selection::defaults(K::all()[0])),
+        None => Ok(Selection::defaults(K::builtin()[0])),
     }
 }
 
@@ -232,7 +232,7 @@ fn policy(args: &SimulateArgs) -> Result<Policy, Failure> {
 fn draws(args: &SimulateArgs) -> Result<bool, Failure> {
     let rule = args.log.shape_rule.as_deref().unwrap_or("compact");
     let rule: Selection<pavior_workload::ShapeRule> = input::name("--shape-rule", rule)?;
-    Ok(rule.spec.does.draws || args.failures.mttf.is_some())
+    Ok(rule.entry.does.draws || args.failures.mttf.is_some())
 }
 
 fn warmup(args: &SimulateArgs) -> Result<u64, Failure> {

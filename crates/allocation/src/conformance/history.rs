@@ -84,8 +84,8 @@ fn random_request(selection: &Selection, grid: &Grid, dice: &mut Stream) -> Requ
     };
     let request = Request::shape([side(0), side(1), side(2)]);
     match dice.below(4) {
-        0 if !selection.spec.contiguous => Request::nodes(request.nodes),
-        1 if !selection.spec.contiguous && request.nodes > 1 => {
+        0 if !selection.entry.does.contiguous => Request::nodes(request.nodes),
+        1 if !selection.entry.does.contiguous && request.nodes > 1 => {
             Request { nodes: request.nodes - 1, ..request }
         }
         _ => request,

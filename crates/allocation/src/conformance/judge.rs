@@ -3,7 +3,7 @@
 use pavior_mesh::{Cuboid, Occupancy, Request, picture};
 
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
-use crate::{Placement, Selection, oracle};
+use crate::{Placement, SelectedStrategy, Selection, oracle};
 
 /// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
 /// and what is held; strategies without rules of their own depend on what is free alone.
@@ -52,7 +52,7 @@ fn sound(
         }
         left.take(part);
     }
-    if selection.spec.contiguous {
+    if selection.entry.does.contiguous {
         let parts = canonical(placement, free);
         let base = parts[0].base;
         let member = |shape: &BoxGroup| shape.at(grid, relative(base, shape, grid)) == parts;

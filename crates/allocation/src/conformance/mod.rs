@@ -34,7 +34,7 @@ pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
             }
         }
     }
-    if !selection.spec.contiguous {
+    if !selection.entry.does.contiguous {
         let hinted = |request: &Request| {
             let shape: Sides = request.shape.expect("all have shapes so far");
             (volume(shape) > 2).then(|| Request::hinted(request.nodes - 1, shape))

@@ -4,7 +4,7 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use super::{judge, requests};
-use crate::{Placement, Selection, Strategy};
+use crate::{Placement, SelectedStrategy, Selection, Strategy};
 
 /// A strategy and the truth, changed together.
 struct Subject<'a> {

@@ -164,7 +164,7 @@ fn panel(view: &View, state: &State, request: &Request, answer: &Answer, out: &m
     for z in 0..grid.side(2) {
         plane(view, z, out);
     }
-    if answer.selection.spec.contiguous
+    if answer.selection.entry.does.contiguous
         && let Some(shape) = searched(request, answer).filter(|&shape| grid.fits(shape))
     {
         bases(view, state, shape, out);

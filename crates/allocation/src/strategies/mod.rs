@@ -1,14 +1,14 @@
 //! The strategies, one file each, and the one list of them.
 //!
-//! To add one: write its file with a `SPEC`, name the module in its folder's `mod.rs`, and add one
-//! line here. Everything else (names, help, tables, tests, benches) derives from the `SPEC`.
+//! To add one: write its file with an `ENTRY`, name the module in its folder's `mod.rs`, and add one
+//! line here. Everything else (names, help, tables, tests, benches) derives from the `ENTRY`.
 
 mod contiguous;
 mod noncontiguous;
 mod partitioned;
 mod shared;
 
-use crate::spec::Spec;
+use crate::kind::Entry;
 use contiguous::{
     adaptive_scan, adj, asff, bf, bl, choo, ff, fl, flexfold, fs, kymfl, lssa, mfa, pmfl, qa, rbs,
     sba, tbl, tff, two_db, wf,
@@ -24,45 +24,45 @@ pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub(crate) use shared::prefix_sums::PrefixSums;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] = &[
-    &ff::SPEC,
-    &tff::SPEC,
-    &bf::SPEC,
-    &wf::SPEC,
-    &bl::SPEC,
-    &tbl::SPEC,
-    &two_db::SPEC,
-    &fs::SPEC,
-    &adaptive_scan::SPEC,
-    &adj::SPEC,
-    &fl::SPEC,
-    &qa::SPEC,
-    &sba::SPEC,
-    &rbs::SPEC,
-    &mfa::SPEC,
-    &flexfold::SPEC,
-    &asff::SPEC,
-    &lssa::SPEC,
-    &kymfl::SPEC,
-    &pmfl::SPEC,
-    &choo::SPEC,
-    &random::SPEC,
-    &naive::SPEC,
-    &paging::SPEC,
-    &mbs::SPEC,
-    &granular_mbs::SPEC,
-    &anca::SPEC,
-    &gabl::SPEC,
-    &mip::SPEC,
-    &nas::SPEC,
-    &mc::SPEC,
-    &mc1x1::SPEC,
-    &gen_alg::SPEC,
-    &linear_first::SPEC,
-    &linear_best::SPEC,
-    &linear_sorted::SPEC,
-    &bluegene::SPEC,
-    &tpu::SPEC,
+pub(crate) const ALL: &[&Entry] = &[
+    &ff::ENTRY,
+    &tff::ENTRY,
+    &bf::ENTRY,
+    &wf::ENTRY,
+    &bl::ENTRY,
+    &tbl::ENTRY,
+    &two_db::ENTRY,
+    &fs::ENTRY,
+    &adaptive_scan::ENTRY,
+    &adj::ENTRY,
+    &fl::ENTRY,
+    &qa::ENTRY,
+    &sba::ENTRY,
+    &rbs::ENTRY,
+    &mfa::ENTRY,
+    &flexfold::ENTRY,
+    &asff::ENTRY,
+    &lssa::ENTRY,
+    &kymfl::ENTRY,
+    &pmfl::ENTRY,
+    &choo::ENTRY,
+    &random::ENTRY,
+    &naive::ENTRY,
+    &paging::ENTRY,
+    &mbs::ENTRY,
+    &granular_mbs::ENTRY,
+    &anca::ENTRY,
+    &gabl::ENTRY,
+    &mip::ENTRY,
+    &nas::ENTRY,
+    &mc::ENTRY,
+    &mc1x1::ENTRY,
+    &gen_alg::ENTRY,
+    &linear_first::ENTRY,
+    &linear_best::ENTRY,
+    &linear_sorted::ENTRY,
+    &bluegene::ENTRY,
+    &tpu::ENTRY,
 ];
 
 /// Other names for a strategy with options.

@@ -8,7 +8,7 @@
 //! (turned too, if the strategy turns), or enough nodes, free.
 
 use pavior_allocation::claim::{BoxGroup, Question, Recognition};
-use pavior_allocation::{Machine, Placement, Selection, oracle, registry};
+use pavior_allocation::{Machine, Placement, Registry, SelectedStrategy, Selection, oracle};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Scan, orientations, picture};
 use serde::Deserialize;
 
@@ -142,7 +142,7 @@ fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool
     match selection.claim().recognition {
         Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),
         Recognition::Partial(Question::Boxes) => {
-            let turns = if selection.spec.turns { 6 } else { 1 };
+            let turns = if selection.entry.does.turns { 6 } else { 1 };
             let shapes: Vec<BoxGroup> = orientations(request.shape.expect("asks for a box"))
                 .take(turns)
                 .map(BoxGroup::cuboid)
@@ -171,7 +171,7 @@ fn drawn_cases() {
 #[test]
 fn every_partial_claim_has_a_witness() {
     let files = files();
-    for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+    for selection in Registry::new().entries().flat_map(Selection::variants) {
         if !matches!(selection.claim().recognition, Recognition::Partial(_)) {
             continue;
         }

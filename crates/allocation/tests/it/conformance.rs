@@ -1,10 +1,10 @@
 //! Every strategy and variant of the registry against the oracle. Names no strategy.
 
-use pavior_allocation::{Selection, conformance, registry};
+use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
 use pavior_mesh::Grid;
 
 fn selections() -> impl Iterator<Item = Selection> {
-    registry::all().iter().flat_map(|spec| Selection::variants(spec))
+    Registry::new().entries().flat_map(Selection::variants)
 }
 
 fn grids(names: &[&str]) -> Vec<Grid> {

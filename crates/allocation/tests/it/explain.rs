@@ -1,7 +1,7 @@
 //! Explanations: states, indices, what stands in the way, and drawings.
 
 use pavior_allocation::explain::{self, Clash, Diagnosis, State, answer, drawing};
-use pavior_allocation::{Refusal, Selection, registry};
+use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan, Sides, orientations, volume};
 
@@ -79,8 +79,8 @@ fn the_index_of_parts_is_that_of_their_nodes_together() {
         let grid: Grid = GRIDS[round % GRIDS.len()].parse().unwrap();
         let state = random_state(grid, &mut dice);
         let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
-        for spec in registry::all().iter().filter(|spec| !spec.contiguous) {
-            let Ok(found) = answer(&state, &Selection::defaults(spec), &request, 1) else {
+        for spec in Registry::new().entries().filter(|spec| !spec.does.contiguous) {
+            let Ok(found) = answer(&state, &Selection::defaults(&spec), &request, 1) else {
                 continue;
             };
             let Ok(choice) = found.outcome else { continue };
@@ -194,8 +194,8 @@ fn drawings_are_whole_whatever_is_drawn() {
         let grid: Grid = name.parse().unwrap();
         let state = random_state(grid, &mut dice);
         let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
-        let answers: Vec<_> = registry::all()
-            .iter()
+        let answers: Vec<_> = Registry::new()
+            .entries()
             .filter_map(|spec| answer(&state, &Selection::defaults(spec), &request, 1).ok())
             .collect();
         let svg = drawing::draw(&state, &request, &answers, &|job| format!("<{}&", job.0));

@@ -1,6 +1,6 @@
 //! LSSA chooses exactly the first base of the first of its shapes, although it claims less.
 
-use pavior_allocation::{Machine, Placement, Selection, oracle};
+use pavior_allocation::{Machine, Placement, SelectedStrategy, Selection, oracle};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan};
 

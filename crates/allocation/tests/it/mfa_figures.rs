@@ -3,7 +3,7 @@
 //! not give, so that the rows here are ours: base, sides granted, index; `-` for a refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
-use pavior_allocation::{Refusal, Selection, registry};
+use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 
 const TASKS: [Sides; 3] = [[3, 2, 1], [3, 3, 1], [4, 2, 1]];
@@ -87,7 +87,7 @@ fn figures_8_and_9() {
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();
-        let all = registry::all().iter().filter(|spec| spec.contiguous);
+        let all = Registry::new().entries().filter(|spec| spec.does.contiguous);
         let works = all.filter(|spec| Selection::defaults(spec).supports(state.grid()).is_ok());
         let better = works.filter(|spec| {
             let found = choice(&state, spec.name, task);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pavior_allocation::{Selection, registry};
+use pavior_allocation::{Registry, Selection};
 
 /// The strategy that lives in a module. A module cannot begin with a digit or be a keyword.
 fn strategy_of(module: &str) -> String {
@@ -27,14 +27,14 @@ fn folders_and_registry_agree() {
             }
         }
     }
-    let named: BTreeSet<String> = registry::all().iter().map(|spec| spec.name.into()).collect();
+    let named: BTreeSet<String> = Registry::new().entries().map(|spec| spec.name.into()).collect();
     assert_eq!(files, named);
 }
 
 #[test]
 fn entries_are_well_formed() {
     let mut seen = BTreeSet::new();
-    for spec in registry::all() {
+    for spec in Registry::new().entries() {
         assert!(seen.insert(spec.name), "{} stands twice", spec.name);
         let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(spec.name.chars().all(legal), "{}", spec.name);

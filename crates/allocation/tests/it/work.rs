@@ -1,6 +1,6 @@
 //! Every strategy counts what it looks at, and some counts are known.
 
-use pavior_allocation::{Machine, Placement, Selection, Work, registry, tbl_most_pieces};
+use pavior_allocation::{Machine, Placement, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
@@ -22,7 +22,7 @@ fn asked(machine: &mut Machine, sides: [u16; 3]) -> Work {
 
 #[test]
 fn every_strategy_counts_every_answer_that_it_searches_for() {
-    for selection in registry::all().iter().flat_map(|spec| Selection::variants(spec)) {
+    for selection in Registry::new().entries().flat_map(Selection::variants) {
         for name in ["mesh:8x8", "torus:6x5", "mesh:4x4x8", "torus:4x4x4"] {
             let grid: Grid = name.parse().unwrap();
             let Ok(mut machine) = Machine::new(grid, &selection, 1) else { continue };

@@ -1,5 +1,6 @@
 //! From parameters with several values to points.
 
+use pavior_allocation::SelectedStrategy;
 use pavior_mesh::Grid;
 use pavior_workload::{Selection, ServiceDistribution, Synthetic, TimeUnit};
 
@@ -157,7 +158,7 @@ impl Reach {
 /// Whether jobs of a service send messages.
 fn sends(service: &str) -> bool {
     let service: Result<Selection<ServiceDistribution>, _> = service.parse();
-    service.is_ok_and(|service| service.spec.does.unit == TimeUnit::CYCLE)
+    service.is_ok_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
 }
 
 /// Every combination; the last parameter varies fastest.

@@ -9,18 +9,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Needs, Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "all-reduce",
     title: "All-reduce on a ring",
     source: "Patarasuk & Yuan 2009",
-    meaning: "2(k-1) ring steps, each after the message of the one before is received",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "2(k-1) ring steps, each after the message of the one before is received",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

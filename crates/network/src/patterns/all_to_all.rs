@@ -18,13 +18,12 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
-use super::{Pattern, PatternSpec, RankGrid};
+use super::{Entry, Pattern, PatternKind, RankGrid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "all-to-all",
     title: "All to all",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    meaning: "every rank s sends to every other: s+1, s+2, … mod k",
     options: &[
         OptionSpec {
             key: "order",
@@ -49,9 +48,12 @@ pub(super) const SPEC: PatternSpec = PatternSpec {
         },
     ],
     variants: &["", "from-zero", "senders=in-turn", "from-zero:senders=in-turn", "quota=rank"],
-    quota_only: false,
-    objection,
-    build,
+    does: PatternKind {
+        meaning: "every rank s sends to every other: s+1, s+2, … mod k",
+        quota_only: false,
+        objection,
+        build,
+    },
 };
 
 /// In turn there are k (k - 1) rounds, which must have a number.

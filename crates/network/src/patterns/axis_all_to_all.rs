@@ -13,13 +13,12 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
 use super::lattice::Lattice;
-use super::{Pattern, PatternSpec, RankGrid};
+use super::{Entry, Pattern, PatternKind, RankGrid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "axis-all-to-all",
     title: "All to all along one axis",
     source: "common practice: expert parallelism",
-    meaning: "the ranks of every line along an axis send to each other, next ones first",
     options: &[OptionSpec {
         key: "axis",
         values: Values::OneOf(&["x", "y", "z"]),
@@ -28,9 +27,12 @@ pub(super) const SPEC: PatternSpec = PatternSpec {
         bare: true,
     }],
     variants: &["", "y", "z"],
-    quota_only: false,
-    objection,
-    build,
+    does: PatternKind {
+        meaning: "the ranks of every line along an axis send to each other, next ones first",
+        quota_only: false,
+        objection,
+        build,
+    },
 };
 
 #[derive(Debug)]

@@ -12,18 +12,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "binomial-tree",
     title: "Binomial tree (divide and conquer)",
     source: "Lo, Windisch, Liu & Nitzberg 1997",
-    meaning: "in round r rank i < 2^r sends to i+2^r; then the reverse",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "in round r rank i < 2^r sends to i+2^r; then the reverse",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

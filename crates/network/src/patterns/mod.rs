@@ -21,47 +21,49 @@ mod stencil;
 
 use std::fmt::Debug;
 
-use pavior_kernel::{OptionSpec, Options, Stream};
+use pavior_kernel::{Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
-pub use selection::{PatternSelection, UnsupportedPattern};
+pub use selection::{PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern};
 
-/// Every pattern.
-pub const PATTERNS: &[&PatternSpec] = &[
-    &one_to_all::SPEC,
-    &all_to_all::SPEC,
-    &near_neighbour::SPEC,
-    &random::SPEC,
-    &ring::SPEC,
-    &all_reduce::SPEC,
-    &recursive_doubling::SPEC,
-    &binomial_tree::SPEC,
-    &n_body::SPEC,
-    &multigrid::SPEC,
-    &stencil::SPEC,
-    &axis_all_to_all::SPEC,
+/// Every pattern, in the order in which tables show them.
+const ALL: &[&Entry] = &[
+    &one_to_all::ENTRY,
+    &all_to_all::ENTRY,
+    &near_neighbour::ENTRY,
+    &random::ENTRY,
+    &ring::ENTRY,
+    &all_reduce::ENTRY,
+    &recursive_doubling::ENTRY,
+    &binomial_tree::ENTRY,
+    &n_body::ENTRY,
+    &multigrid::ENTRY,
+    &stencil::ENTRY,
+    &axis_all_to_all::ENTRY,
 ];
 
-/// A pattern as data.
-pub struct PatternSpec {
-    /// Kebab-case, as the field names it.
-    pub name: &'static str,
-    /// Its title, in words.
-    pub title: &'static str,
-    /// Authors and year, or where it is used.
-    pub source: &'static str,
+/// A pattern as data: its name, options and what it does.
+pub type Entry = pavior_kernel::Entry<PatternKind>;
+
+/// What a pattern does, as data.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternKind {
     /// One iteration, in a sentence.
     pub meaning: &'static str,
-    /// What can be set behind its name.
-    pub options: &'static [OptionSpec],
-    /// The option texts that tests run, the empty one for the defaults.
-    pub variants: &'static [&'static str],
     /// Whether it has no iteration, only a number of messages.
     pub quota_only: bool,
     /// Why it makes no sense on a machine with these axes, if so.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// Makes one for a job; draws what is drawn once a job.
+    /// Makes one for a job of at least two ranks; draws what is drawn once a job.
     pub build: fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>,
+}
+
+impl Family for PatternKind {
+    const NOUN: &'static str = "pattern";
+
+    fn builtin() -> &'static [&'static Entry] {
+        ALL
+    }
 }
 
 /// For patterns that work on every machine.

@@ -11,18 +11,20 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::Lattice;
-use super::{Needs, Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "multigrid",
     title: "Multigrid",
     source: "Lo, Windisch, Liu & Nitzberg 1997",
-    meaning: "levels 0..m..0: ranks at multiples of 2^l send to ±2^l on each axis",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "levels 0..m..0: ranks at multiples of 2^l send to ±2^l on each axis",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

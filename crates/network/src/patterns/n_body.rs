@@ -10,18 +10,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "n-body",
     title: "N-body",
     source: "Lo, Windisch, Liu & Nitzberg 1997",
-    meaning: "floor((k-1)/2) ring shifts, then i to i + floor(k/2) mod k",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "floor((k-1)/2) ring shifts, then i to i + floor(k/2) mod k",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

@@ -12,18 +12,20 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "near-neighbour",
     title: "Near neighbour",
     source: "Shdefat, Bani-Mohammad & Ababneh 2023",
-    meaning: "every rank sends to its east, west, north, south, up and down neighbours",
     options: &[WRAP],
     variants: &["", "wrap=yes"],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "every rank sends to its east, west, north, south, up and down neighbours",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

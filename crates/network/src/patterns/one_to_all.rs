@@ -10,13 +10,12 @@
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "one-to-all",
     title: "One to all",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    meaning: "a random root, drawn once per job, sends to every other rank",
     options: &[OptionSpec {
         key: "order",
         values: Values::OneOf(&["from-root", "from-zero"]),
@@ -25,9 +24,12 @@ pub(super) const SPEC: PatternSpec = PatternSpec {
         bare: true,
     }],
     variants: &["", "from-zero"],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "a random root, drawn once per job, sends to every other rank",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

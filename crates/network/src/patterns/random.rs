@@ -8,18 +8,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "random",
     title: "Random",
     source: "Windisch, Miller & Lo 1995",
-    meaning: "uniform source, destination uniform among the others; a number of messages only",
     options: &[],
     variants: &[""],
-    quota_only: true,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "uniform source, destination uniform among the others; a number of messages only",
+        quota_only: true,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

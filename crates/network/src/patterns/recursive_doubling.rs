@@ -12,18 +12,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "recursive-doubling",
     title: "Recursive doubling (FFT)",
     source: "Lo, Windisch, Liu & Nitzberg 1997",
-    meaning: "log2 rounds, in round r rank s exchanges with s xor 2^r",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "log2 rounds, in round r rank s exchanges with s xor 2^r",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

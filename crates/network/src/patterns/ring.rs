@@ -8,18 +8,20 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "ring",
     title: "Ring",
     source: "common practice",
-    meaning: "rank i sends to i+1 mod k",
     options: &[],
     variants: &[""],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "rank i sends to i+1 mod k",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

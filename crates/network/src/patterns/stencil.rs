@@ -13,13 +13,12 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Pattern, PatternSpec, RankGrid, any_grid};
+use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
 
-pub(super) const SPEC: PatternSpec = PatternSpec {
+pub(super) static ENTRY: Entry = Entry {
     name: "stencil",
     title: "Stencil",
     source: "common practice: halo exchange",
-    meaning: "every rank sends to all ranks around it on the logical grid",
     options: &[
         OptionSpec {
             key: "points",
@@ -31,9 +30,12 @@ pub(super) const SPEC: PatternSpec = PatternSpec {
         WRAP,
     ],
     variants: &["", "faces", "wrap=yes"],
-    quota_only: false,
-    objection: any_grid,
-    build,
+    does: PatternKind {
+        meaning: "every rank sends to all ranks around it on the logical grid",
+        quota_only: false,
+        objection: any_grid,
+        build,
+    },
 };
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use super::streams::{Head, Streams};
 use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
-use crate::patterns::{Needs, Pattern, PatternSelection};
+use crate::patterns::{Needs, Pattern, PatternSelection, SelectedPattern};
 
 /// How jobs communicate.
 #[derive(Clone, Debug)]
@@ -97,9 +97,9 @@ impl JobTraffic {
     ) -> JobTraffic {
         debug_assert!(plan.flits > 0, "a message has a header");
         let sending = plan.sending.unwrap_or(Sending::default_for(service));
-        let senders = (layout.shape.ranks > 1)
-            .then(|| plan.pattern.build(&layout.shape, draw))
-            .map(|pattern| senders(pattern, service, sending, plan.rounds));
+        // A job of one rank sends nothing.
+        let pattern = plan.pattern.build(&layout.shape, draw).ok();
+        let senders = pattern.map(|pattern| senders(pattern, service, sending, plan.rounds));
         JobTraffic {
             owner,
             flits: plan.flits,

@@ -6,11 +6,11 @@ use std::path::Path;
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
 use pavior_network::patterns::{Needs, Pattern, RankGrid};
-use pavior_network::{PATTERNS, PatternSelection};
+use pavior_network::{PatternRegistry, PatternSelection, SelectedPattern};
 
 fn pattern(name: &str, ranks: u32, sides: [u16; 3]) -> Box<dyn Pattern> {
     let selection: PatternSelection = name.parse().unwrap();
-    selection.build(&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root"))
+    selection.build(&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root")).unwrap()
 }
 
 /// Rounds of an iteration, each the messages as (from, to).
@@ -35,12 +35,13 @@ fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
         (23, [4, 3, 2]),
         (33, [33, 1, 1]),
     ];
-    let names = PATTERNS.iter().filter(|spec| !spec.quota_only).flat_map(|spec| {
-        spec.variants.iter().map(|variant| match *variant {
-            "" => spec.name.to_string(),
-            variant => format!("{}:{variant}", spec.name),
-        })
-    });
+    let names =
+        PatternRegistry::new().entries().filter(|spec| !spec.does.quota_only).flat_map(|spec| {
+            spec.variants.iter().map(move |variant| match *variant {
+                "" => spec.name.to_string(),
+                variant => format!("{}:{variant}", spec.name),
+            })
+        });
     names.flat_map(move |name| {
         shapes.into_iter().map(move |(ranks, sides)| (name.clone(), ranks, sides))
     })
@@ -55,11 +56,12 @@ fn the_registry_lists_every_file() {
         .filter(|name| !["mod.rs", "selection.rs", "lattice.rs"].contains(&name.as_str()))
         .map(|name| name.trim_end_matches(".rs").replace('_', "-"))
         .collect();
-    let listed: BTreeSet<String> = PATTERNS.iter().map(|spec| spec.name.to_string()).collect();
+    let listed: BTreeSet<String> =
+        PatternRegistry::new().entries().map(|spec| spec.name.to_string()).collect();
     assert_eq!(files, listed);
     let expected = "one-to-all all-to-all near-neighbour random ring all-reduce recursive-doubling \
                     binomial-tree n-body multigrid stencil axis-all-to-all";
-    let names: Vec<&str> = PATTERNS.iter().map(|spec| spec.name).collect();
+    let names: Vec<&str> = PatternRegistry::new().entries().map(|spec| spec.name).collect();
     assert_eq!(names.join(" "), expected);
 }
 

@@ -6,8 +6,9 @@ use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid};
 use pavior_network::patterns::{Needs, Pattern};
 use pavior_network::{
-    Communication, Delivery, Engine, Flit, JobTraffic, Layout, Message, NetworkEvents, PATTERNS,
-    RankOrder, Rounds, Sending, Settings, TrafficPlan, Worm, run_list,
+    Communication, Delivery, Engine, Flit, JobTraffic, Layout, Message, NetworkEvents,
+    PatternRegistry, RankOrder, Rounds, SelectedPattern, Sending, Settings, TrafficPlan, Worm,
+    run_list,
 };
 
 const ALL: [Sending; 3] = [Sending::Sequential, Sending::Blocking, Sending::Pipelined];
@@ -66,7 +67,7 @@ fn run<E: Engine>(mut network: E, mut job: JobTraffic) -> Log {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    PATTERNS.iter().map(|spec| spec.name)
+    PatternRegistry::new().entries().map(|spec| spec.name)
 }
 
 fn services(name: &str) -> Vec<Communication> {
@@ -180,14 +181,14 @@ fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
 #[test]
 fn rounds_wait_for_what_they_need() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
-    for spec in PATTERNS.iter().filter(|spec| !spec.quota_only) {
+    for spec in PatternRegistry::new().entries().filter(|spec| !spec.does.quota_only) {
         for sending in ALL {
             for service in [Communication::Iterations(2), Communication::Messages(45)] {
                 let layout = layout(&grid, [4, 3, 1], 11);
                 let shape = layout.shape;
                 let mut plan = plan(spec.name, sending);
                 plan.rounds = (spec.name == "all-to-all").then_some(Rounds::Free);
-                let pattern = plan.pattern.build(&shape, &mut draw());
+                let pattern = plan.pattern.build(&shape, &mut draw()).unwrap();
                 let job = JobTraffic::new(0, layout, &plan, service, &mut draw());
                 let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
                 let case = format!("{} {sending:?} {service:?}", spec.name);

@@ -13,9 +13,9 @@
 use pavior_kernel::{OptionSpec, Time, Values};
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "bypass",
     title: "Adaptive bypass",
     source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
@@ -27,8 +27,10 @@ pub(crate) const SPEC: Spec = Spec {
         bare: true,
     }],
     variants: &["", "0.1", "1"],
-    build: |options| {
-        Box::new(Bypass { factor: options.number("factor"), refused: Refused::default() })
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            Box::new(Bypass { factor: options.number("factor"), refused: Refused::default() })
+        }),
     },
 };
 

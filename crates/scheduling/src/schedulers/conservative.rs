@@ -37,15 +37,15 @@ use pavior_workload::Job;
 
 use crate::shared::ends::{by_expected_end, expected_end};
 use crate::shared::profile::{Interval, Profile};
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "conservative",
     title: "Conservative backfilling",
     source: "Feitelson & Mu'alem Weil 1998",
     options: &[],
     variants: &[""],
-    build: |_| Box::new(Conservative::default()),
+    does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(Conservative::default())) },
 };
 
 #[derive(Default)]

@@ -45,9 +45,9 @@ use pavior_workload::Job;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "easy",
     title: "EASY backfilling",
     source: "Lifka 1995; Mu'alem & Feitelson 2001",
@@ -59,9 +59,11 @@ pub(crate) const SPEC: Spec = Spec {
         bare: true,
     }],
     variants: &["", "count"],
-    build: |options| match options.get("reserve") {
-        "count" => Box::new(ByCount::default()),
-        _ => Box::new(ByGeometry::default()),
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| match options.get("reserve") {
+            "count" => Box::new(ByCount::default()),
+            _ => Box::new(ByGeometry::default()),
+        }),
     },
 };
 

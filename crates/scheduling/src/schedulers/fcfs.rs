@@ -5,15 +5,15 @@
 
 use pavior_kernel::Time;
 
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "fcfs",
     title: "First come, first served",
     source: "",
     options: &[],
     variants: &[""],
-    build: |_| Box::new(Fcfs),
+    does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(Fcfs)) },
 };
 
 struct Fcfs;

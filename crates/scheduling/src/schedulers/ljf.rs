@@ -15,17 +15,19 @@ use pavior_kernel::Time;
 
 use super::sjf::{BY, size_of};
 use crate::shared::least::Least;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "ljf",
     title: "Largest job first",
     source: "Li & Cheng 1991",
     options: &[BY],
     variants: &["", "area", "time"],
-    build: |options| {
-        let size = size_of(options);
-        Box::new(LargestJobFirst { largest: Least::new(move |job| Reverse(size(job))) })
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            let size = size_of(options);
+            Box::new(LargestJobFirst { largest: Least::new(move |job| Reverse(size(job))) })
+        }),
     },
 };
 

@@ -1,6 +1,6 @@
 //! The schedulers, one file each, and the one list of them.
 //!
-//! To add one: write its file with a `SPEC`, name the module, and add one line here.
+//! To add one: write its file with an `ENTRY`, name the module, and add one line here.
 
 mod bypass;
 mod conservative;
@@ -13,18 +13,18 @@ mod sjf;
 mod ssd;
 mod window;
 
-use crate::Spec;
+use crate::Entry;
 
 /// Every scheduler, in the order in which tables show them.
-pub(crate) const ALL: &[&Spec] = &[
-    &fcfs::SPEC,
-    &ssd::SPEC,
-    &sjf::SPEC,
-    &ljf::SPEC,
-    &scan_all::SPEC,
-    &scan::SPEC,
-    &window::SPEC,
-    &bypass::SPEC,
-    &easy::SPEC,
-    &conservative::SPEC,
+pub(crate) const ALL: &[&Entry] = &[
+    &fcfs::ENTRY,
+    &ssd::ENTRY,
+    &sjf::ENTRY,
+    &ljf::ENTRY,
+    &scan_all::ENTRY,
+    &scan::ENTRY,
+    &window::ENTRY,
+    &bypass::ENTRY,
+    &easy::ENTRY,
+    &conservative::ENTRY,
 ];

@@ -22,9 +22,9 @@
 use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_workload::Job;
 
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "scan",
     title: "Scan: size class after size class",
     source: "Krueger, Lai & Dixit-Radiya 1994",
@@ -36,7 +36,11 @@ pub(crate) const SPEC: Spec = Spec {
         bare: true,
     }],
     variants: &["", "down"],
-    build: |options| Box::new(Scan { up: options.get("order") == "up", class: None }),
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            Box::new(Scan { up: options.get("order") == "up", class: None })
+        }),
+    },
 };
 
 const CLASSES: u32 = 32;

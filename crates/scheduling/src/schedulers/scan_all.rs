@@ -11,15 +11,15 @@
 use pavior_kernel::Time;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "scan-all",
     title: "Scan all: the oldest that fits",
     source: "Choo, Yoo & Youn 2000",
     options: &[],
     variants: &[""],
-    build: |_| Box::new(ScanAll::default()),
+    does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(ScanAll::default())) },
 };
 
 #[derive(Default)]

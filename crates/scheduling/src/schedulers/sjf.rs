@@ -13,17 +13,19 @@ use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_workload::Job;
 
 use crate::shared::least::Least;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "sjf",
     title: "Smallest job first",
     source: "Majumdar, Eager & Bunt 1988",
     options: &[BY],
     variants: &["", "area", "time"],
-    build: |options| {
-        let size = size_of(options);
-        Box::new(SmallestJobFirst { smallest: Least::new(size) })
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            let size = size_of(options);
+            Box::new(SmallestJobFirst { smallest: Least::new(size) })
+        }),
     },
 };
 

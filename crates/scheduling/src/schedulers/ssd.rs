@@ -12,15 +12,19 @@
 use pavior_kernel::Time;
 
 use crate::shared::least::Least;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "ssd",
     title: "Shortest service demand first",
     source: "Krueger, Lai & Dixit-Radiya 1994",
     options: &[],
     variants: &[""],
-    build: |_| Box::new(Ssd { shortest: Least::new(|job| job.estimate) }),
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|_| {
+            Box::new(Ssd { shortest: Least::new(|job| job.estimate) })
+        }),
+    },
 };
 
 struct Ssd {

@@ -20,9 +20,9 @@ use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_mesh::JobId;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Spec, Start};
+use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
 
-pub(crate) const SPEC: Spec = Spec {
+pub(crate) static ENTRY: Entry = Entry {
     name: "window",
     title: "Window from the oldest job",
     source: "Ababneh & Bani-Mohammad 2011",
@@ -34,12 +34,14 @@ pub(crate) const SPEC: Spec = Spec {
         bare: true,
     }],
     variants: &["", "1", "3"],
-    build: |options| {
-        Box::new(Window {
-            width: options.integer("width") as usize,
-            started: Vec::new(),
-            refused: Refused::default(),
-        })
+    does: SchedulerKind {
+        build: BuildScheduler::Function(|options| {
+            Box::new(Window {
+                width: options.integer("width") as usize,
+                started: Vec::new(),
+                refused: Refused::default(),
+            })
+        }),
     },
 };
 

@@ -6,13 +6,13 @@ use pavior_workload::Job;
 /// Picks the waiting job with the least key, ties by arrival, and remembers it while nothing leaves
 /// the queue: O(q) after a start or a departure, O(1) for each arrival.
 pub(crate) struct Least<K> {
-    key: Box<dyn Fn(&Job) -> K + Send>,
+    key: Box<dyn Fn(&Job) -> K + Send + Sync>,
     /// The machine's state, the jobs looked at, and the least of them.
     known: Option<(u64, usize, (K, usize))>,
 }
 
 impl<K: Ord + Copy> Least<K> {
-    pub(crate) fn new(key: impl Fn(&Job) -> K + Send + 'static) -> Least<K> {
+    pub(crate) fn new(key: impl Fn(&Job) -> K + Send + Sync + 'static) -> Least<K> {
         Least { key: Box::new(key), known: None }
     }
 

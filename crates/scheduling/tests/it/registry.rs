@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pavior_scheduling::{Selection, registry};
+use pavior_scheduling::{Registry, Selection};
 
 #[test]
 fn every_file_is_listed_and_every_name_has_its_file() {
@@ -14,13 +14,13 @@ fn every_file_is_listed_and_every_name_has_its_file() {
         .map(|name| name.replace('_', "-"))
         .collect();
     let names: BTreeSet<String> =
-        registry::all().iter().map(|spec| spec.name.to_string()).collect();
+        Registry::new().entries().map(|spec| spec.name.to_string()).collect();
     assert_eq!(files, names);
 }
 
 #[test]
 fn names_are_read_as_they_are_written() {
-    for spec in registry::all() {
+    for spec in Registry::new().entries() {
         for selection in Selection::variants(spec) {
             let again: Selection = selection.to_string().parse().unwrap();
             assert_eq!(again.to_string(), selection.to_string());

@@ -1,5 +1,6 @@
 //! Random workloads for property tests.
 
+use pavior_allocation::SelectedStrategy;
 use pavior_mesh::Request;
 use pavior_workload::Job;
 use proptest::prelude::*;
@@ -41,8 +42,8 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
 /// The names of all strategies that work on a grid, at their defaults.
 pub(crate) fn strategies(grid: &str) -> Vec<&'static str> {
     let grid = grid.parse().unwrap();
-    pavior_allocation::registry::all()
-        .iter()
+    pavior_allocation::Registry::new()
+        .entries()
         .filter(|spec| pavior_allocation::Selection::defaults(spec).supports(&grid).is_ok())
         .map(|spec| spec.name)
         .collect()
@@ -50,9 +51,9 @@ pub(crate) fn strategies(grid: &str) -> Vec<&'static str> {
 
 /// The names of all schedulers, in all their variants.
 pub(crate) fn schedulers() -> Vec<String> {
-    pavior_scheduling::registry::all()
-        .iter()
-        .flat_map(|spec| pavior_scheduling::Selection::variants(spec))
+    pavior_scheduling::Registry::new()
+        .entries()
+        .flat_map(pavior_scheduling::Selection::variants)
         .map(|selection| selection.to_string())
         .collect()
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
-use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Start};
+use pavior_scheduling::{
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+};
 use pavior_workload::{Job, Service};
 
 /// A job of these tests. Times are in ticks.

@@ -9,7 +9,7 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
-use pavior_workload::{Kind, Selection, ShapeRule, Shaper};
+use pavior_workload::{Family, Selection, ShapeRule, Shaper};
 use rustc_hash::FxHashMap;
 
 use super::mean::Mean;
@@ -34,7 +34,7 @@ struct Dispersal {
 
 impl Dispersal {
     fn new(context: &Context) -> Dispersal {
-        let rule: Selection<ShapeRule> = Selection::defaults(ShapeRule::all()[0]);
+        let rule: Selection<ShapeRule> = Selection::defaults(ShapeRule::builtin()[0]);
         Dispersal {
             grid: context.grid,
             shaper: Shaper::new(&rule, &context.grid, 0, 0),

@@ -32,15 +32,16 @@
 
 use std::iter::Peekable;
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 
 use super::{Generator, gamma};
+use crate::TimeUnit;
 use crate::traces::{Record, Tags};
-use crate::{Spec, TimeUnit};
 
-pub(super) const SPEC: Spec<Generator> = Spec {
+pub(super) const ENTRY: Entry<Generator> = Entry {
     name: "lublin",
     title: "Lublin and Feitelson's model of rigid jobs (2003)",
+    source: "",
     options: &[
         OptionSpec {
             key: "class",
@@ -57,6 +58,7 @@ pub(super) const SPEC: Spec<Generator> = Spec {
             bare: false,
         },
     ],
+    variants: &[""],
     does: Generator { generate },
 };
 

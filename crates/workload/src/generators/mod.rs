@@ -3,10 +3,9 @@
 mod gamma;
 mod lublin;
 
-use pavior_kernel::Options;
+use pavior_kernel::{Entry, Family, Options};
 
 use crate::traces::Record;
-use crate::{Kind, Spec};
 
 pub use lublin::{Class, Lublin, LublinJobs};
 
@@ -17,10 +16,10 @@ pub struct Generator {
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 
-impl Kind for Generator {
-    const WORD: &'static str = "workload model";
+impl Family for Generator {
+    const NOUN: &'static str = "workload model";
 
-    fn all() -> &'static [&'static Spec<Generator>] {
-        &[&lublin::SPEC]
+    fn builtin() -> &'static [&'static Entry<Generator>] {
+        &[&lublin::ENTRY]
     }
 }

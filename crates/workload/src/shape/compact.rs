@@ -9,15 +9,15 @@
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)
 //! ```
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Sides, volume};
 
 use super::{Boxes, Choose, ShapeRule};
-use crate::Spec;
 
-pub(super) const SPEC: Spec<ShapeRule> = Spec {
+pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "compact",
     title: "least volume of at least n, then least surface",
+    source: "",
     options: &[OptionSpec {
         key: "slack",
         values: Values::Text("number from 0, or none", |text| {
@@ -27,6 +27,7 @@ pub(super) const SPEC: Spec<ShapeRule> = Spec {
         meaning: "least surface among volumes of at most n(1+slack) instead",
         bare: false,
     }],
+    variants: &[""],
     does: ShapeRule { draws: false, build },
 };
 

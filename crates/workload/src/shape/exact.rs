@@ -3,13 +3,15 @@
 //! A prime count longer than the machine's longest side has no such box. Costs the divisors of n.
 
 use super::{Boxes, Choose, ShapeRule, Stream};
-use crate::Spec;
+use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 
-pub(super) const SPEC: Spec<ShapeRule> = Spec {
+pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "exact",
     title: "only boxes of exactly n nodes, the one of least surface",
+    source: "",
     options: &[],
+    variants: &[""],
     does: ShapeRule { draws: false, build: |_| Box::new(Exact) },
 };
 

@@ -15,10 +15,9 @@ mod exact;
 mod pow2;
 mod random;
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{Entry, Family, Options, Selection, Stream};
 use pavior_mesh::{Grid, Request, Sides};
 
-use crate::{Kind, Selection, Spec};
 use boxes::Boxes;
 use rustc_hash::FxHashMap;
 
@@ -35,11 +34,11 @@ pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
 
-impl Kind for ShapeRule {
-    const WORD: &'static str = "shape rule";
+impl Family for ShapeRule {
+    const NOUN: &'static str = "shape rule";
 
-    fn all() -> &'static [&'static Spec<ShapeRule>] {
-        &[&compact::SPEC, &exact::SPEC, &pow2::SPEC, &random::SPEC]
+    fn builtin() -> &'static [&'static Entry<ShapeRule>] {
+        &[&compact::ENTRY, &exact::ENTRY, &pow2::ENTRY, &random::ENTRY]
     }
 }
 
@@ -65,7 +64,7 @@ pub struct Shaper {
 impl Shaper {
     /// A rule for a machine, in a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
-        let does = &rule.spec.does;
+        let does = &rule.entry.does;
         Shaper {
             boxes: Boxes::new(grid),
             choose: (does.build)(&rule.options),

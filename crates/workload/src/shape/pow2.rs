@@ -3,13 +3,15 @@
 //! Where a rounded side is longer than the machine's, the rule finds no box.
 
 use super::{Boxes, Choose, ShapeRule, Stream, compact};
-use crate::Spec;
+use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 
-pub(super) const SPEC: Spec<ShapeRule> = Spec {
+pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "pow2",
     title: "the compact box with each side rounded up to a power of two",
+    source: "",
     options: &[],
+    variants: &[""],
     does: ShapeRule { draws: false, build: |_| Box::new(Pow2) },
 };
 

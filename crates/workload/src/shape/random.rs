@@ -4,14 +4,16 @@
 //! next job's choice. The boxes of a count are listed once.
 
 use super::{Boxes, Choose, ShapeRule, Stream};
-use crate::Spec;
+use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 use rustc_hash::FxHashMap;
 
-pub(super) const SPEC: Spec<ShapeRule> = Spec {
+pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "random",
     title: "a random box of exactly n nodes",
+    source: "",
     options: &[],
+    variants: &[""],
     does: ShapeRule { draws: true, build: |_| Box::new(Random::default()) },
 };
 

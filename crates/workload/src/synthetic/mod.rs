@@ -9,11 +9,11 @@ mod arrivals;
 mod service;
 mod sides;
 
-use pavior_kernel::{Stream, Time};
+use pavior_kernel::{Family, Selection, Stream, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use thiserror::Error;
 
-use crate::{Job, Kind, Selection, Service, TimeUnit};
+use crate::{Job, Service, TimeUnit};
 
 pub use arrivals::{ArrivalProcess, Gaps};
 pub use service::{DrawService, ServiceDistribution};
@@ -55,15 +55,15 @@ impl Synthetic {
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
-            arrivals: Selection::defaults(ArrivalProcess::all()[0]),
-            sides: Selection::defaults(SideDistribution::all()[0]),
-            service: Selection::defaults(ServiceDistribution::all()[0]),
+            arrivals: Selection::defaults(ArrivalProcess::builtin()[0]),
+            sides: Selection::defaults(SideDistribution::builtin()[0]),
+            service: Selection::defaults(ServiceDistribution::builtin()[0]),
         }
     }
 
     /// What its times are measured in: cycles if messages run.
     pub fn unit(&self) -> TimeUnit {
-        self.service.spec.does.unit
+        self.service.entry.does.unit
     }
 
     /// Whether it can be made for a machine.
@@ -75,7 +75,7 @@ impl Synthetic {
         if !(1e-6..=1e6).contains(&self.load) {
             return Err(SyntheticError::Load(self.load.to_string()));
         }
-        (self.sides.spec.does.supports)(&self.sides.options, grid).map_err(|reason| {
+        (self.sides.entry.does.supports)(&self.sides.options, grid).map_err(|reason| {
             SyntheticError::Sides { sides: self.sides.to_string(), machine: *grid, reason }
         })
     }
@@ -129,9 +129,9 @@ impl SyntheticJobs {
         let stream = |purpose| Stream::new(seed, replication, purpose);
         Ok(SyntheticJobs {
             unit: workload.unit(),
-            gaps: (arrivals.spec.does.build)(&arrivals.options, 1.0 / load),
-            sides: (sides.spec.does.build)(&sides.options, grid),
-            service: (service.spec.does.build)(&service.options),
+            gaps: (arrivals.entry.does.build)(&arrivals.options, 1.0 / load),
+            sides: (sides.entry.does.build)(&sides.options, grid),
+            service: (service.entry.does.build)(&service.options),
             draws: Draws {
                 arrivals: stream("arrivals"),
                 sides: stream("sides"),

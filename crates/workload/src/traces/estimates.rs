@@ -1,9 +1,8 @@
 //! What schedulers are told of a run time: the log's estimate, the truth, or a multiple of it.
 
-use pavior_kernel::{OptionSpec, Options, Time};
+use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 
-use crate::registry::POSITIVE;
-use crate::{Kind, Spec};
+use crate::values::POSITIVE;
 
 /// What a rule for estimates does.
 pub struct Estimates {
@@ -11,31 +10,36 @@ pub struct Estimates {
     pub estimate: fn(&Options, Time, Option<Time>) -> Time,
 }
 
-impl Kind for Estimates {
-    const WORD: &'static str = "rule for estimates";
+impl Family for Estimates {
+    const NOUN: &'static str = "rule for estimates";
 
-    fn all() -> &'static [&'static Spec<Estimates>] {
+    fn builtin() -> &'static [&'static Entry<Estimates>] {
         &[&LOG, &EXACT, &FACTOR]
     }
 }
 
-const LOG: Spec<Estimates> = Spec {
+const LOG: Entry<Estimates> = Entry {
     name: "log",
     title: "the user's estimate in the log, else the run time",
+    source: "",
     options: &[],
+    variants: &[""],
     does: Estimates { estimate: |_, run, logged| logged.unwrap_or(run) },
 };
 
-const EXACT: Spec<Estimates> = Spec {
+const EXACT: Entry<Estimates> = Entry {
     name: "exact",
     title: "the run time",
+    source: "",
     options: &[],
+    variants: &[""],
     does: Estimates { estimate: |_, run, _| run },
 };
 
-const FACTOR: Spec<Estimates> = Spec {
+const FACTOR: Entry<Estimates> = Entry {
     name: "factor",
     title: "the run time times a factor",
+    source: "",
     options: &[OptionSpec {
         key: "by",
         values: POSITIVE,
@@ -43,6 +47,7 @@ const FACTOR: Spec<Estimates> = Spec {
         meaning: "the factor",
         bare: true,
     }],
+    variants: &[""],
     does: Estimates {
         estimate: |options, run, _| Time((run.ticks() * options.number("by")).round() as u64),
     },

@@ -1,10 +1,10 @@
 //! From the records of a log to jobs.
 
-use pavior_kernel::Time;
+use pavior_kernel::{Family, Selection, Time};
 use pavior_mesh::{JobId, Request};
 
 use super::{Estimates, Record};
-use crate::{Job, Kind, Selection, Service, Shaper};
+use crate::{Job, Service, Shaper};
 
 /// How to replay a log.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Replay {
 impl Default for Replay {
     /// As the log has it.
     fn default() -> Self {
-        let estimates = Selection::defaults(Estimates::all()[0]);
+        let estimates = Selection::defaults(Estimates::builtin()[0]);
         Replay { arrival_scale: 1.0, kill: false, estimates }
     }
 }
@@ -78,7 +78,7 @@ impl Iterator for TraceJobs<'_> {
             Some(estimate) if self.replay.kill => record.run.min(estimate),
             _ => record.run,
         };
-        let Selection { spec, options } = &self.replay.estimates;
+        let Selection { entry, options } = &self.replay.estimates;
         Some(Job {
             id,
             number: record.number,
@@ -88,7 +88,7 @@ impl Iterator for TraceJobs<'_> {
                 None => self.shaper.request(record.nodes),
             },
             service: Service::Run(run),
-            estimate: (spec.does.estimate)(options, run, record.estimate),
+            estimate: (entry.does.estimate)(options, run, record.estimate),
         })
     }
 

@@ -133,8 +133,8 @@ fn it_looks_like_the_archives_log_of_it() {
 #[test]
 fn generators_number_their_jobs() {
     let generate = |text: &str, seed| {
-        let Selection { spec, options } = text.parse::<Selection<Generator>>().unwrap();
-        (spec.does.generate)(&options, 128, seed, 0).take(500).collect::<Vec<_>>()
+        let Selection { entry, options } = text.parse::<Selection<Generator>>().unwrap();
+        (entry.does.generate)(&options, 128, seed, 0).take(500).collect::<Vec<_>>()
     };
     for text in ["lublin", "lublin:batch", "lublin:interactive", "lublin:both:start=9"] {
         let all = generate(text, 1);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use pavior_workload::traces::Estimates;
 use pavior_workload::{
-    ArrivalProcess, Generator, Kind, Selection, ServiceDistribution, ShapeRule, SideDistribution,
+    ArrivalProcess, Family, Generator, Selection, ServiceDistribution, ShapeRule, SideDistribution,
 };
 
-fn check<K: Kind>(folder: &str, besides: &[&str]) {
+fn check<K: Family>(folder: &str, besides: &[&str]) {
     let root = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
     let mut files = BTreeSet::new();
     for entry in std::fs::read_dir(root).unwrap() {
@@ -17,15 +17,15 @@ fn check<K: Kind>(folder: &str, besides: &[&str]) {
             files.insert(stem.replace('_', "-"));
         }
     }
-    let named: BTreeSet<String> = K::all().iter().map(|spec| spec.name.into()).collect();
+    let named: BTreeSet<String> = K::builtin().iter().map(|spec| spec.name.into()).collect();
     assert_eq!(files, named);
     well_formed::<K>();
 }
 
-fn well_formed<K: Kind>() {
-    let named: BTreeSet<&str> = K::all().iter().map(|spec| spec.name).collect();
-    assert_eq!(named.len(), K::all().len(), "a name stands twice");
-    for spec in K::all() {
+fn well_formed<K: Family>() {
+    let named: BTreeSet<&str> = K::builtin().iter().map(|spec| spec.name).collect();
+    assert_eq!(named.len(), K::builtin().len(), "a name stands twice");
+    for spec in K::builtin() {
         let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(spec.name.chars().all(legal), "{}", spec.name);
         assert!(!spec.title.is_empty(), "{}", spec.name);

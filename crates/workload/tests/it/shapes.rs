@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pavior_mesh::{Grid, Sides, volume};
-use pavior_workload::{Kind, Selection, ShapeRule, Shaper};
+use pavior_workload::{Family, Selection, ShapeRule, Shaper};
 use proptest::prelude::*;
 
 fn shaper(rule: &str, grid: &Grid) -> Shaper {
@@ -147,7 +147,7 @@ fn every_count_of_a_large_machine_has_a_compact_box() {
 
 #[test]
 fn only_random_says_that_it_draws() {
-    for spec in ShapeRule::all() {
+    for spec in ShapeRule::builtin() {
         let grid = Grid::mesh(&[8, 8, 8]).unwrap();
         let shapes = |seed| {
             let mut rule = Shaper::new(&Selection::defaults(spec), &grid, seed, 0);

@@ -4,7 +4,7 @@ use std::io;
 
 use pavior_kernel::{bare_name, unknown_name};
 use pavior_workload::traces::{Format, Header, Record, batsim};
-use pavior_workload::{Generator, Kind, Selection, SideDistribution, SyntheticJobs};
+use pavior_workload::{Family, Generator, Selection, SideDistribution, SyntheticJobs};
 
 use super::Log;
 use crate::args::GenerateArgs;
@@ -17,7 +17,8 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         return Err(Failure::usage("--jobs 0: a log has at least one job"));
     }
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
-    let is_sides = SideDistribution::all().iter().any(|spec| spec.name == bare_name(&args.model));
+    let is_sides =
+        SideDistribution::builtin().iter().any(|spec| spec.name == bare_name(&args.model));
     let (nodes, records) = if is_sides {
         let grid = grid.ok_or_else(|| {
             Failure::usage(format!("{}: request sides are drawn for a --machine", args.model))
@@ -39,7 +40,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         if nodes == 0 {
             return Err(Failure::usage("--nodes 0: a machine has at least one node"));
         }
-        let jobs = (model.spec.does.generate)(&model.options, nodes, args.seed, 0);
+        let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
         (nodes, jobs.take(args.jobs).collect())
     };
     let mut header = Header::default();
@@ -66,10 +67,10 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
 
 /// A model of whole workloads; an unknown name is compared with the sides' names, too.
 fn model(typed: &str) -> Result<Selection<Generator>, Failure> {
-    let known: Vec<&str> = Generator::all()
+    let known: Vec<&str> = Generator::builtin()
         .iter()
         .map(|spec| spec.name)
-        .chain(SideDistribution::all().iter().map(|spec| spec.name))
+        .chain(SideDistribution::builtin().iter().map(|spec| spec.name))
         .collect();
     let name = bare_name(typed);
     if !known.contains(&name) {

@@ -36,20 +36,22 @@ use super::super::shared::busy_list::BusyList;
 use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Over, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "adj",
     title: "Adjacency",
     source: "Das Sharma & Pradhan 1993, 1996",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON, OVER],
     variants: &["", "over=all"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const OVER: OptionSpec = OptionSpec {

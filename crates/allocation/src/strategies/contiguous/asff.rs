@@ -27,20 +27,22 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, volume};
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::claim::{BoxGroup, Claim, Grants, Over, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "asff",
     title: "All-Shapes First Fit",
     source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
-    contiguous: true,
-    turns: true,
     options: &[PLACE, OptionSpec { bare: false, ..SEARCH }],
     variants: &["", "plain", "peripheral", "peripheral:plain"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const PLACE: OptionSpec = OptionSpec {

@@ -30,20 +30,22 @@ use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::regions::{Regions, closed_neighbours, region};
 use super::super::shared::turning::{TURN_BEST_OFF, Turn, box_family, over};
 use crate::claim::{Claim, Grants, Over, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "bf",
     title: "Best Fit",
     source: "Zhu 1992; Qiao & Ni 1994",
-    contiguous: true,
-    turns: false,
     options: &[READING, TURN_BEST_OFF],
     variants: &["", "base", "area", "turn=all", "turn=best"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const READING: OptionSpec = OptionSpec {

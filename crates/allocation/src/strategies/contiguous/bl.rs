@@ -7,17 +7,19 @@
 
 use super::super::shared::turning::TURN_OFF;
 use super::tbl;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "bl",
     title: "Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2006",
-    contiguous: true,
-    turns: false,
     options: &[TURN_OFF],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: tbl::claim,
-    build: tbl::build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports: ANY_GRID,
+        claim: tbl::claim,
+        build: BuildStrategy::Function(tbl::build),
+    },
 };

@@ -29,20 +29,22 @@ use super::super::shared::busy_list::BusyList;
 use super::super::shared::coverage::covered;
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "choo",
     title: "Scan Search",
     source: "Choo, Yoo & Youn 2000",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON, SCAN],
     variants: &["", "scan=yzx"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const SCAN: OptionSpec = OptionSpec {

@@ -19,20 +19,22 @@ use pavior_mesh::{Grid, Occupancy, Request, Scan};
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "ff",
     title: "First Fit",
     source: "Zhu 1992; Qiao & Ni 1994",
-    contiguous: true,
-    turns: false,
     options: &[SEARCH, TURN_OFF, SCAN],
     variants: &["", "plain", "corners", "leaps", "rows", "turn=all", "scan=yx", "scan=x-y"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 /// The option `scan`.

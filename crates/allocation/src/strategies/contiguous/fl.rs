@@ -40,20 +40,22 @@ use super::super::shared::free_boxes::{FreeBoxes, holds, join};
 use super::super::shared::free_placing::{Placing, corners_of};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::spec::Spec;
+use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "fl",
     title: "Free List",
     source: "Liu, Huang, Lombardi & Bhuyan 1995; Ababneh 2006",
-    contiguous: true,
-    turns: true,
     options: &[LIST, TURN_ON],
     variants: &["", "bounded", "linear"],
-    supports: |grid, _| FreeBoxes::supports_plane(grid),
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: |grid, _| FreeBoxes::supports_plane(grid),
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const LIST: OptionSpec = OptionSpec {

@@ -24,20 +24,22 @@ use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::{FewShapes, TURN_ON};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "flexfold",
     title: "FlexFold",
     source: "Gupta & Jayendran 1996",
-    contiguous: true,
-    turns: true,
     options: &[SEARCH, TURN_ON, EVEN],
     variants: &["", "plain", "turn=none", "even=both"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const EVEN: OptionSpec = OptionSpec {

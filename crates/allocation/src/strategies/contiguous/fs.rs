@@ -25,20 +25,22 @@ use super::super::shared::busy_list::BusyList;
 use super::super::shared::coverage_list::CoverageList;
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "fs",
     title: "Frame Sliding",
     source: "Chuang & Tzeng 1991, 1994",
-    contiguous: true,
-    turns: false,
     options: &[TURN_OFF, WALK],
     variants: &["", "turn=all", "walk=snake", "walk=clamp"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const WALK: OptionSpec = OptionSpec {

@@ -29,20 +29,22 @@ use super::super::shared::free_boxes::FreeBoxes;
 use super::super::shared::free_placing::{PLACE, Placing};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::Spec;
+use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "kymfl",
     title: "Maximal Free List of Kim & Yoon",
     source: "Kim & Yoon 1998",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON, PLACE],
     variants: &["", "place=contact", "place=first", "place=smallest"],
-    supports: |grid, _| FreeBoxes::supports(grid),
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: |grid, _| FreeBoxes::supports(grid),
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 pub(super) fn claim(_: &Options) -> Claim {

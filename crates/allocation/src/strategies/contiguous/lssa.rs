@@ -29,20 +29,22 @@ use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::folds::{FoldOrder, Folds};
 use super::super::shared::turning::{FewShapes, TURN_ON};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "lssa",
     title: "L-Shaped Submesh Allocation",
     source: "Seo & Kim 2003",
-    contiguous: true,
-    turns: true,
     options: &[SEARCH, TURN_ON],
     variants: &["", "plain", "turn=none"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {

@@ -42,20 +42,22 @@ use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::fringe::{Fringe, MfaCandidate, MfaVerdict};
 use super::super::shared::turning::{TURN_BEST_ON, Turn, box_family, over};
 use crate::claim::{Claim, Grants, Over, Question, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mfa",
     title: "Minimal Fragmentation Algorithm",
     source: "Srinivasan, Seshadri, Chandrasekhar & Jonathan 2004",
-    contiguous: true,
-    turns: true,
     options: &[RULE, TURN_BEST_ON, CORNERS],
     variants: &["", "corners=all", "turn=best:corners=all", "printed"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const RULE: OptionSpec = OptionSpec {

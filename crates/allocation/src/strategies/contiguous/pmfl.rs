@@ -33,20 +33,22 @@ use super::super::shared::free_boxes::{FreeBoxes, end, holds, join};
 use super::super::shared::free_placing::{PLACE, Placing};
 use super::super::shared::turning::{TURN_ON, Turn};
 use super::kymfl;
-use crate::spec::Spec;
+use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "pmfl",
     title: "Maximal Free List, grown along faces",
     source: "Ababneh & Bani-Mohammad 2022",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON, OptionSpec { default: "first", ..PLACE }],
     variants: &["", "place=fragmentation"],
-    supports: |grid, _| FreeBoxes::supports(grid),
-    claim: kymfl::claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: |grid, _| FreeBoxes::supports(grid),
+        claim: kymfl::claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

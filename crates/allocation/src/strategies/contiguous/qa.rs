@@ -26,20 +26,22 @@ use super::super::shared::busy_list::BusyList;
 use super::super::shared::coverage_list::{CoverageList, Piece};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "qa",
     title: "Quick Allocation",
     source: "Yoo, Youn & Shirazi 1997",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON],
     variants: &["", "turn=none"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn claim(_: &Options) -> Claim {

@@ -34,20 +34,22 @@ use pavior_mesh::{Grid, Occupancy, Request, Scan};
 use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::{TURN_OFF, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::Spec;
+use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "rbs",
     title: "Right of Busy Submeshes",
     source: "Chiu & Chen 1999",
-    contiguous: true,
-    turns: false,
     options: &[TURN_OFF],
     variants: &["", "turn=all"],
-    supports: |grid, _| RightBorders::supports(grid),
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports: |grid, _| RightBorders::supports(grid),
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn claim(_: &Options) -> Claim {

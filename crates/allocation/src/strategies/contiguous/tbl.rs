@@ -36,20 +36,22 @@ use pavior_mesh::{Grid, Occupancy, Request, Scan};
 use super::super::shared::border_planes::BorderPlanes;
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "tbl",
     title: "Turning Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    contiguous: true,
-    turns: true,
     options: &[TURN_ON],
     variants: &[""],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 pub(in crate::strategies) fn claim(_: &Options) -> Claim {

@@ -9,17 +9,19 @@
 use super::super::shared::base_search::SEARCH;
 use super::super::shared::turning::TURN_ON;
 use super::ff;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "tff",
     title: "Turning First Fit",
     source: "Ababneh 2001",
-    contiguous: true,
-    turns: true,
     options: &[SEARCH, TURN_ON, ff::SCAN],
     variants: &["", "plain", "corners", "leaps", "rows", "scan=yzx"],
-    supports: ANY_GRID,
-    claim: ff::claim,
-    build: ff::build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim: ff::claim,
+        build: BuildStrategy::Function(ff::build),
+    },
 };

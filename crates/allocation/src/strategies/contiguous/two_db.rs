@@ -27,20 +27,22 @@ use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan};
 
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "2db",
     title: "Two-Dimensional Buddy System",
     source: "Li & Cheng 1991",
-    contiguous: true,
-    turns: true,
     options: &[],
     variants: &[""],
-    supports,
-    claim,
-    build: |grid, _| Box::new(BuddySystem::new(*grid)),
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(|grid, _| Box::new(BuddySystem::new(*grid))),
+    },
 };
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {

@@ -31,20 +31,22 @@ use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::turning::{TURN_BEST_OFF, Turn, over};
 use super::bf;
 use crate::claim::{Claim, Over};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "wf",
     title: "Worst Fit",
     source: "Qiao & Ni 1994",
-    contiguous: true,
-    turns: false,
     options: &[RULE, TURN_BEST_OFF],
     variants: &["", "prism", "turn=all", "turn=best"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: false,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const RULE: OptionSpec = OptionSpec {

@@ -30,20 +30,22 @@ use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::factor_shapes::most_compact;
 use super::super::shared::turning::{TURN_ON, Turn};
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "anca",
     title: "Adaptive Non-Contiguous Allocation",
     source: "Chang & Mohapatra 1998",
-    contiguous: false,
-    turns: true,
     options: &[SEARCH, TURN_ON],
     variants: &["", "plain", "turn=none"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn claim(_: &Options) -> Claim {

@@ -38,20 +38,22 @@ use super::super::shared::border_planes::BorderPlanes;
 use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::Turn;
 use crate::claim::{Claim, Grants, Recognition};
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "gabl",
     title: "Greedy Available Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    contiguous: false,
-    turns: true,
     options: &[TURN, TIE, SHAPE],
     variants: &["", "turn=none", "tie=last", "shape=largest"],
-    supports: ANY_GRID,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: true,
+        supports: ANY_GRID,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const TURN: OptionSpec = OptionSpec {

@@ -28,20 +28,22 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Point, Request};
 
 use super::super::shared::runs::runs;
 use super::by_count;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "gen-alg",
     title: "Gen-Alg (Compact Location)",
     source: "Krumke et al. 1997; Bender, Bunde et al. 2008",
-    contiguous: false,
-    turns: false,
     options: &[RULE],
     variants: &["", "mm"],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const RULE: OptionSpec = OptionSpec {

@@ -32,19 +32,21 @@ use super::super::shared::buddies::{Buddies, Root};
 use super::by_count;
 use super::mbs::MultipleBuddies;
 use crate::Strategy;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "granular-mbs",
     title: "Granular Multiple Buddy Strategy",
     source: "Structural Simulation Toolkit (SST), scheduler element",
-    contiguous: false,
-    turns: false,
     options: &[],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

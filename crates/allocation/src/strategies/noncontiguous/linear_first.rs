@@ -23,19 +23,21 @@ use pavior_mesh::Grid;
 use super::super::shared::curve::{self, Linear, Packing};
 use super::by_count;
 use crate::Strategy;
-use crate::spec::Spec;
+use crate::kind::{BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "linear-first",
     title: "First Fit along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
-    contiguous: false,
-    turns: false,
     options: &[curve::ORDER],
     variants: &["", "snake", "hilbert"],
-    supports: curve::supports,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: curve::supports,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

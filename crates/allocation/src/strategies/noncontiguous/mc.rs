@@ -30,20 +30,22 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Sides};
 use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::runs::runs;
 use super::by_count;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mc",
     title: "Minimising Contention",
     source: "Mache, Lo & Windisch 1997",
-    contiguous: false,
-    turns: false,
     options: &[],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

@@ -22,19 +22,21 @@ use pavior_mesh::Grid;
 
 use super::{by_count, mc};
 use crate::Strategy;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mc1x1",
     title: "Minimising Contention, from a Single Node",
     source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips 2005, 2008",
-    contiguous: false,
-    turns: false,
     options: &[],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

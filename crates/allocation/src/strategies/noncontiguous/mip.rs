@@ -26,20 +26,22 @@ use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::curve::{Curve, Packing};
 use super::super::shared::factor_shapes::factor_shapes_into;
 use super::by_count;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mip",
     title: "Minimum Interference Paging",
     source: "Bani-Mohammad & Ababneh 2018",
-    contiguous: false,
-    turns: true,
     options: &[SEARCH],
     variants: &["", "plain"],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: true,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

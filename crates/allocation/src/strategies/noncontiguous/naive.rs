@@ -22,19 +22,21 @@ use pavior_mesh::{Grid, order};
 use super::super::shared::curve::{Linear, Packing};
 use super::by_count;
 use crate::Strategy;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "naive",
     title: "Naive",
     source: "Liu, Lo, Windisch & Nitzberg 1994",
-    contiguous: false,
-    turns: false,
     options: &[],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

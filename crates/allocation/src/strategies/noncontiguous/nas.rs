@@ -41,20 +41,22 @@ use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::factor_shapes::factor_shapes_into;
 use super::super::shared::growth::{Growth, NeighbourRule, runs_along_x};
 use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "nas",
     title: "Neighbour Allocation Strategy",
     source: "Shdefat, Bani-Mohammad & Ababneh 2023",
-    contiguous: false,
-    turns: true,
     options: &[SUCCESS, NEIGHBOURS, OptionSpec { bare: false, ..SEARCH }],
     variants: &["", "plain", "guarantee", "neighbours=right-up", "guarantee:neighbours=right-up"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const SUCCESS: OptionSpec = OptionSpec {

@@ -34,15 +34,13 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 use super::super::shared::curve::{Linear, Packing};
 use super::by_count;
 use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "paging",
     title: "Paging",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
-    contiguous: false,
-    turns: false,
     options: &[SIZE, SCHEME, SHUFFLE, BORDER],
     variants: &[
         "",
@@ -55,9 +53,13 @@ pub(in crate::strategies) const SPEC: Spec = Spec {
         "1:shuffled-snake:shuffle=quadrant",
         "1:border=unused",
     ],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const SIZE: OptionSpec = OptionSpec {

@@ -23,20 +23,22 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 
 use super::super::shared::runs::runs;
 use super::by_count;
-use crate::spec::{ANY_GRID, Spec};
+use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "random",
     title: "Random",
     source: "Liu, Lo, Windisch & Nitzberg 1994",
-    contiguous: false,
-    turns: false,
     options: &[],
     variants: &[""],
-    supports: ANY_GRID,
-    claim: by_count,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: false,
+        supports: ANY_GRID,
+        claim: by_count,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

@@ -40,20 +40,22 @@ use super::super::shared::cables::Cables;
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use super::super::shared::turning::{TURN_ON, Turn, box_family};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "bluegene",
     title: "Blue Gene/L Partitions",
     source: "Aridor, Domany et al. 2005; Krevat, Castaños & Moreira 2002",
-    contiguous: true,
-    turns: true,
     options: &[WIRING, PLACE, LINKS, LOOPS, SHAPES, TURN_ON],
     variants: &["", "mfp", "multi", "multi:loops=1:shapes=all", "links=mesh", "turn=none"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const WIRING: OptionSpec = OptionSpec {

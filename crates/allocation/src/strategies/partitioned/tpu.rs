@@ -41,20 +41,22 @@ use pavior_mesh::{
 
 use super::super::shared::factor_shapes::factor_shapes_into;
 use crate::claim::{Claim, Grants, Recognition, Scene};
-use crate::spec::{Spec, Unsupported};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) const SPEC: Spec = Spec {
+pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "tpu",
     title: "TPU Pod Slices",
     source: "Jouppi et al. 2023; Google Cloud TPU documentation",
-    contiguous: false,
-    turns: true,
     options: &[WIRING, ROUND],
     variants: &["", "static", "ocs:round=up", "static:round=up"],
-    supports,
-    claim,
-    build,
+    does: StrategyKind {
+        contiguous: false,
+        turns: true,
+        supports,
+        claim,
+        build: BuildStrategy::Function(build),
+    },
 };
 
 const WIRING: OptionSpec = OptionSpec {

@@ -6,7 +6,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request, order};
 
 use super::runs::runs;
-use crate::spec::Unsupported;
+use crate::kind::Unsupported;
 use crate::{Placement, Strategy, Work};
 
 /// The option `order`.

@@ -24,7 +24,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
-use crate::spec::Unsupported;
+use crate::kind::Unsupported;
 
 /// The maximal free boxes, in an order that depends on the history only.
 #[derive(Clone)]

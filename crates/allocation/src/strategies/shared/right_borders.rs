@@ -6,7 +6,7 @@
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
 use super::coverage::{AxisRange, covered};
-use crate::spec::Unsupported;
+use crate::kind::Unsupported;
 use crate::{Placement, Work};
 
 /// A busy list in non-increasing order of the highest y, searched along right border lines.

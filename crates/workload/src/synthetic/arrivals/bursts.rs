@@ -12,14 +12,14 @@
 //!
 //! Two draws a job. The model is ours; it is the simplest with a burst size and no other memory.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 
 use super::{ArrivalProcess, Gaps};
-use crate::Spec;
 
-pub(super) const SPEC: Spec<ArrivalProcess> = Spec {
+pub(super) const ENTRY: Entry<ArrivalProcess> = Entry {
     name: "bursts",
     title: "jobs in bursts (hyperexponential gaps)",
+    source: "",
     options: &[
         OptionSpec {
             key: "size",
@@ -36,6 +36,7 @@ pub(super) const SPEC: Spec<ArrivalProcess> = Spec {
             bare: false,
         },
     ],
+    variants: &[""],
     does: ArrivalProcess { build },
 };
 

@@ -2,15 +2,16 @@
 //!
 //! The papers' arrivals; the load is the reciprocal of the mean gap. One draw a job.
 
-use pavior_kernel::Stream;
+use pavior_kernel::{Entry, Stream};
 
 use super::{ArrivalProcess, Gaps};
-use crate::Spec;
 
-pub(super) const SPEC: Spec<ArrivalProcess> = Spec {
+pub(super) const ENTRY: Entry<ArrivalProcess> = Entry {
     name: "exponential",
     title: "independent jobs (a Poisson process)",
+    source: "",
     options: &[],
+    variants: &[""],
     does: ArrivalProcess { build: |_, mean| Box::new(Exponential { mean }) },
 };
 

@@ -3,9 +3,7 @@
 mod bursts;
 mod exponential;
 
-use pavior_kernel::{Options, Stream};
-
-use crate::{Kind, Spec};
+use pavior_kernel::{Entry, Family, Options, Stream};
 
 /// What an arrival process does.
 pub struct ArrivalProcess {
@@ -19,10 +17,10 @@ pub trait Gaps: Send {
     fn next(&mut self, draw: &mut Stream) -> f64;
 }
 
-impl Kind for ArrivalProcess {
-    const WORD: &'static str = "arrival process";
+impl Family for ArrivalProcess {
+    const NOUN: &'static str = "arrival process";
 
-    fn all() -> &'static [&'static Spec<ArrivalProcess>] {
-        &[&exponential::SPEC, &bursts::SPEC]
+    fn builtin() -> &'static [&'static Entry<ArrivalProcess>] {
+        &[&exponential::ENTRY, &bursts::ENTRY]
     }
 }

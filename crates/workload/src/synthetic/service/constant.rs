@@ -1,14 +1,15 @@
 //! The same execution time for every job; no messages, no draw.
 
-use pavior_kernel::{OptionSpec, Stream};
+use pavior_kernel::{Entry, OptionSpec, Stream};
 
 use super::{DrawService, ServiceDistribution};
-use crate::registry::POSITIVE;
-use crate::{Service, Spec, TimeUnit};
+use crate::values::POSITIVE;
+use crate::{Service, TimeUnit};
 
-pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
+pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "constant",
     title: "execution time, the same for all",
+    source: "",
     options: &[OptionSpec {
         key: "time",
         values: POSITIVE,
@@ -16,6 +17,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         meaning: "execution time, in time units",
         bare: true,
     }],
+    variants: &[""],
     does: ServiceDistribution {
         unit: TimeUnit::TIME_UNIT,
         build: |options| {

@@ -1,14 +1,15 @@
 //! Execution times exponential with a mean, as in the TBL paper; no messages. One draw a job.
 
-use pavior_kernel::{OptionSpec, Stream, Time};
+use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 
 use super::{DrawService, ServiceDistribution};
-use crate::registry::POSITIVE;
-use crate::{Service, Spec, TimeUnit};
+use crate::values::POSITIVE;
+use crate::{Service, TimeUnit};
 
-pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
+pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "exponential",
     title: "execution time, exponential",
+    source: "",
     options: &[OptionSpec {
         key: "mean",
         values: POSITIVE,
@@ -16,6 +17,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         meaning: "mean execution time, in time units",
         bare: true,
     }],
+    variants: &[""],
     does: ServiceDistribution {
         unit: TimeUnit::TIME_UNIT,
         build: |options| Box::new(Exponential { mean: options.number("mean") }),

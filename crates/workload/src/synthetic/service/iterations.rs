@@ -2,15 +2,16 @@
 //!
 //! The NAS paper's jobs do so exactly once.
 
-use pavior_kernel::{OptionSpec, Values};
+use pavior_kernel::{Entry, OptionSpec, Values};
 
 use super::ServiceDistribution;
 use super::constant::Same;
-use crate::{Service, Spec, TimeUnit};
+use crate::{Service, TimeUnit};
 
-pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
+pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "iterations",
     title: "passes through the communication pattern",
+    source: "",
     options: &[OptionSpec {
         key: "count",
         values: Values::Integer(1, 1_000_000_000),
@@ -18,6 +19,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
         meaning: "passes of every job",
         bare: true,
     }],
+    variants: &[""],
     does: ServiceDistribution {
         unit: TimeUnit::CYCLE,
         build: |options| Box::new(Same(Service::Iterations(options.integer("count")))),

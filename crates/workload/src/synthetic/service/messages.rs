@@ -4,15 +4,16 @@
 //! paper's loads give its utilisation. The paper does not say how it is rounded: down is nearest to its
 //! numbers, the others are options. One draw a job.
 
-use pavior_kernel::{OptionSpec, Stream, Values};
+use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 
 use super::{DrawService, ServiceDistribution};
-use crate::registry::POSITIVE;
-use crate::{Service, Spec, TimeUnit};
+use crate::values::POSITIVE;
+use crate::{Service, TimeUnit};
 
-pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
+pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "messages",
     title: "number of messages per job, exponential",
+    source: "",
     options: &[
         OptionSpec {
             key: "mean",
@@ -29,6 +30,7 @@ pub(super) const SPEC: Spec<ServiceDistribution> = Spec {
             bare: false,
         },
     ],
+    variants: &[""],
     does: ServiceDistribution {
         unit: TimeUnit::CYCLE,
         build: |options| {

@@ -5,9 +5,9 @@ mod exponential;
 mod iterations;
 mod messages;
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{Entry, Family, Options, Stream};
 
-use crate::{Kind, Service, Spec, TimeUnit};
+use crate::{Service, TimeUnit};
 
 /// What a distribution of service does.
 pub struct ServiceDistribution {
@@ -23,10 +23,10 @@ pub trait DrawService: Send {
     fn service(&mut self, draw: &mut Stream) -> Service;
 }
 
-impl Kind for ServiceDistribution {
-    const WORD: &'static str = "service";
+impl Family for ServiceDistribution {
+    const NOUN: &'static str = "service";
 
-    fn all() -> &'static [&'static Spec<ServiceDistribution>] {
-        &[&exponential::SPEC, &constant::SPEC, &messages::SPEC, &iterations::SPEC]
+    fn builtin() -> &'static [&'static Entry<ServiceDistribution>] {
+        &[&exponential::ENTRY, &constant::ENTRY, &messages::ENTRY, &iterations::ENTRY]
     }
 }

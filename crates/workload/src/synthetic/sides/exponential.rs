@@ -4,12 +4,14 @@
 //! the value fits does not. One draw a side.
 
 use super::{ANY_GRID, SideDistribution, per_axis};
-use crate::Spec;
+use pavior_kernel::Entry;
 
-pub(super) const SPEC: Spec<SideDistribution> = Spec {
+pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "exponential",
     title: "sides exponential with mean L/2, rounded up, at most L",
+    source: "",
     options: &[],
+    variants: &[""],
     does: SideDistribution {
         supports: ANY_GRID,
         build: |_, grid| {

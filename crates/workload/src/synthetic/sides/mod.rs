@@ -5,10 +5,8 @@ mod pods;
 mod uniform;
 mod uniform_decreasing;
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{Entry, Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
-
-use crate::{Kind, Spec};
 
 /// What a distribution of sides does.
 pub struct SideDistribution {
@@ -24,11 +22,11 @@ pub trait DrawSides: Send {
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 
-impl Kind for SideDistribution {
-    const WORD: &'static str = "distribution of sides";
+impl Family for SideDistribution {
+    const NOUN: &'static str = "distribution of sides";
 
-    fn all() -> &'static [&'static Spec<SideDistribution>] {
-        &[&uniform::SPEC, &uniform_decreasing::SPEC, &exponential::SPEC, &pods::SPEC]
+    fn builtin() -> &'static [&'static Entry<SideDistribution>] {
+        &[&uniform::ENTRY, &uniform_decreasing::ENTRY, &exponential::ENTRY, &pods::ENTRY]
     }
 }
 

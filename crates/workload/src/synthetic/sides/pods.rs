@@ -9,16 +9,16 @@
 //! The family of shapes follows the vendors' public lists of slices; the frequencies are ours, for
 //! there is no public log. Two draws a job.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};
 
 use super::{ANY_GRID, DrawSides, SideDistribution};
-use crate::Spec;
 use crate::shape::boxes::Boxes;
 
-pub(super) const SPEC: Spec<SideDistribution> = Spec {
+pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "pods",
     title: "power-of-two cuboids, as accelerator pods hand out",
+    source: "",
     options: &[
         OptionSpec {
             key: "decay",
@@ -35,6 +35,7 @@ pub(super) const SPEC: Spec<SideDistribution> = Spec {
             bare: false,
         },
     ],
+    variants: &[""],
     does: SideDistribution { supports: ANY_GRID, build },
 };
 

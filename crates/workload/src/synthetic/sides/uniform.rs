@@ -1,14 +1,14 @@
 //! Every side uniform on [1, L], L being the length of its axis, or a bound where that is shorter. One
 //! draw a side.
 
-use pavior_kernel::{OptionSpec, Values};
+use pavior_kernel::{Entry, OptionSpec, Values};
 
 use super::{ANY_GRID, SideDistribution, per_axis};
-use crate::Spec;
 
-pub(super) const SPEC: Spec<SideDistribution> = Spec {
+pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "uniform",
     title: "sides uniform on [1, L]",
+    source: "",
     options: &[OptionSpec {
         key: "most",
         values: Values::Integer(1, 65_535),
@@ -16,6 +16,7 @@ pub(super) const SPEC: Spec<SideDistribution> = Spec {
         meaning: "the longest side, on axes that are longer",
         bare: true,
     }],
+    variants: &[""],
     does: SideDistribution {
         supports: ANY_GRID,
         build: |options, grid| {

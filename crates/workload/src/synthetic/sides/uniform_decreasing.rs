@@ -10,16 +10,17 @@
 //!            0.4   0.2    0.2       0.2
 //! ```
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{Entry, Options, Stream};
 use pavior_mesh::Grid;
 
 use super::{SideDistribution, per_axis};
-use crate::Spec;
 
-pub(super) const SPEC: Spec<SideDistribution> = Spec {
+pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "uniform-decreasing",
     title: "[1,L/8] 0.4, (L/8,L/4] 0.2, (L/4,L/2] 0.2, (L/2,L] 0.2",
+    source: "",
     options: &[],
+    variants: &[""],
     does: SideDistribution { supports, build: |_, grid| per_axis(grid, side) },
 };
 

@@ -1,0 +1,163 @@
+//! What the registry knows of a strategy, and how a selected one is made.
+
+use std::fmt;
+use std::sync::Arc;
+
+use pavior_kernel::{Family, Options};
+use pavior_mesh::{Grid, Request, orientations};
+use thiserror::Error;
+
+use crate::Strategy;
+use crate::claim::Claim;
+use crate::strategies::{ALIASES, ALL};
+
+/// A strategy as data: its name, options and what it does.
+pub type Entry = pavior_kernel::Entry<StrategyKind>;
+
+/// The built-in strategies and those that are added.
+pub type Registry = pavior_kernel::Registry<StrategyKind>;
+
+/// A strategy with its options: what `paging:1:snake` means.
+///
+/// ```
+/// use pavior_allocation::Selection;
+/// let selection: Selection = "ff:turn=all".parse()?;
+/// assert_eq!(selection.entry.title, "First Fit");
+/// assert_eq!(selection.to_string(), "ff:turn=all");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Selection = pavior_kernel::Selection<StrategyKind>;
+
+/// What a strategy does, as data that tables, tests and machines derive from.
+#[derive(Clone)]
+pub struct StrategyKind {
+    /// Whether it grants one box (or one fixed shape) a job.
+    pub contiguous: bool,
+    /// Whether it turns requests when nothing is said.
+    pub turns: bool,
+    /// Whether it works on a grid.
+    pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
+    /// What it claims.
+    pub claim: fn(&Options) -> Claim,
+    /// Makes one for an empty machine on a supported grid.
+    pub build: BuildStrategy,
+}
+
+/// Makes a strategy for an empty machine.
+#[derive(Clone)]
+pub enum BuildStrategy {
+    /// By a function.
+    Function(fn(&Grid, &Options) -> Box<dyn Strategy>),
+    /// By a closure that has captured something.
+    Closure(Arc<StrategyClosure>),
+}
+
+/// A closure that makes a strategy.
+pub type StrategyClosure = dyn Fn(&Grid, &Options) -> Box<dyn Strategy> + Send + Sync;
+
+impl BuildStrategy {
+    fn call(&self, grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+        match self {
+            BuildStrategy::Function(build) => build(grid, options),
+            BuildStrategy::Closure(build) => build(grid, options),
+        }
+    }
+}
+
+impl fmt::Debug for BuildStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BuildStrategy::Function(_) => "Function",
+            BuildStrategy::Closure(_) => "Closure",
+        })
+    }
+}
+
+impl Family for StrategyKind {
+    const NOUN: &'static str = "strategy";
+
+    fn builtin() -> &'static [&'static Entry] {
+        ALL
+    }
+
+    fn aliases() -> &'static [(&'static str, &'static str)] {
+        ALIASES
+    }
+}
+
+impl StrategyKind {
+    /// The nodes that must be free: the shape's for contiguous strategies, else the count.
+    pub(crate) fn needed(&self, request: &Request) -> u64 {
+        match request.shape {
+            Some(shape) if self.contiguous => pavior_mesh::volume(shape),
+            _ => u64::from(request.nodes),
+        }
+    }
+
+    /// Whether a request, turned as may be, fits a grid at all.
+    pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> bool {
+        if self.contiguous {
+            let fits = |shape| orientations(shape).any(|turned| grid.fits(turned));
+            request.shape.is_some_and(fits)
+        } else {
+            request.nodes <= grid.nodes()
+        }
+    }
+}
+
+/// What a selection of a strategy can do.
+pub trait SelectedStrategy {
+    /// What the strategy claims with these options.
+    fn claim(&self) -> Claim;
+
+    /// Whether it works on a grid.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    fn supports(&self, grid: &Grid) -> Result<(), BuildError>;
+
+    /// A strategy for an empty machine.
+    ///
+    /// # Errors
+    /// If it does not work on such a machine.
+    fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError>;
+}
+
+impl SelectedStrategy for Selection {
+    fn claim(&self) -> Claim {
+        (self.entry.does.claim)(&self.options)
+    }
+
+    fn supports(&self, grid: &Grid) -> Result<(), BuildError> {
+        (self.entry.does.supports)(grid, &self.options).map_err(|reason| BuildError {
+            strategy: self.to_string(),
+            machine: *grid,
+            reason,
+        })
+    }
+
+    fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError> {
+        self.supports(grid)?;
+        Ok(self.entry.does.build.call(grid, &self.options))
+    }
+}
+
+/// Why a strategy cannot be made for a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{strategy} does not work on {machine}: {reason}")]
+pub struct BuildError {
+    /// The strategy's canonical name.
+    pub strategy: String,
+    /// The machine.
+    pub machine: Grid,
+    /// The reason.
+    pub reason: Unsupported,
+}
+
+/// Why a strategy does not work on a grid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Unsupported(pub String);
+
+/// For strategies that work on every grid.
+pub const ANY_GRID: fn(&Grid, &Options) -> Result<(), Unsupported> = |_, _| Ok(());

@@ -1,0 +1,420 @@
+//! Choice by name: the one registry of strategies, schedulers, shape rules, patterns and the rest.
+//!
+//! A [`Family`] is a set of things of one kind; an [`Entry`] is one of them as data: its name, what
+//! can be set behind it, and what it does. A [`Selection`] is an entry with its options, as in
+//! `paging:1:snake`. A [`Registry`] holds the built-in entries and those that its owner adds; there
+//! is no global list that a program could change. Help, tables and tests derive from the entries.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
+
+/// A set of things that are chosen by name; the implementing type says what an entry does.
+pub trait Family: Sized + Send + Sync + 'static {
+    /// The word for one of them in messages: `strategy`.
+    const NOUN: &'static str;
+
+    /// Every built-in entry, in the order in which tables show them.
+    fn builtin() -> &'static [&'static Entry<Self>];
+
+    /// Other names, each with the name and options that it stands for.
+    fn aliases() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+}
+
+/// A named thing as data.
+///
+/// A name that is known only at run time can be given with [`String::leak`].
+pub struct Entry<F> {
+    /// Kebab-case, as the field names it.
+    pub name: &'static str,
+    /// Its title, in words.
+    pub title: &'static str,
+    /// Authors and year, where there are any.
+    pub source: &'static str,
+    /// What can be set behind its name.
+    pub options: &'static [OptionSpec],
+    /// The option texts (what stands behind the name and its colon; empty for the defaults) that
+    /// tests and benches run.
+    pub variants: &'static [&'static str],
+    /// What it does.
+    pub does: F,
+}
+
+/// A shared, cheaply copied reference to an entry, built in or added.
+pub struct EntryHandle<F: 'static>(Source<F>);
+
+enum Source<F: 'static> {
+    Builtin(&'static Entry<F>),
+    Added(Arc<Entry<F>>),
+}
+
+impl<F> Deref for EntryHandle<F> {
+    type Target = Entry<F>;
+
+    #[inline]
+    fn deref(&self) -> &Entry<F> {
+        match &self.0 {
+            Source::Builtin(entry) => entry,
+            Source::Added(entry) => entry,
+        }
+    }
+}
+
+// Not derived: that would ask for `F: Clone`, though only a reference is copied.
+impl<F> Clone for EntryHandle<F> {
+    fn clone(&self) -> Self {
+        EntryHandle(match &self.0 {
+            Source::Builtin(entry) => Source::Builtin(entry),
+            Source::Added(entry) => Source::Added(Arc::clone(entry)),
+        })
+    }
+}
+
+impl<F> fmt::Debug for EntryHandle<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<F> From<&'static Entry<F>> for EntryHandle<F> {
+    fn from(entry: &'static Entry<F>) -> Self {
+        EntryHandle(Source::Builtin(entry))
+    }
+}
+
+/// For loops over [`Family::builtin`].
+impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
+    fn from(entry: &&'static Entry<F>) -> Self {
+        EntryHandle::from(*entry)
+    }
+}
+
+impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
+    fn from(entry: &EntryHandle<F>) -> Self {
+        entry.clone()
+    }
+}
+
+/// Why an entry cannot be added to a registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEntry {
+    /// The entry's name.
+    pub name: String,
+    /// What is wrong, a clause that follows the name.
+    pub reason: String,
+}
+
+impl fmt::Display for BadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` cannot be registered: {}", self.name, self.reason)
+    }
+}
+
+impl std::error::Error for BadEntry {}
+
+/// The built-in entries of a family and those that were added.
+///
+/// ```
+/// use pavior_kernel::{Entry, Family, Registry};
+/// struct Rounding(fn(f64) -> f64);
+/// impl Family for Rounding {
+///     const NOUN: &'static str = "rounding";
+///     fn builtin() -> &'static [&'static Entry<Self>] {
+///         const UP: Entry<Rounding> = Entry {
+///             name: "up", title: "Up", source: "", options: &[], variants: &[""],
+///             does: Rounding(f64::ceil),
+///         };
+///         &[&UP]
+///     }
+/// }
+/// let mut registry = Registry::<Rounding>::new();
+/// registry.add(Entry {
+///     name: "down", title: "Down", source: "", options: &[], variants: &[""],
+///     does: Rounding(f64::floor),
+/// })?;
+/// let selection = registry.select("down")?;
+/// assert_eq!((selection.entry.does.0)(2.5), 2.0);
+/// let error = registry.select("dwn").unwrap_err();
+/// assert_eq!(error.reason, "unknown rounding `dwn`; did you mean `down`?");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Registry<F: 'static> {
+    added: Vec<Arc<Entry<F>>>,
+}
+
+impl<F> Clone for Registry<F> {
+    fn clone(&self) -> Self {
+        Registry { added: self.added.clone() }
+    }
+}
+
+impl<F: Family> Default for Registry<F> {
+    fn default() -> Self {
+        Registry::new()
+    }
+}
+
+impl<F: Family> fmt::Debug for Registry<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries()).finish()
+    }
+}
+
+impl<F: Family> Registry<F> {
+    /// The built-in entries alone.
+    pub fn new() -> Registry<F> {
+        Registry { added: Vec::new() }
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// If its name is taken or is none (lower-case letters, digits and single hyphens), an option
+    /// is declared twice or does not take its own default, or a variant cannot be read. Nothing is
+    /// added then.
+    pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
+        let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
+        if !is_name(entry.name) {
+            return fail("a name has lower-case letters, digits and single hyphens".to_string());
+        }
+        if self.names().any(|name| name == entry.name) {
+            return fail(format!("there is a {} of this name", F::NOUN));
+        }
+        for (index, option) in entry.options.iter().enumerate() {
+            if entry.options[..index].iter().any(|other| other.key == option.key) {
+                return fail(format!("option `{}` is declared twice", option.key));
+            }
+            if !option.values.accept(option.default) {
+                return fail(format!("option `{}` does not take its default", option.key));
+            }
+        }
+        for variant in entry.variants {
+            if let Err(bad) = Options::parse("", &behind("", variant), entry.options) {
+                return fail(format!("variant `{variant}`: {bad}"));
+            }
+        }
+        let entry = Arc::new(entry);
+        self.added.push(Arc::clone(&entry));
+        Ok(EntryHandle(Source::Added(entry)))
+    }
+
+    /// Every entry: the built-in ones, then those added, in order.
+    pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
+        let builtin = F::builtin().iter().map(EntryHandle::from);
+        let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
+        builtin.chain(added)
+    }
+
+    /// Other names, each with the name and options that it stands for.
+    pub fn aliases(&self) -> &'static [(&'static str, &'static str)] {
+        F::aliases()
+    }
+
+    /// All names, other names of entries last.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let entries = F::builtin().iter().map(|entry| entry.name);
+        let added = self.added.iter().map(|entry| entry.name);
+        entries.chain(added).chain(F::aliases().iter().map(|(alias, _)| *alias))
+    }
+
+    /// The entry of this name, aliases apart.
+    pub fn get(&self, name: &str) -> Option<EntryHandle<F>> {
+        self.entries().find(|entry| entry.name == name)
+    }
+
+    /// Reads a name with options.
+    ///
+    /// # Errors
+    /// If no entry has the name, or it does not take the options; the span is in bytes of `text`.
+    pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
+        let name = bare_name(text);
+        if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
+            // What stands behind an alias goes behind its target; a fault is shown where it was typed.
+            let whole = format!("{target}{}", &text[name.len()..]);
+            return self.select(&whole).map_err(|bad| {
+                let at = |at: usize| (at + name.len()).saturating_sub(target.len());
+                BadName { span: at(bad.span.start)..at(bad.span.end), ..bad }
+            });
+        }
+        let Some(entry) = self.get(name) else {
+            let known: Vec<&str> = self.names().collect();
+            return Err(unknown_name(F::NOUN, name, &known));
+        };
+        let options = Options::parse(name, text, entry.options)?;
+        Ok(Selection { entry, options })
+    }
+}
+
+/// Whether text can be told from options, lists and other names.
+fn is_name(text: &str) -> bool {
+    let word = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    text.split('-').all(word)
+}
+
+/// A name with an option text behind it.
+fn behind(name: &str, options: &str) -> String {
+    match options {
+        "" => name.to_string(),
+        options => format!("{name}:{options}"),
+    }
+}
+
+/// An entry with its options: what `paging:1:snake` means.
+///
+/// [`FromStr`] reads the names of built-in entries, [`Registry::select`] those of added ones too;
+/// [`Display`](fmt::Display) writes the canonical name.
+pub struct Selection<F: 'static> {
+    /// The entry.
+    pub entry: EntryHandle<F>,
+    /// Its options.
+    pub options: Options,
+}
+
+impl<F> Selection<F> {
+    /// An entry with all options at their defaults.
+    pub fn defaults(entry: impl Into<EntryHandle<F>>) -> Selection<F> {
+        let entry = entry.into();
+        let options = Options::defaults(entry.options);
+        Selection { entry, options }
+    }
+
+    /// The selections that tests and benches run.
+    ///
+    /// # Panics
+    /// If a variant of a built-in entry cannot be read, which a test of each registry rules out;
+    /// [`Registry::add`] has read those of others.
+    pub fn variants(entry: impl Into<EntryHandle<F>>) -> impl Iterator<Item = Selection<F>> {
+        let entry = entry.into();
+        let variants = entry.variants;
+        variants.iter().map(move |variant| {
+            let options = Options::parse("", &behind("", variant), entry.options)
+                .expect("the variants of an entry can be read");
+            Selection { entry: entry.clone(), options }
+        })
+    }
+}
+
+// Not derived: that would ask for `F: Clone`, though only a reference is copied.
+impl<F> Clone for Selection<F> {
+    fn clone(&self) -> Self {
+        Selection { entry: self.entry.clone(), options: self.options.clone() }
+    }
+}
+
+impl<F> fmt::Debug for Selection<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<F> fmt::Display for Selection<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.options.name(self.entry.name))
+    }
+}
+
+impl<F: Family> FromStr for Selection<F> {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Selection<F>, BadName> {
+        Registry::new().select(text)
+    }
+}
+
+impl<F: Family> TryFrom<&str> for Selection<F> {
+    type Error = BadName;
+
+    fn try_from(text: &str) -> Result<Selection<F>, BadName> {
+        text.parse()
+    }
+}
+
+impl<F> From<&Selection<F>> for Selection<F> {
+    fn from(selection: &Selection<F>) -> Selection<F> {
+        selection.clone()
+    }
+}
+
+impl From<Infallible> for BadName {
+    fn from(never: Infallible) -> BadName {
+        match never {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Values;
+
+    #[derive(Debug)]
+    struct Number(u32);
+
+    const BY: OptionSpec = OptionSpec {
+        key: "by",
+        values: Values::Integer(1, 9),
+        default: "1",
+        meaning: "a factor",
+        bare: true,
+    };
+
+    const fn entry(name: &'static str, options: &'static [OptionSpec]) -> Entry<Number> {
+        Entry { name, title: "", source: "", options, variants: &["", "3"], does: Number(7) }
+    }
+
+    const ONE: Entry<Number> = entry("one", &[BY]);
+
+    impl Family for Number {
+        const NOUN: &'static str = "number";
+
+        fn builtin() -> &'static [&'static Entry<Number>] {
+            &[&ONE]
+        }
+
+        fn aliases() -> &'static [(&'static str, &'static str)] {
+            &[("triple", "one:3")]
+        }
+    }
+
+    #[test]
+    fn added_entries_are_selected_like_built_in_ones() {
+        let mut registry = Registry::<Number>::new();
+        registry.add(entry("two", &[BY])).unwrap();
+        for (text, canonical) in [("one:1", "one"), ("two:by=4", "two:4"), ("triple", "one:3")] {
+            assert_eq!(registry.select(text).unwrap().to_string(), canonical);
+        }
+        assert!("two".parse::<Selection<Number>>().is_err(), "only this registry has it");
+        let two = registry.get("two").unwrap();
+        let variants: Vec<String> = Selection::variants(two).map(|one| one.to_string()).collect();
+        assert_eq!(variants, ["two", "two:3"]);
+        assert_eq!(registry.entries().map(|entry| entry.does.0).sum::<u32>(), 14);
+    }
+
+    #[test]
+    fn bad_entries_are_refused_and_change_nothing() {
+        const TWICE: &[OptionSpec] = &[BY, BY];
+        const WRONG: &[OptionSpec] = &[OptionSpec { default: "0", ..BY }];
+        let mut registry = Registry::<Number>::new();
+        for bad in ["", "-", "a--b", "A", "a:b", "a,b", "a b", "one", "triple"] {
+            assert_eq!(registry.add(entry(bad, &[BY])).unwrap_err().name, bad);
+        }
+        for options in [TWICE, WRONG, &[]] {
+            registry.add(entry("new", options)).unwrap_err();
+        }
+        assert_eq!(registry.entries().count(), 1);
+    }
+
+    #[test]
+    fn faults_behind_an_alias_are_shown_where_they_were_typed() {
+        let bad = "triple:x".parse::<Selection<Number>>().unwrap_err();
+        assert_eq!(bad.span, 7..8);
+    }
+}

@@ -1,0 +1,76 @@
+//! What the registry knows of a scheduler, and how a selected one is made.
+
+use std::fmt;
+use std::sync::Arc;
+
+use pavior_kernel::{Family, Options};
+
+use crate::Scheduler;
+use crate::schedulers::ALL;
+
+/// A scheduler as data: its name, options and what it does.
+pub type Entry = pavior_kernel::Entry<SchedulerKind>;
+
+/// The built-in schedulers and those that are added.
+pub type Registry = pavior_kernel::Registry<SchedulerKind>;
+
+/// A scheduler with its options: what `window:8` means.
+///
+/// ```
+/// use pavior_scheduling::Selection;
+/// let selection: Selection = "ssd".parse()?;
+/// assert_eq!(selection.entry.title, "Shortest service demand first");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Selection = pavior_kernel::Selection<SchedulerKind>;
+
+/// What a scheduler does, as data.
+#[derive(Clone, Debug)]
+pub struct SchedulerKind {
+    /// Makes one.
+    pub build: BuildScheduler,
+}
+
+/// Makes a scheduler.
+#[derive(Clone)]
+pub enum BuildScheduler {
+    /// By a function.
+    Function(fn(&Options) -> Box<dyn Scheduler>),
+    /// By a closure that has captured something.
+    Closure(Arc<SchedulerClosure>),
+}
+
+/// A closure that makes a scheduler.
+pub type SchedulerClosure = dyn Fn(&Options) -> Box<dyn Scheduler> + Send + Sync;
+
+impl fmt::Debug for BuildScheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BuildScheduler::Function(_) => "Function",
+            BuildScheduler::Closure(_) => "Closure",
+        })
+    }
+}
+
+impl Family for SchedulerKind {
+    const NOUN: &'static str = "scheduler";
+
+    fn builtin() -> &'static [&'static Entry] {
+        ALL
+    }
+}
+
+/// What a selection of a scheduler can do.
+pub trait SelectedScheduler {
+    /// Makes the scheduler.
+    fn build(&self) -> Box<dyn Scheduler>;
+}
+
+impl SelectedScheduler for Selection {
+    fn build(&self) -> Box<dyn Scheduler> {
+        match &self.entry.does.build {
+            BuildScheduler::Function(build) => build(&self.options),
+            BuildScheduler::Closure(build) => build(&self.options),
+        }
+    }
+}
