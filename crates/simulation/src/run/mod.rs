@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, SelectedScheduler, Start};
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
 
