@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-scheduling",
         ],
     ),
+    ("pavior-draw", &["pavior-kernel", "pavior-mesh", "pavior-allocation", "pavior-network"]),
     (
         "pavior-experiments",
         &[
@@ -37,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-network",
             "pavior-scheduling",
             "pavior-simulation",
+            "pavior-draw",
         ],
     ),
     ("pavior-files", &["pavior-kernel", "pavior-workload", "pavior-experiments"]),
@@ -50,6 +52,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-network",
             "pavior-scheduling",
             "pavior-simulation",
+            "pavior-draw",
             "pavior-experiments",
             "pavior-files",
         ],

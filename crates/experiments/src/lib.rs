@@ -6,6 +6,7 @@
 //! threads.
 
 pub mod bench;
+mod chart;
 mod comparison;
 mod confidence;
 mod differences;
@@ -16,7 +17,6 @@ pub mod parameters;
 mod point;
 mod publish;
 mod replications;
-pub mod report;
 mod results;
 mod sample;
 mod scenario;
@@ -25,6 +25,7 @@ mod specification;
 pub mod still;
 mod sweep;
 
+pub use chart::chart;
 pub use comparison::{Combination, Comparison, Progress, Row, Summary};
 pub use confidence::{Policy, half_width, median, student_t};
 pub use differences::{Difference, differences, write_differences};

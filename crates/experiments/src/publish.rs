@@ -2,12 +2,13 @@
 
 use std::io;
 
+use pavior_draw::{Drawing, Page, Section, SectionTable, html, svg, vega};
 use serde_json::{Map, Value, json};
 
-use crate::report::{Drawing, Page, Section, SectionTable, draw, html, svg, vega};
 use crate::results::{shown, target_missed, values};
 use crate::{
-    Policy, Samples, Specification, Summary, Table, differences, parameters, write_differences,
+    Policy, Samples, Specification, Summary, Table, chart, differences, parameters,
+    write_differences,
 };
 use pavior_simulation::metrics::ALLOCATION_NS;
 
@@ -102,7 +103,7 @@ impl Specification {
         let mut drawings = Vec::new();
         for figure in &self.figures {
             let is_measured = figure.y == ALLOCATION_NS;
-            let chart = draw(figure, if is_measured { measured } else { results });
+            let chart = chart(figure, if is_measured { measured } else { results });
             let svg = svg(&chart);
             add(&format!("{}.svg", figure.name), svg.clone().into_bytes());
             add(&format!("{}.vl.json", figure.name), pretty(&vega(&chart)));

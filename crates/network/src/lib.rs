@@ -11,8 +11,7 @@
 //!   independently and agree message by message.
 //! - [`patterns`] say who sends to whom, [`JobTraffic`] when.
 //! - [`Footprint`] says which links a job's messages can use: who shares none never meet.
-//! - [`MessageTotals`], [`ChannelLoad`], [`Energy`] and [`write_heatmap`] measure, from deliveries
-//!   alone.
+//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] measure, from deliveries alone.
 //!
 //! This crate knows nothing of strategies, queues or occupancy.
 
@@ -34,7 +33,7 @@ pub use engine::{
 };
 pub use footprint::Footprint;
 pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
-pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals, write_heatmap};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{
     PatternKind, PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern,

@@ -72,6 +72,15 @@ fn papers() -> PossibleValuesParser {
     PossibleValuesParser::new(names.chain(["all"]))
 }
 
+/// A number that is neither infinite nor NaN.
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if f64::is_finite(number) => Ok(number),
+        Ok(_) => Err("it must be finite".to_string()),
+        Err(_) => Err("not a number".to_string()),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// A directory of an experiment; or results (CSV), jobs (jobs.csv), placements (JSON lines)
@@ -117,19 +126,19 @@ pub(crate) struct PlacementArgs {
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// Draws the machine as it was at this instant, instead of the schedule
-    #[arg(long, conflicts_with = "animate", allow_hyphen_values = true)]
+    #[arg(long, conflicts_with = "animate", allow_hyphen_values = true, value_parser = finite)]
     pub(crate) at: Option<f64>,
     /// Draws the machine as a film
     #[arg(long)]
     pub(crate) animate: bool,
     /// The length of the film in seconds
-    #[arg(long, default_value_t = 30.0, requires = "animate")]
+    #[arg(long, default_value_t = 30.0, requires = "animate", value_parser = finite)]
     pub(crate) seconds: f64,
     /// Draws the schedule from this instant
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) from: Option<f64>,
     /// Draws the schedule to this instant
-    #[arg(long, allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
     /// The unit of time, for the axis: s, `time_unit`, cycle
     #[arg(long, default_value = "")]

@@ -1,7 +1,7 @@
 //! `pavior bench`: how long an allocation takes.
 
+use pavior_draw::{TimesChart, TimesGroup};
 use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
-use pavior_experiments::report::{self, TimesChart, TimesGroup};
 use pavior_mesh::{Grid, Request};
 use pavior_workload::{Family, Selection, ShapeRule, SideDistribution, Synthetic, SyntheticJobs};
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     bar.finish();
     let report = Report { bench, stream, results: results? };
     if let Some(path) = &args.results.chart {
-        let svg = report::times(&report.chart());
+        let svg = pavior_draw::times(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.results.format) {

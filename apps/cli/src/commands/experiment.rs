@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use pavior_experiments::report::Section;
+use pavior_draw::Section;
 use pavior_experiments::{
     JournalEntry, LogRequest, Logs, Provenance, Samples, Shard, Specification, SweepError, schema,
 };

@@ -1,6 +1,6 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
-use pavior_allocation::explain::{self, Answer, Diagnosis, drawing};
+use pavior_allocation::explain::{self, Answer, Diagnosis};
 use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use pavior_workload::{ShapeRule, Shaper};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let story = Story { busy, request, answers };
     if let Some(path) = &args.svg {
         let name = |job: JobId| story.busy.plain_name(job);
-        let svg = drawing::draw(&story.busy.state, &request, &story.answers, &name);
+        let svg = pavior_draw::explanation(&story.busy.state, &request, &story.answers, &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.format) {

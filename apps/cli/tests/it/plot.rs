@@ -150,3 +150,53 @@ fn schedules_machines_and_distributions() {
     refused(&["plot", text(&placements), "--machine", "grid:4wx4", "--from", "9", "--to", "3"]);
     assert!(refused(&["plot", text(&jobs), "--cdf", "wait"]).contains("waiting_time"));
 }
+
+#[test]
+fn numbers_that_cannot_be_drawn_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let placements = at("p.jsonl");
+    let line =
+        r#"{"job":"</title>\u0001&","start":0,"end":4,"parts":[{"base":[0,0],"sides":[2,2]}]}"#;
+    std::fs::write(&placements, format!("{line}\n")).unwrap();
+    let place = text(&placements);
+    let plot = |option: &str, value: &str| {
+        ["plot", place, "-m", "mesh:4x4", option, value].map(String::from)
+    };
+    for option in ["--at", "--from", "--to"] {
+        for value in ["nan", "inf", "-inf", "NaN"] {
+            let message = refused(&plot(option, value).each_ref().map(String::as_str));
+            assert!(message.contains(option) && message.contains("finite"), "{message}");
+        }
+    }
+    // A name that would end the title, and a character that XML does not allow.
+    let svg = good(&plot("--at", "1").each_ref().map(String::as_str));
+    assert!(!svg.contains("</title>\u{1}") && !svg.contains('\u{1}'), "{svg}");
+    let svg = good(&plot("--from", "0").each_ref().map(String::as_str));
+    assert!(svg.contains("<title>job &lt;/title&gt;\u{fffd}&amp;: 0 to 4</title>"), "{svg}");
+    let results = at("results.csv");
+    for mean in ["inf", "-inf", "NaN"] {
+        std::fs::write(
+            &results,
+            format!("load,metric,mean,ci95\n1,waiting,{mean},\n2,waiting,3,inf\n"),
+        )
+        .unwrap();
+        let message = refused(&["plot", text(&results), "--y", "waiting"]);
+        assert!(message.contains("cannot be drawn"), "{message}");
+    }
+    // An interval without end, numbers of every size, and nothing at all on a logarithmic axis.
+    for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
+        let rows = format!("1,waiting,{},inf\n2,waiting,{},\n", means[0], means[1]);
+        std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();
+        for log in ["x", "y"] {
+            let svg = good(&["plot", text(&results), "--y", "waiting", "--log", log]);
+            assert!(!svg.contains("NaN") && !svg.contains("=\"inf"), "{svg}");
+        }
+    }
+    let jobs = at("jobs.csv");
+    std::fs::write(&jobs, "job_id,waiting_time\n").unwrap();
+    good(&["plot", text(&jobs), "--cdf", "waiting_time", "--log", "x"]);
+    std::fs::write(&jobs, "job_id,waiting_time\n1,inf\n").unwrap();
+    let message = refused(&["plot", text(&jobs), "--cdf", "waiting_time"]);
+    assert!(message.contains("line 2") && message.contains("finite"), "{message}");
+}

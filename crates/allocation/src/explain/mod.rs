@@ -1,8 +1,8 @@
 //! What each strategy would do in a state, how good that is, and why a request is refused.
 //!
 //! A [`State`] is who holds what, whatever put it there. [`answer`] asks one strategy in it;
-//! [`Diagnosis`] says what stands in the way of a request, whatever the strategy; [`drawing`] draws
-//! both. None of it changes anything.
+//! [`Diagnosis`] says what stands in the way of a request, whatever the strategy. Both are facts, which
+//! `pavior-draw` draws; nothing here changes anything.
 //!
 //! ```
 //! use pavior_allocation::explain::{Diagnosis, State, answer};
@@ -21,9 +21,7 @@
 //! ```
 
 mod diagnosis;
-pub mod drawing;
 mod state;
-mod svg;
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, orientations};
 

@@ -1,6 +1,6 @@
-//! Explanations: states, indices, what stands in the way, and drawings.
+//! Explanations: states, indices, and what stands in the way.
 
-use pavior_allocation::explain::{self, Clash, Diagnosis, State, answer, drawing};
+use pavior_allocation::explain::{self, Clash, Diagnosis, State, answer};
 use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan, Sides, orientations, volume};
@@ -185,34 +185,6 @@ fn nearest(state: &State, shape: Sides) -> Option<Cuboid> {
         }
     }
     best.map(|(_, at)| at)
-}
-
-#[test]
-fn drawings_are_whole_whatever_is_drawn() {
-    let mut dice = Stream::new(3, 0, "explain");
-    for name in GRIDS.into_iter().chain(["mesh:1", "mesh:300x2", "mesh:3x3x40"]) {
-        let grid: Grid = name.parse().unwrap();
-        let state = random_state(grid, &mut dice);
-        let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
-        let answers: Vec<_> = Registry::new()
-            .entries()
-            .filter_map(|spec| answer(&state, &Selection::defaults(spec), &request, 1).ok())
-            .collect();
-        let svg = drawing::draw(&state, &request, &answers, &|job| format!("<{}&", job.0));
-        assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}");
-        // Every element that is opened is closed: the tags balance.
-        let mut open = Vec::new();
-        for tag in svg.split('<').skip(1) {
-            let word = tag.split([' ', '>', '/']).find(|word| !word.is_empty()).unwrap();
-            match tag.strip_prefix('/') {
-                Some(_) => assert_eq!(open.pop(), Some(word), "{name}"),
-                None if tag.split('>').next().unwrap().ends_with('/') => {}
-                None => open.push(word),
-            }
-        }
-        assert!(open.is_empty(), "{name}");
-        assert_eq!(svg.matches("class=\"name\"").count(), answers.len());
-    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Statements on pages: sections of a paper's report, the report of all papers, and the files.
 
 use super::{Statement, markdown, statement, tally, write_statements};
-use crate::report::{Page, Section, SectionTable, html};
 use crate::{Provenance, Publication};
+use pavior_draw::{Page, Section, SectionTable, html};
 
 /// The statements of a paper, judged.
 pub struct Verdicts {

@@ -1,13 +1,15 @@
 //! `pavior plot`: drawings of results, jobs and placements, without simulation.
 
 mod filter;
+mod placements;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
+use pavior_draw::{Chart, Placed};
 use pavior_experiments::parameters::{self, Parameter};
-use pavior_experiments::report::{self, Chart, Placed};
 use pavior_experiments::{Axis, Figure, Table};
+use pavior_kernel::shown;
 use pavior_mesh::Grid;
 
 use crate::args::PlotArgs;
@@ -109,6 +111,10 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         let bad = pavior_kernel::unknown_name("metric", y, &known);
         return Err(Failure::option("--y", y, 0, &bad));
     }
+    let means = table.rows.iter().filter(|row| row.metric == y).filter_map(|row| row.summary.mean);
+    if let Some(mean) = means.into_iter().find(|mean| !mean.is_finite()) {
+        return Err(wrong(path, format!("a mean of {y} is {mean}, which cannot be drawn")));
+    }
     let (x_log, y_log) = logarithmic(args)?;
     let usual = || {
         let (x, y) = (x.name.replace('-', " "), y.replace('_', " "));
@@ -126,7 +132,7 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         y_axis: Axis { label: None, logarithmic: y_log },
         labels: Vec::new(),
     };
-    let chart = report::draw(&figure, &table);
+    let chart = pavior_experiments::chart(&figure, &table);
     write_chart(args, &chart)?;
     if chart.series.len() > Chart::TOLD_APART {
         eprintln!("{}", crowded(&chart, &figure, &table));
@@ -170,11 +176,13 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
         for record in reader.records() {
             let record = record.map_err(|error| wrong(path, error))?;
             if success.is_none_or(|success| &record[success] != "0") {
-                let value = record[index].trim().parse::<f64>().map_err(|_| {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    wrong(path, format!("line {line}: `{}` is not a number", &record[index]))
-                })?;
-                sample.push(value);
+                let value = record[index].trim().parse::<f64>().ok().filter(|v| v.is_finite());
+                sample.push(value.ok_or_else(|| {
+                    let (line, text) =
+                        (record.position().map_or(0, csv::Position::line), &record[index]);
+                    let text = shown(text);
+                    wrong(path, format!("line {line}: `{text}` is not a finite number"))
+                })?);
             }
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -183,10 +191,10 @@ fn of_jobs(args: &PlotArgs) -> Result<(), Failure> {
     let (x_log, _) = logarithmic(args)?;
     let label = column.replace('_', " ");
     let title = args.title.clone().unwrap_or_else(|| format!("Distribution of {label}"));
-    write_chart(args, &report::cdf(&title, &label, x_log, &samples))
+    write_chart(args, &pavior_draw::cdf(&title, &label, x_log, &samples))
 }
 
-/// A schedule, a machine or a film.
+/// A schedule, a machine at an instant, or an animation.
 fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
@@ -194,7 +202,7 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("placements do not say their machine: add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
-    let placed: Vec<Placed> = report::read_placements(BufReader::new(files::open(path)?), &grid)
+    let placed: Vec<Placed> = placements::read(BufReader::new(files::open(path)?), &grid)
         .map_err(|error| wrong(path, error))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let title = args.title.as_ref().unwrap_or(&name);
@@ -202,11 +210,11 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         return Err(Failure::usage("--seconds: above 0, at most 3600"));
     }
     let svg = if let Some(at) = options.at {
-        report::instant(title, &grid, &placed, at)
+        pavior_draw::instant(title, &grid, &placed, at)
     } else if options.animate {
-        report::animation(title, &grid, &placed, options.seconds)
+        pavior_draw::animation(title, &grid, &placed, options.seconds)
     } else {
-        report::schedule(title, &grid, &placed, (options.from, options.to), &options.unit)
+        pavior_draw::schedule(title, &grid, &placed, (options.from, options.to), &options.unit)
     };
     write_text(args, &svg.map_err(|error| wrong(path, error))?)
 }
@@ -241,7 +249,8 @@ fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
 /// SVG, or Vega-Lite where the file's name asks for JSON.
 fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|e| e == "json"));
-    let text = if json { format!("{:#}\n", report::vega(chart)) } else { report::svg(chart) };
+    let text =
+        if json { format!("{:#}\n", pavior_draw::vega(chart)) } else { pavior_draw::svg(chart) };
     write_text(args, &text)
 }
 

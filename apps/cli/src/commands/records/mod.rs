@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use pavior_experiments::{Combination, Comparison, Row};
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
-use pavior_network::write_heatmap;
 use pavior_simulation::{Fate, JobRecord};
 use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
@@ -139,7 +138,7 @@ impl Files {
             let Combination { strategy, scheduler, load: jobs } = &row.combination;
             let jobs = jobs.map(|load| format!(", load {load}")).unwrap_or_default();
             let title = format!("{strategy}, {scheduler}{jobs}");
-            let text = text(&|out| write_heatmap(out, load, *cycles, &title));
+            let text = pavior_draw::heatmap(load, *cycles, &title);
             let path = named(path, &row.combination);
             files::write_whole(&path, |out| out.write_all(text.as_bytes()))?;
         }

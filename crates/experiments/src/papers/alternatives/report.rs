@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::{Alternatives, Closeness};
 use crate::papers::{ALL, Estimate, QUICK, Statement, markdown};
-use crate::report::{Section, SectionTable};
 use crate::results::number;
+use pavior_draw::{Section, SectionTable};
 
 /// How the distance is defined, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \

@@ -9,8 +9,12 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, JobId, Point, Request, Scan, Sides};
 
-use super::svg::{Element, rect, text};
-use super::{Answer, State, index};
+use pavior_allocation::explain::{Answer, State, index, words};
+
+use crate::canvas::root;
+use crate::palette;
+use crate::text::size_within;
+use crate::xml::Element;
 
 /// The widest a drawing gets, unless a single plane is wider, in pixels.
 const WIDE: f64 = 960.0;
@@ -21,31 +25,10 @@ const PLANE_GAP: f64 = 16.0;
 /// Room for the coordinates of the axes.
 const AXIS: f64 = 18.0;
 
-/// Fills on which white text is readable, on light and on dark pages.
-const COLOURS: [&str; 8] =
-    ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
-
-const STYLE: &str = "\
-text{font-family:system-ui,sans-serif;fill:#1c2024}
-.page{fill:#ffffff}.node{fill:#f7f8f9}.line{fill:none;stroke:#ccd2d8;stroke-width:1}
-.name{font-weight:600}.quiet{fill:#5a646e}.middle,.on,.mark,.number{text-anchor:middle}
-.cover{fill:#f5cfc0}.reject{fill:#dfe3e7}.mark{fill:#1f6f43;font-weight:600}.dot{fill:#1f6f43}
-.job{stroke:#ffffff;stroke-width:1}.on{fill:#ffffff;font-weight:600}
-.failed{fill:#3c444c}.cross{stroke:#ffffff;stroke-width:1.5;fill:none}
-.choice{fill:#ffd24a;stroke:#8a5a00;stroke-width:2}
-.number{fill:#3d2a00;font-weight:700}.base{fill:#8a5a00}
-@media(prefers-color-scheme:dark){
-text{fill:#e6e9ec}.page{fill:#15181b}.node{fill:#1f2429}.line{stroke:#3a424a}.quiet{fill:#9aa5af}
-.cover{fill:#5a3528}.reject{fill:#363d44}.mark{fill:#6fd39b}.dot{fill:#6fd39b}
-.job{stroke:#15181b}.failed{fill:#8b949d}.cross{stroke:#15181b}
-.on{fill:#ffffff}.number{fill:#3d2a00}
-}
-";
-
 /// Draws a state and what strategies would do in it with a request. `name` gives the names of jobs.
 ///
 /// Each panel takes O(N) for N nodes; machines of some thousand nodes can still be read.
-pub fn draw(
+pub fn explanation(
     state: &State,
     request: &Request,
     answers: &[Answer],
@@ -73,19 +56,14 @@ pub fn draw(
     busy_nodes(&view, state, name, &mut busy);
     let mut inner = String::new();
     Element::new("title").text(&format!("{} with a request", state.grid()), &mut inner);
-    inner += &format!("<style>\n{STYLE}</style>\n<defs>\n");
-    Element::new("g").with("id", "busy").around(&busy, &mut inner);
-    inner += "</defs>\n";
+    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    let mut group = String::new();
+    Element::new("g").with("id", "busy").around(&busy, &mut group);
+    Element::new("defs").around(&group, &mut inner);
     rect("page", [0.0; 2], [width, height]).end(&mut inner);
     inner += &body;
     let mut out = String::new();
-    Element::new("svg")
-        .with("xmlns", "http://www.w3.org/2000/svg")
-        .with("viewBox", format!("0 0 {width} {height}"))
-        .with("width", width)
-        .with("height", height)
-        .with("role", "img")
-        .around(&inner, &mut out);
+    root(width, height).with("role", "img").around(&inner, &mut out);
     out
 }
 
@@ -146,14 +124,23 @@ impl View {
     }
 }
 
+/// A rectangle of a class.
+fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
+    let rect = Element::new("rect").with("class", class).with("x", x).with("y", y);
+    rect.with("width", wide).with("height", high)
+}
+
+/// Text of a class whose middle, or start, stands at a point.
+fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
+    let text = Element::new("text").with("class", class).with("x", x).with("y", y);
+    text.with("font-size", size)
+}
+
 /// Text in the middle of a rectangle, as large as it fits; none if that is too small to read.
-fn label(class: &str, words: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
-    let letters = words.chars().count().max(1) as f64;
-    let height = (size[0] * 1.5 / (letters + 0.6)).min(size[1] * 0.75).min(13.0);
-    if height >= 5.0 {
-        let height = (height * 2.0).round() / 2.0;
+fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
+    if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
-        text(class, middle, height).text(words, out);
+        text(class, middle, height).text(shown, out);
     }
 }
 
@@ -189,7 +176,7 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     match &answer.outcome {
         Err(refusal) => format!("refused: {refusal}"),
         Ok(choice) => match choice.placement.parts() {
-            [one] => format!("{}, index {}", super::words(grid, one), choice.index()),
+            [one] => format!("{}, index {}", words(grid, one), choice.index()),
             parts => format!("{} parts, index {}", parts.len(), choice.index()),
         },
     }
@@ -298,7 +285,7 @@ fn busy_nodes(view: &View, state: &State, name: &dyn Fn(JobId) -> String, out: &
     for (number, (job, placement)) in state.held().iter().enumerate() {
         let name = name(*job);
         for place in placement.parts().iter().flat_map(|part| view.pieces(part)) {
-            let fill = COLOURS[number % COLOURS.len()];
+            let fill = palette::JOBS[number % palette::JOBS.len()];
             rect("job", place.0, place.1).with("fill", fill).end(out);
             label("on", &name, place, out);
         }
@@ -340,8 +327,8 @@ fn legend(width: f64, top: f64, out: &mut String) -> f64 {
         ("reject", "rejected base"),
     ];
     let (mut x, mut y) = (GAP + AXIS, top);
-    for (class, words) in entries {
-        let wide = SIDE + 6.0 + words.chars().count() as f64 * 5.8 + 18.0;
+    for (class, meaning) in entries {
+        let wide = SIDE + 6.0 + meaning.chars().count() as f64 * 5.8 + 18.0;
         if x > GAP + AXIS && x + wide > width {
             (x, y) = (GAP + AXIS, y + 22.0);
         }
@@ -352,10 +339,10 @@ fn legend(width: f64, top: f64, out: &mut String) -> f64 {
                 rect("node", at, size).end(out);
                 label("mark", "7", (at, size), out);
             }
-            "job" => rect("job", at, size).with("fill", COLOURS[0]).end(out),
+            "job" => rect("job", at, size).with("fill", palette::JOBS[0]).end(out),
             _ => rect(class, at, size).end(out),
         }
-        text("quiet", [x + SIDE + 6.0, y + 11.5], 12.0).text(words, out);
+        text("quiet", [x + SIDE + 6.0, y + 11.5], 12.0).text(meaning, out);
         x += wide;
     }
     y + SIDE - top

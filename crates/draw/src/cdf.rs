@@ -1,6 +1,6 @@
-//! Cumulative distributions: which share of the jobs waited at most so long?
+//! Cumulative distributions: the share of the jobs whose value is at most so large.
 
-use super::chart::{Chart, ChartAxis, Mark, Marks, Series};
+use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
 /// More steps than a figure has pixels are left out.
 const MOST_STEPS: usize = 2000;
@@ -14,7 +14,9 @@ pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Ve
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
         let mut points = Vec::new();
-        if let (Some(&first), false) = (sorted.first(), logarithmic && sorted[0] <= 0.0) {
+        if let Some(&first) = sorted.first()
+            && !(logarithmic && first <= 0.0)
+        {
             points.push(Mark { x: first, y: 0.0, half_width: None });
         }
         let steps = n.min(MOST_STEPS);

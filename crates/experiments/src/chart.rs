@@ -1,12 +1,13 @@
 //! From a declared figure and a table to a chart.
 
-use super::chart::{Chart, ChartAxis, Mark, Marks, Series};
+use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, with_unit};
+
 use crate::parameters::{self, ValueType};
 use crate::results::Line;
 use crate::{Figure, Table};
 
 /// The chart of a figure, from a table that holds its metric.
-pub fn draw(figure: &Figure, table: &Table) -> Chart {
+pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let column = |index: usize| parameters::ALL[index].column();
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
@@ -90,19 +91,6 @@ fn along(parameter: usize) -> String {
     }
 }
 
-/// A metric with its unit, as an axis has it.
-pub(super) fn with_unit(metric: &str, unit: &str) -> String {
-    let name = metric.replace('_', " ");
-    match unit {
-        "" | "count" | "ratio" => name,
-        "fraction" => format!("{name} (fraction)"),
-        "ns" => format!("{} time (ns, median of runs)", name.trim_end_matches(" ns")),
-        "time_unit" => format!("{name} (time units)"),
-        "cycle" => format!("{name} (cycles)"),
-        other => format!("{name} ({other})"),
-    }
-}
-
 /// What a reader must know of the points drawn.
 fn note(rows: &[&Line]) -> String {
     let least = rows.iter().map(|row| row.replications).min().unwrap_or(0);
@@ -161,7 +149,7 @@ mod tests {
             "machine = 'mesh:4x4'\nstrategy = ['ff', 'tff']\nload = [10, 2]\n[[figure]]\n\
              name = 'f'\ny = 'turnaround'\n{figure}"
         );
-        draw(&Specification::parse(&text, "test").unwrap().figures[0], &table())
+        super::chart(&Specification::parse(&text, "test").unwrap().figures[0], &table())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A report as one file of HTML that needs nothing else: readable on a phone, light and dark.
 
-use super::canvas::escape;
+use crate::palette::page_variables;
+use crate::xml::escape;
 
 /// A report.
 #[derive(Clone, Debug, Default)]
@@ -9,13 +10,13 @@ pub struct Page {
     pub title: String,
     /// What it is, below the heading, a paragraph each.
     pub lead: Vec<String>,
-    /// Its parts.
+    /// Its sections.
     pub sections: Vec<Section>,
     /// Where its numbers come from, a line each.
     pub footer: Vec<String>,
 }
 
-/// A part of a report.
+/// A section of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
     /// Its heading.
@@ -58,17 +59,18 @@ pub fn html(page: &Page) -> String {
     for paragraph in &page.lead {
         body += &format!("<p>{}</p>\n", escape(paragraph));
     }
-    for part in &page.sections {
-        body += &section(part);
+    for one in &page.sections {
+        body += &section(one);
     }
-    let lines: Vec<String> = page.footer.iter().map(|line| escape(line)).collect();
+    let lines: Vec<String> = page.footer.iter().map(|line| escape(line).into_owned()).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n<footer>{}</footer>\n\
+         <style>\n{}{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n<footer>{}</footer>\n\
          </body>\n</html>\n",
         escape(&page.title),
+        page_variables(),
         lines.join("<br>\n")
     )
 }
@@ -105,9 +107,12 @@ fn section(section: &Section) -> String {
 }
 
 fn table(table: &SectionTable) -> String {
-    let numbers = |column: usize| table.rows.iter().all(|row| is_number(&row[column]));
+    let numbers = |column: usize| {
+        table.rows.iter().all(|row| row.get(column).is_none_or(|cell| is_number(cell)))
+    };
     let numbers: Vec<bool> = (0..table.header.len()).map(numbers).collect();
-    let class = |column: usize| if numbers[column] { " class=\"n\"" } else { "" };
+    let class =
+        |column: usize| if numbers.get(column) == Some(&true) { " class=\"n\"" } else { "" };
     let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
     for (column, name) in table.header.iter().enumerate() {
         text += &format!("<th{}>{}</th>", class(column), escape(name));
@@ -120,7 +125,7 @@ fn table(table: &SectionTable) -> String {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
                 // Such as "6 of 36 hold": short, and ugly in three lines on a phone.
-                tally if tally.ends_with(" hold") => " class=\"tally\"",
+                count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
             text += &format!("<td{verdict}>{}</td>", escape(cell));
@@ -136,9 +141,7 @@ fn is_number(cell: &str) -> bool {
     first.is_empty() || first.parse::<f64>().is_ok()
 }
 
-const STYLE: &str = "
-:root{--paper:#fff;--text:#1d2126;--faint:#5b636d;--line:#dfe3e8;--band:#f5f6f8;--good:#00694f;--bad:#b03a00;--link:#00549e}
-@media (prefers-color-scheme:dark){:root{--paper:#14171b;--text:#e9ecef;--faint:#a9b1ba;--line:#333a42;--band:#1b1f24;--good:#3fd0a4;--bad:#ff9a57;--link:#7cc0f2}}
+const STYLE: &str = "\
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--text);font:16px/1.5 system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif}
 main,footer{max-width:1240px;margin:0 auto;padding:0 16px}

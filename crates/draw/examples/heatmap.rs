@@ -5,7 +5,7 @@ use std::error::Error;
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Grid, NodeId};
-use pavior_network::{ChannelLoad, Engine, Message, Settings, Worm, run_list, write_heatmap};
+use pavior_network::{ChannelLoad, Engine, Message, Settings, Worm, run_list};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let machine = std::env::args().nth(1).unwrap_or_else(|| "mesh:16x16".to_string());
@@ -21,8 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Message::new(id, from, if id % 5 == 0 { middle } else { to }, 8, Time(10 * id))
     });
     run_list(&mut network, list, |delivery| load.count(delivery))?;
-    let mut svg = String::new();
-    write_heatmap(&mut svg, &load, network.now().0, &format!("{grid}, hot spot in the middle"))?;
-    print!("{svg}");
+    let title = format!("{grid}, hot spot in the middle");
+    print!("{}", pavior_draw::heatmap(&load, network.now().0, &title));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A chart as data, before it is drawn.
 
-use super::canvas::COLOURS;
+use crate::axis;
+use crate::palette::COLOURS;
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub enum Marks {
     Steps,
 }
 
-/// A series.
+/// A series of points with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
@@ -50,7 +51,7 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point.
+/// A point of a series. One that is not finite, or not above 0 on a logarithmic axis, is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// Along x; the index of a category where x has names.
@@ -62,24 +63,22 @@ pub struct Mark {
 }
 
 impl Chart {
-    /// How many series a drawing tells apart by colours, marks and dashes before they come again.
+    /// The number of series that a drawing tells apart by colours, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
     /// The least and the greatest of the values that can be shown; none if there are none.
-    pub(super) fn range(
+    pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,
     ) -> Option<(f64, f64)> {
-        values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0)).fold(
-            None,
-            |range, value| match range {
-                None => Some((value, value)),
-                Some((low, high)) => Some((value.min(low), value.max(high))),
-            },
-        )
+        let shown = values.filter(|value| axis::can_show(*value, logarithmic));
+        shown.fold(None, |range, value| match range {
+            None => Some((value, value)),
+            Some((low, high)) => Some((value.min(low), value.max(high))),
+        })
     }
 
-    pub(super) fn points(&self) -> impl Iterator<Item = &Mark> {
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Mark> {
         self.series.iter().flat_map(|series| &series.points)
     }
 }

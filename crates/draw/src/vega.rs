@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chart::{Chart, ChartAxis, Marks};
+use crate::chart::{Chart, ChartAxis, Marks};
 
 /// The Vega-Lite (version 5) specification of a chart.
 pub fn vega(chart: &Chart) -> Value {

@@ -1,28 +1,16 @@
-//! What a schedule placed where, from the JSON lines of `simulate --placements`.
+//! Placements, from the JSON lines of `simulate --placements`.
 
 use std::io::BufRead;
 
+use pavior_draw::Placed;
 use pavior_mesh::{Cuboid, Grid};
 use serde_json::Value;
-
-/// A job that was placed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
-    /// Its name.
-    pub job: String,
-    /// When it started.
-    pub start: f64,
-    /// When it departed; none if it was still running.
-    pub end: Option<f64>,
-    /// Its boxes.
-    pub parts: Vec<Cuboid>,
-}
 
 /// Reads placements.
 ///
 /// # Errors
 /// If a line is no placement on this machine, in words that name the line.
-pub fn read_placements(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, String> {
+pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, String> {
     let mut all = Vec::new();
     for (number, line) in input.lines().enumerate() {
         let line = line.map_err(|error| error.to_string())?;
@@ -68,12 +56,4 @@ fn cuboid(part: &Value, grid: &Grid) -> Option<Cuboid> {
     }
     let cuboid = Cuboid { base, sides };
     cuboid.lies_on(grid).then_some(cuboid)
-}
-
-/// The first and the last instant; running jobs count to the last known instant.
-pub(super) fn span(placed: &[Placed]) -> Option<(f64, f64)> {
-    let first = placed.iter().map(|one| one.start).min_by(f64::total_cmp)?;
-    let ends = placed.iter().map(|one| one.end.unwrap_or(one.start));
-    let last = ends.max_by(f64::total_cmp)?;
-    Some((first, if last > first { last } else { first + 1.0 }))
 }

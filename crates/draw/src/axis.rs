@@ -2,20 +2,20 @@
 
 /// A linear or logarithmic scale from data to a place on the canvas.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     logarithmic: bool,
     from: f64,
     to: f64,
     /// Where numbers stand.
-    pub(super) ticks: Vec<f64>,
+    pub(crate) ticks: Vec<f64>,
 }
 
 impl Scale {
     /// A scale for data between `low` and `high`, drawn from `from` to `to`, with about `count`
     /// numbers. Its ends are round numbers beyond the data.
-    pub(super) fn new(
+    pub(crate) fn new(
         (low, high): (f64, f64),
         logarithmic: bool,
         (from, to): (f64, f64),
@@ -28,36 +28,50 @@ impl Scale {
     }
 
     /// A linear scale between ends that need not be round, without numbers.
-    pub(super) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
+    pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, ticks: Vec::new() }
     }
 
     /// Where a value stands.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let along = |value: f64| if self.logarithmic { libm::log10(value) } else { value };
         let share = (along(value) - along(self.low)) / (along(self.high) - along(self.low));
         self.from + share * (self.to - self.from)
     }
 
-    /// Where a value stands, or the nearer end for one beyond the ends.
-    pub(super) fn clamped(&self, value: f64) -> f64 {
-        self.at(value.clamp(self.low, self.high))
+    /// Where a value stands, or the nearer end for one beyond the ends, infinite ones included; the
+    /// lower end for one that is no number.
+    pub(crate) fn clamped(&self, value: f64) -> f64 {
+        // `max` answers with the number where the other is none.
+        self.at(value.max(self.low).min(self.high))
     }
 
     /// Whether a value stands between the ends.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
     /// Whether a value can be shown.
-    pub(super) fn shows(&self, value: f64) -> bool {
-        value.is_finite() && (!self.logarithmic || value > 0.0)
+    pub(crate) fn shows(&self, value: f64) -> bool {
+        can_show(value, self.logarithmic)
     }
+}
+
+/// Values beyond this are not drawn: sums and differences of two of them could not be reckoned with.
+const GREATEST: f64 = 1e300;
+/// Smaller steps than this between the numbers of an axis cannot be told apart.
+const LEAST: f64 = 1e-290;
+
+/// Whether an axis has a place for a value.
+pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
+    value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
 /// Multiples of 1, 2, 2.5 or 5 times a power of ten that span the data.
 fn linear(low: f64, high: f64, count: usize) -> Vec<f64> {
-    let (low, high) = if high > low { (low, high) } else { around(low) };
+    // Ends that are next to equal, or next to 0, leave no room for steps that can be told apart.
+    let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
+    let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -74,7 +88,11 @@ fn linear(low: f64, high: f64, count: usize) -> Vec<f64> {
 
 /// An interval about a single value.
 fn around(value: f64) -> (f64, f64) {
-    if value == 0.0 { (0.0, 1.0) } else { (value - value.abs() / 2.0, value + value.abs() / 2.0) }
+    if value.abs() < LEAST {
+        (0.0, 1.0)
+    } else {
+        (value - value.abs() / 2.0, value + value.abs() / 2.0)
+    }
 }
 
 /// 1, 2 and 5 times powers of ten that span the data.
@@ -104,7 +122,7 @@ fn thinned(ticks: Vec<f64>, count: usize) -> Vec<f64> {
 }
 
 /// A number as axes have it: 0.25, 1500, 2e6.
-pub(super) fn label(value: f64) -> String {
+pub(crate) fn label(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_string()
@@ -127,8 +145,27 @@ fn short(value: f64, decimals: usize) -> String {
     }
 }
 
+/// A metric with its unit, as the label of an axis.
+///
+/// ```
+/// assert_eq!(pavior_draw::with_unit("waiting_time", "s"), "waiting time (s)");
+/// assert_eq!(pavior_draw::with_unit("utilization", "fraction"), "utilization (fraction)");
+/// ```
+pub fn with_unit(metric: &str, unit: &str) -> String {
+    let name = metric.replace('_', " ");
+    match unit {
+        "" | "count" | "ratio" => name,
+        "ns" => format!("{} time (ns, median of runs)", name.trim_end_matches(" ns")),
+        "time_unit" => format!("{name} (time units)"),
+        "cycle" => format!("{name} (cycles)"),
+        other => format!("{name} ({other})"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -157,6 +194,24 @@ mod tests {
                     let scale = Scale::new((low, low + span), true, (0.0, 100.0), 5);
                     assert!((1..=8).contains(&scale.ticks.len()), "{low} {span}: {scale:?}");
                     assert!((-1e-6..=100.0 + 1e-6).contains(&scale.at(low)), "{scale:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_numbers_break_a_scale(ends in any::<[f64; 2]>(), bits in any::<[u64; 2]>(), logarithmic: bool) {
+            for ends in [ends, bits.map(f64::from_bits)] {
+                if !ends.iter().all(|&end| can_show(end, logarithmic)) {
+                    continue;
+                }
+                let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+                let scale = Scale::new((low, high), logarithmic, (0.0, 100.0), 6);
+                prop_assert!((1..=14).contains(&scale.ticks.len()), "{scale:?}");
+                for end in [low, high, f64::INFINITY, f64::NEG_INFINITY] {
+                    let place = scale.clamped(end);
+                    prop_assert!((-1e-6..=100.0 + 1e-6).contains(&place), "{end} at {place}: {scale:?}");
                 }
             }
         }

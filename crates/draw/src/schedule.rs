@@ -2,10 +2,11 @@
 
 use pavior_mesh::{Cuboid, Grid};
 
-use super::axis::{Scale, label};
-use super::canvas::{Anchor, COLOURS, Canvas, Ink, n};
-use super::figure::with_unit;
-use super::placements::{Placed, span};
+use crate::axis::{Scale, label, with_unit};
+use crate::canvas::{self, Anchor, Canvas, bold, turned};
+use crate::palette::{COLOURS, Ink};
+use crate::placements::{DrawError, Placed, finite, span};
+use crate::xml::Element;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -19,18 +20,19 @@ const MOST_BOXES: usize = 200_000;
 /// none).
 ///
 /// # Errors
-/// If there is nothing to draw, or too much, in words.
+/// If there is nothing to draw, or too much, or a time that is no number.
 pub fn schedule(
     title: &str,
     grid: &Grid,
     placed: &[Placed],
     (from, to): (Option<f64>, Option<f64>),
     unit: &str,
-) -> Result<String, String> {
-    let (first, last) = span(placed).ok_or("there is no placement to draw")?;
-    let (from, to) = (from.unwrap_or(first), to.unwrap_or(last));
+) -> Result<String, DrawError> {
+    let (first, last) = span(placed)?;
+    let from = finite("start of the interval", from.unwrap_or(first))?;
+    let to = finite("end of the interval", to.unwrap_or(last))?;
     if to <= from {
-        return Err(format!("an interval from {from} to {to} is empty"));
+        return Err(DrawError::EmptyInterval { from, to });
     }
     let drawn: Vec<(usize, &Placed)> = placed
         .iter()
@@ -38,7 +40,7 @@ pub fn schedule(
         .filter(|(_, one)| one.start < to && one.end.unwrap_or(last) > from)
         .collect();
     if drawn.is_empty() {
-        return Err(format!("no job holds nodes from {from} to {to}"));
+        return Err(DrawError::NoJob { from, to });
     }
     let mut time = Scale::new((from, to), false, (LEFT, WIDTH - 16.0), 8);
     let ticks: Vec<f64> =
@@ -46,30 +48,32 @@ pub fn schedule(
     time = Scale::plain((from, to), (LEFT, WIDTH - 16.0));
     let nodes = Scale::plain((0.0, f64::from(grid.nodes())), (TOP, HEIGHT - BOTTOM));
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    let more = r#" font-weight="600""#;
-    canvas.text((LEFT, 26.0), Anchor::Start, 16.0, Ink::Text, title, more);
-    canvas.rect(LEFT, TOP, WIDTH - 16.0 - LEFT, HEIGHT - BOTTOM - TOP, Ink::Grid);
+    canvas.write(bold(canvas::text((LEFT, 26.0), Anchor::Start, 16.0, Ink::Text)), title);
+    let size = (WIDTH - 16.0 - LEFT, HEIGHT - BOTTOM - TOP);
+    canvas.add(canvas::rect((LEFT, TOP), size, Ink::Grid));
     let mut boxes = 0;
     for (index, one) in drawn {
         let (start, end) = (one.start.max(from), one.end.unwrap_or(last).min(to));
         let (left, right) = (time.at(start), time.at(end));
-        canvas.raw(&format!(
-            "<g><title>job {}: {} to {}</title>",
-            super::canvas::escape(&one.job),
-            label(one.start),
-            one.end.map_or("?".to_string(), label)
-        ));
+        let mut inner = String::new();
         for (low, high) in runs(grid, &one.parts) {
             boxes += 1;
             let (top, bottom) = (nodes.at(f64::from(low)), nodes.at(f64::from(high)));
-            // A hair between boxes, where there is room for one.
+            // A gap between boxes, where there is room for one.
             let gap = if bottom - top > 3.0 { 0.6 } else { 0.0 };
             let width = (right - left - 0.6).max(0.4);
-            canvas.rect(left, top, width, bottom - top - gap, Ink::Series(index % COLOURS));
+            let ink = Ink::Series(index % COLOURS);
+            canvas::rect((left, top), (width, bottom - top - gap), ink).end(&mut inner);
         }
-        canvas.raw("</g>");
+        let title = format!(
+            "job {}: {} to {}",
+            one.job,
+            label(one.start),
+            one.end.map_or("?".to_string(), label)
+        );
+        Element::new("g").titled_around(&title, &inner, canvas.body());
         if boxes > MOST_BOXES {
-            return Err(format!("over {MOST_BOXES} boxes: choose a shorter interval"));
+            return Err(DrawError::TooManyBoxes { most: MOST_BOXES });
         }
     }
     axes(&mut canvas, grid, &time, &ticks, unit);
@@ -80,21 +84,23 @@ fn axes(canvas: &mut Canvas, grid: &Grid, time: &Scale, ticks: &[f64], unit: &st
     let bottom = HEIGHT - BOTTOM;
     for &tick in ticks {
         let at = time.at(tick);
-        canvas.line((at, bottom), (at, bottom + 5.0), Ink::Axis, "");
-        canvas.text((at, bottom + 19.0), Anchor::Middle, 13.0, Ink::Faint, &label(tick), "");
+        canvas.add(canvas::line((at, bottom), (at, bottom + 5.0), Ink::Axis));
+        let place = (at, bottom + 19.0);
+        canvas.write(canvas::text(place, Anchor::Middle, 13.0, Ink::Faint), &label(tick));
     }
     let top_node = f64::from(grid.nodes());
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let at = TOP + share * (bottom - TOP);
-        canvas.line((LEFT - 5.0, at), (LEFT, at), Ink::Axis, "");
+        canvas.add(canvas::line((LEFT - 5.0, at), (LEFT, at), Ink::Axis));
         let text = label((top_node * share).round());
-        canvas.text((LEFT - 8.0, at + 4.5), Anchor::End, 13.0, Ink::Faint, &text, "");
+        let place = (LEFT - 8.0, at + 4.5);
+        canvas.write(canvas::text(place, Anchor::End, 13.0, Ink::Faint), &text);
     }
     let middle = (LEFT.midpoint(WIDTH), HEIGHT - 12.0);
-    canvas.text(middle, Anchor::Middle, 13.0, Ink::Text, &with_unit("time", unit), "");
-    let turned = format!(r#" transform="rotate(-90 16 {})""#, n(TOP.midpoint(bottom)));
+    canvas.write(canvas::text(middle, Anchor::Middle, 13.0, Ink::Text), &with_unit("time", unit));
     let beside = (16.0, TOP.midpoint(bottom));
-    canvas.text(beside, Anchor::Middle, 13.0, Ink::Text, "node (row-major)", &turned);
+    let text = canvas::text(beside, Anchor::Middle, 13.0, Ink::Text);
+    canvas.write(turned(text, -90.0, beside), "node (row-major)");
 }
 
 /// The row-major numbers of the nodes of some boxes, as runs `low..high`, neighbours joined.

@@ -1,8 +1,11 @@
 //! Charts with axes, as SVG: lines with intervals, bars, steps.
 
-use super::axis::{Scale, label};
-use super::canvas::{Anchor, Canvas, Ink, n, width_of};
-use super::chart::{Chart, Marks};
+use crate::axis::{Scale, label};
+use crate::canvas::{self, Anchor, Canvas, bold, turned};
+use crate::chart::{Chart, Mark, Marks};
+use crate::palette::Ink;
+use crate::text::{width_of, wrapped};
+use crate::xml::Element;
 
 const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
@@ -34,24 +37,23 @@ pub fn svg(chart: &Chart) -> String {
     let mut canvas = Canvas::new(WIDTH, height);
     for (row, line) in title.iter().enumerate() {
         let place = (left, 24.0 + 20.0 * row as f64);
-        canvas.text(place, Anchor::Start, TITLE, Ink::Text, line, r#" font-weight="600""#);
+        canvas.write(bold(canvas::text(place, Anchor::Start, TITLE, Ink::Text)), line);
     }
     draw_legend(&mut canvas, chart, &legend, left, 28.0 + 20.0 * title.len() as f64);
     axes(&mut canvas, chart, &x, &y, (left, top, bottom), tilted);
     let middle = left.midpoint(WIDTH - RIGHT);
     let below = (middle, bottom + names + 18.0);
-    canvas.text(below, Anchor::Middle, SMALL, Ink::Text, &chart.x.label, "");
-    let (across, centre) = (18.0, top.midpoint(bottom));
-    let turned = format!(r#" transform="rotate(-90 {} {})""#, n(across), n(centre));
-    let beside = (across, centre);
-    canvas.text(beside, Anchor::Middle, SMALL, Ink::Text, &chart.y.label, &turned);
+    canvas.write(canvas::text(below, Anchor::Middle, SMALL, Ink::Text), &chart.x.label);
+    let beside = (18.0, top.midpoint(bottom));
+    let label = canvas::text(beside, Anchor::Middle, SMALL, Ink::Text);
+    canvas.write(turned(label, -90.0, beside), &chart.y.label);
     match chart.marks {
         Marks::Bars => bars(&mut canvas, chart, &x, &y, bottom),
         Marks::Lines | Marks::Steps => lines(&mut canvas, chart, &x, &y),
     }
     for (row, line) in note.iter().enumerate() {
         let place = (left, notes_at + 14.0 * (row as f64 + 0.6));
-        canvas.text(place, Anchor::Start, SMALL - 2.0, Ink::Faint, line, "");
+        canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), line);
     }
     canvas.finish(&chart.title)
 }
@@ -126,30 +128,30 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f6
         for &index in indices {
             let name = &chart.series[index].name;
             if chart.marks == Marks::Bars {
-                canvas.rect(x + 8.0, y - 10.0, 12.0, 12.0, Ink::Series(index));
+                canvas.add(canvas::rect((x + 8.0, y - 10.0), (12.0, 12.0), Ink::Series(index)));
             } else {
-                let more = stroke(index);
-                canvas.line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index), &more);
+                let line = canvas::line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index));
+                canvas.add(stroked(line, index));
                 if chart.marks == Marks::Lines {
-                    canvas.mark((x + 12.0, y - 4.0), index);
+                    canvas.add(canvas::mark((x + 12.0, y - 4.0), index));
                 }
             }
-            canvas.text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text, name, "");
+            canvas.write(canvas::text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text), name);
             x += entry_width(name);
         }
     }
 }
 
-/// Width and dashes of a series' line: dashes differ from one to the next, so that coinciding lines
-/// show.
-fn stroke(series: usize) -> String {
-    let dashes = match series % 4 {
-        0 => "",
-        1 => r#" stroke-dasharray="7 4""#,
-        2 => r#" stroke-dasharray="2 3""#,
-        _ => r#" stroke-dasharray="9 3 2 3""#,
-    };
-    format!(r#" stroke-width="1.9"{dashes}"#)
+/// Adds width and dashes of a series' line: dashes differ from one to the next, so that coinciding
+/// lines show.
+fn stroked(line: Element, series: usize) -> Element {
+    let line = line.with("stroke-width", "1.9");
+    match series % 4 {
+        0 => line,
+        1 => line.with("stroke-dasharray", "7 4"),
+        2 => line.with("stroke-dasharray", "2 3"),
+        _ => line.with("stroke-dasharray", "9 3 2 3"),
+    }
 }
 
 fn axes(
@@ -162,36 +164,38 @@ fn axes(
 ) {
     for &tick in &y.ticks {
         let at = y.at(tick);
-        canvas.line((left, at), (WIDTH - RIGHT, at), Ink::Grid, "");
+        canvas.add(canvas::line((left, at), (WIDTH - RIGHT, at), Ink::Grid));
         let place = (left - 7.0, at + 4.5);
-        canvas.text(place, Anchor::End, SMALL, Ink::Faint, &label(tick), "");
+        canvas.write(canvas::text(place, Anchor::End, SMALL, Ink::Faint), &label(tick));
     }
     if chart.categories.is_empty() {
         for &tick in &x.ticks {
             let at = x.at(tick);
-            canvas.line((at, top), (at, bottom), Ink::Grid, "");
+            canvas.add(canvas::line((at, top), (at, bottom), Ink::Grid));
             // The last number does not run over the edge.
             let text = label(tick);
             let place = (at.min(WIDTH - 3.0 - width_of(&text, SMALL) / 2.0), bottom + 18.0);
-            canvas.text(place, Anchor::Middle, SMALL, Ink::Faint, &text, "");
+            canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
         }
     }
     for (index, name) in chart.categories.iter().enumerate() {
         let at = x.at(index as f64);
         if tilted {
-            let more = format!(r#" transform="rotate(-30 {} {})""#, n(at), n(bottom + 16.0));
-            canvas.text((at, bottom + 16.0), Anchor::End, SMALL, Ink::Faint, name, &more);
+            let place = (at, bottom + 16.0);
+            let text = canvas::text(place, Anchor::End, SMALL, Ink::Faint);
+            canvas.write(turned(text, -30.0, place), name);
         } else {
-            canvas.text((at, bottom + 18.0), Anchor::Middle, SMALL, Ink::Faint, name, "");
+            let place = (at, bottom + 18.0);
+            canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), name);
         }
     }
-    canvas.line((left, bottom), (WIDTH - RIGHT, bottom), Ink::Axis, "");
-    canvas.line((left, top), (left, bottom), Ink::Axis, "");
+    canvas.add(canvas::line((left, bottom), (WIDTH - RIGHT, bottom), Ink::Axis));
+    canvas.add(canvas::line((left, top), (left, bottom), Ink::Axis));
 }
 
 fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale) {
     for (index, series) in chart.series.iter().enumerate() {
-        let shown = |mark: &&super::Mark| x.shows(mark.x) && y.shows(mark.y);
+        let shown = |mark: &&Mark| x.shows(mark.x) && y.shows(mark.y);
         let marks: Vec<_> = series.points.iter().filter(shown).collect();
         let mut path: Vec<(f64, f64)> = Vec::new();
         for mark in &marks {
@@ -201,64 +205,56 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale) {
             }
             path.push(place);
         }
-        canvas.path(&path, Ink::Series(index), &stroke(index));
+        canvas.add(stroked(canvas::path(&path, Ink::Series(index)), index));
         if chart.marks == Marks::Steps {
             continue;
         }
         for mark in &marks {
             let place = (x.at(mark.x), y.at(mark.y));
             interval(canvas, y, place.0, mark, Ink::Series(index));
-            canvas.mark(place, index);
+            canvas.add(canvas::mark(place, index));
         }
     }
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
-    let group = (x.at(1.0) - x.at(0.0)) * 0.8;
+    // Numbers along x have no places of their own, whose width bars could fill.
+    let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
+    let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;
     for (index, series) in chart.series.iter().enumerate() {
-        for mark in series.points.iter().filter(|mark| y.shows(mark.y)) {
+        for mark in series.points.iter().filter(|mark| x.shows(mark.x) && y.shows(mark.y)) {
             let from = x.at(mark.x) - group / 2.0 + width * index as f64;
-            let height = y.at(mark.y);
-            canvas.rect(from, height, (width * 0.92).max(1.0), bottom - height, Ink::Series(index));
+            // Bars start at 0, or at the lower end of a logarithmic axis.
+            let foot = if chart.y.logarithmic { bottom } else { y.clamped(0.0) };
+            let (top, foot) = (y.at(mark.y).min(foot), y.at(mark.y).max(foot));
+            let size = ((width * 0.92).max(1.0), foot - top);
+            canvas.add(canvas::rect((from, top), size, Ink::Series(index)));
             interval(canvas, y, from + width * 0.46, mark, Ink::Text);
         }
     }
 }
 
 /// The confidence interval of a point. Where the axis cuts it there is no cap: it goes on.
-fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &super::Mark, ink: Ink) {
+fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(half) = mark.half_width.filter(|half| *half > 0.0) else { return };
     let ends = [mark.y - half, mark.y + half];
-    let [low, high] = ends.map(|end| y.clamped(if y.shows(end) { end } else { f64::MIN_POSITIVE }));
-    let more = r#" stroke-width="1.2""#;
-    canvas.line((at, low), (at, high), ink, more);
+    let [low, high] = ends.map(|end| y.clamped(end));
+    let add = |canvas: &mut Canvas, from, to| {
+        canvas.add(canvas::line(from, to, ink).with("stroke-width", "1.2"));
+    };
+    add(canvas, (at, low), (at, high));
     for (end, place) in ends.into_iter().zip([low, high]) {
         if y.holds(end) {
-            canvas.line((at - 4.0, place), (at + 4.0, place), ink, more);
+            add(canvas, (at - 4.0, place), (at + 4.0, place));
         }
     }
-}
-
-/// Text broken between words where it would be too wide; no line of no text.
-pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width_of(line, size) + width_of(word, size) + size < width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_string()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::{ChartAxis, Mark, Series};
     use super::*;
+    use crate::chart::{ChartAxis, Series};
 
     #[test]
     fn an_interval_that_the_axis_cuts_has_no_cap_there() {

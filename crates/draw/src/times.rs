@@ -1,9 +1,11 @@
 //! Times side by side: a bar from left to right for each median, a whisker to the 99th percentile.
 
-use super::axis::{Scale, label};
-use super::canvas::{Anchor, Canvas, Ink, width_of};
-use super::chart::Chart;
-use super::lines::wrapped;
+use crate::axis::{Scale, label};
+use crate::canvas::{self, Anchor, Canvas, bold};
+use crate::chart::Chart;
+use crate::palette::Ink;
+use crate::text::{cut, width_of, wrapped};
+use crate::xml::Element;
 
 const WIDTH: f64 = 640.0;
 const RIGHT: f64 = 26.0;
@@ -15,61 +17,63 @@ const LABEL: &str = "median time of an attempt (ns)";
 /// Names longer than this are cut.
 const WIDEST_NAME: f64 = 220.0;
 
-/// Times of several things, each of several kinds.
+/// Measured times of several strategies, for each of several answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimesChart {
     /// Its heading.
     pub title: String,
-    /// The kinds, in the order of the legend: granted, refused.
+    /// The answers, in the order of the legend: granted, refused.
     pub kinds: Vec<String>,
-    /// The things, from top to bottom.
+    /// The strategies, from top to bottom.
     pub groups: Vec<TimesGroup>,
     /// What a reader must know, below.
     pub note: String,
 }
 
-/// A thing, with a bar for each kind.
+/// A strategy, with a bar for each answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimesGroup {
     /// Its name.
     pub name: String,
-    /// For each kind the median and the 99th percentile in nanoseconds; none if there is nothing of
-    /// the kind.
+    /// For each answer the median and the 99th percentile in nanoseconds; none if the answer never
+    /// came.
     pub bars: Vec<Option<(f64, f64)>>,
 }
 
 /// Draws times on a logarithmic axis.
 pub fn times(chart: &TimesChart) -> String {
-    let names: Vec<String> = chart.groups.iter().map(|group| cut(&group.name)).collect();
+    let names: Vec<String> =
+        chart.groups.iter().map(|group| cut(&group.name, SMALL, WIDEST_NAME)).collect();
     let left = 30.0 + names.iter().map(|name| width_of(name, SMALL)).fold(20.0, f64::max);
     let (top, group) = (66.0, BAR * chart.kinds.len() as f64 + 12.0);
     let bottom = top + group * chart.groups.len() as f64 + 4.0;
     let notes = wrapped(&chart.note, TINY, WIDTH - 32.0);
     let height = bottom + 50.0 + 15.0 * notes.len() as f64;
     let mut canvas = Canvas::new(WIDTH, height);
-    let bold = r#" font-weight="600""#;
-    canvas.text((16.0, 24.0), Anchor::Start, TITLE, Ink::Text, &chart.title, bold);
+    let title = bold(canvas::text((16.0, 24.0), Anchor::Start, TITLE, Ink::Text));
+    canvas.write(title, &chart.title);
     legend(&mut canvas, chart, left);
     let scale = scale(chart, left);
     for &tick in &scale.ticks {
         let at = scale.at(tick);
-        canvas.line((at, top), (at, bottom), Ink::Grid, "");
-        canvas.text((at, bottom + 18.0), Anchor::Middle, SMALL, Ink::Faint, &label(tick), "");
+        canvas.add(canvas::line((at, top), (at, bottom), Ink::Grid));
+        let place = (at, bottom + 18.0);
+        canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &label(tick));
     }
     for (index, (own, name)) in chart.groups.iter().zip(&names).enumerate() {
         let from = top + 8.0 + group * index as f64;
         let middle = from + BAR * chart.kinds.len() as f64 / 2.0 + 4.5;
-        canvas.text((left - 9.0, middle), Anchor::End, SMALL, Ink::Text, name, "");
+        canvas.write(canvas::text((left - 9.0, middle), Anchor::End, SMALL, Ink::Text), name);
         for (kind, bar) in own.bars.iter().enumerate() {
             draw(&mut canvas, &scale, *bar, kind, (left, from + BAR * kind as f64));
         }
     }
-    canvas.line((left, top), (left, bottom), Ink::Axis, "");
+    canvas.add(canvas::line((left, top), (left, bottom), Ink::Axis));
     let place = (left.midpoint(WIDTH - RIGHT), bottom + 37.0);
-    canvas.text(place, Anchor::Middle, SMALL, Ink::Text, LABEL, "");
+    canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Text), LABEL);
     for (row, note) in notes.iter().enumerate() {
         let place = (16.0, bottom + 57.0 + 15.0 * row as f64);
-        canvas.text(place, Anchor::Start, TINY, Ink::Faint, note, "");
+        canvas.write(canvas::text(place, Anchor::Start, TINY, Ink::Faint), note);
     }
     canvas.finish(&chart.title)
 }
@@ -85,15 +89,15 @@ fn draw(
     let middle = top + BAR / 2.0;
     let Some((median, p99)) = bar else {
         let place = (left + 5.0, middle + 4.0);
-        canvas.text(place, Anchor::Start, TINY, Ink::Faint, "none", "");
+        canvas.write(canvas::text(place, Anchor::Start, TINY, Ink::Faint), "none");
         return;
     };
     // A time below the clock's resolution is drawn at the end of the axis.
     let (median_at, p99_at) = (scale.clamped(median), scale.clamped(p99));
-    canvas.rect(left, top + 1.0, (median_at - left).max(1.0), BAR - 2.0, Ink::Series(kind));
-    let width = r#" stroke-width="1.3""#;
-    canvas.line((median_at, middle), (p99_at, middle), Ink::Text, width);
-    canvas.line((p99_at, middle - 3.5), (p99_at, middle + 3.5), Ink::Text, width);
+    let size = ((median_at - left).max(1.0), BAR - 2.0);
+    canvas.add(canvas::rect((left, top + 1.0), size, Ink::Series(kind)));
+    canvas.add(whisker((median_at, middle), (p99_at, middle)));
+    canvas.add(whisker((p99_at, middle - 3.5), (p99_at, middle + 3.5)));
     let figure = figure(median);
     // Behind the whisker, or where that would leave the picture, before it.
     let fits = p99_at + 7.0 + width_of(&figure, TINY) < WIDTH - 2.0;
@@ -103,7 +107,12 @@ fn draw(
         ((left + 5.0, middle + 4.0), Anchor::Start)
     };
     let ink = if fits { Ink::Faint } else { Ink::Paper };
-    canvas.text(place, anchor, TINY, ink, &figure, "");
+    canvas.write(canvas::text(place, anchor, TINY, ink), &figure);
+}
+
+/// A line of a whisker.
+fn whisker(from: (f64, f64), to: (f64, f64)) -> Element {
+    canvas::line(from, to, Ink::Text).with("stroke-width", "1.3")
 }
 
 /// A time to three digits, in a unit that suits it.
@@ -130,23 +139,14 @@ fn scale(chart: &TimesChart, left: f64) -> Scale {
 fn legend(canvas: &mut Canvas, chart: &TimesChart, left: f64) {
     let (mut x, y) = (left, 50.0);
     for (kind, name) in chart.kinds.iter().enumerate() {
-        canvas.rect(x, y - 10.0, 12.0, 12.0, Ink::Series(kind));
-        canvas.text((x + 18.0, y), Anchor::Start, SMALL, Ink::Text, name, "");
+        canvas.add(canvas::rect((x, y - 10.0), (12.0, 12.0), Ink::Series(kind)));
+        canvas.write(canvas::text((x + 18.0, y), Anchor::Start, SMALL, Ink::Text), name);
         x += 18.0 + width_of(name, SMALL) + 20.0;
     }
-    let width = r#" stroke-width="1.3""#;
-    canvas.line((x, y - 4.0), (x + 22.0, y - 4.0), Ink::Text, width);
-    canvas.line((x + 22.0, y - 7.5), (x + 22.0, y - 0.5), Ink::Text, width);
-    canvas.text((x + 28.0, y), Anchor::Start, SMALL, Ink::Text, "to the 99th percentile", "");
-}
-
-/// A name as far as it fits.
-fn cut(name: &str) -> String {
-    if width_of(name, SMALL) <= WIDEST_NAME {
-        return name.to_string();
-    }
-    let fits = (WIDEST_NAME / width_of("m", SMALL)) as usize - 1;
-    name.chars().take(fits).chain(['…']).collect()
+    canvas.add(whisker((x, y - 4.0), (x + 22.0, y - 4.0)));
+    canvas.add(whisker((x + 22.0, y - 7.5), (x + 22.0, y - 0.5)));
+    let text = canvas::text((x + 28.0, y), Anchor::Start, SMALL, Ink::Text);
+    canvas.write(text, "to the 99th percentile");
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
-//! The machine from above: who holds which nodes, and where the holes are. A 3D machine is drawn layer
+//! The machine from above: which job holds which nodes, and which are free. A 3D machine is drawn layer
 //! by layer, z = 0 first.
 
 use pavior_mesh::Grid;
 
-use super::axis::label;
-use super::canvas::{Anchor, COLOURS, Canvas, Ink, n, width_of};
-use super::placements::{Placed, span};
+use crate::axis::label;
+use crate::canvas::{self, Anchor, Canvas, bold, n};
+use crate::palette::{COLOURS, Ink};
+use crate::placements::{DrawError, Placed, finite, span};
+use crate::text::width_of;
+use crate::xml::Element;
 
 const WIDTH: f64 = 640.0;
 const MARGIN: f64 = 16.0;
@@ -53,9 +56,10 @@ impl Plan {
 /// Draws the machine as it was at an instant.
 ///
 /// # Errors
-/// If there is no placement, in words.
-pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<String, String> {
-    let (_, last) = span(placed).ok_or("there is no placement to draw")?;
+/// If there is no placement, or a time that is no number.
+pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<String, DrawError> {
+    let (_, last) = span(placed)?;
+    let at = finite("instant", at)?;
     let held = |one: &&Placed| one.start <= at && one.end.map_or(at <= last, |end| end > at);
     let holding = placed.iter().filter(held);
     let busy: u64 = holding.flat_map(|one| &one.parts).map(|part| u64::from(part.volume())).sum();
@@ -64,7 +68,7 @@ pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<S
     let facts = format!("at {}: {busy} of {} nodes busy", label(at), grid.nodes());
     frame(&mut canvas, grid, &plan, title, &facts);
     for (index, one) in placed.iter().enumerate().filter(|(_, one)| held(one)) {
-        job(&mut canvas, grid, &plan, one, index);
+        job(canvas.body(), grid, &plan, one, index);
     }
     lattice(&mut canvas, grid, &plan);
     Ok(canvas.finish(title))
@@ -73,42 +77,42 @@ pub fn instant(title: &str, grid: &Grid, placed: &[Placed], at: f64) -> Result<S
 /// Draws the machine as a film that repeats: the whole schedule in so many seconds.
 ///
 /// # Errors
-/// If there is no placement, or there are too many, in words.
+/// If there is no placement, or there are too many, or a time that is no number.
 pub fn animation(
     title: &str,
     grid: &Grid,
     placed: &[Placed],
     seconds: f64,
-) -> Result<String, String> {
-    let (first, last) = span(placed).ok_or("there is no placement to draw")?;
+) -> Result<String, DrawError> {
+    let (first, last) = span(placed)?;
     if placed.len() > MOST_JOBS {
-        return Err(format!("{} jobs; an animation shows at most {MOST_JOBS}", placed.len()));
+        return Err(DrawError::TooManyJobs { jobs: placed.len(), most: MOST_JOBS });
+    }
+    if !(seconds > 0.0 && seconds.is_finite()) {
+        return Err(DrawError::NoNumber { what: "length in seconds", value: seconds });
     }
     let plan = Plan::of(grid);
     let mut canvas = Canvas::new(WIDTH, plan.height + 14.0);
     let facts = format!("from {} to {} in {} s", label(first), label(last), label(seconds));
     frame(&mut canvas, grid, &plan, title, &facts);
-    // Everything hangs on one clock that starts again when it ends.
-    canvas.raw(&format!(
-        r#"<rect class="axisf" x="{}" y="{}" width="0" height="6" fill="{}"><animate id="clock" attributeName="width" from="0" to="{}" dur="{}s" begin="0s;clock.end"/></rect>"#,
-        n(MARGIN),
-        n(plan.height),
-        "#5b636d",
-        n(WIDTH - 2.0 * MARGIN),
-        n(seconds)
-    ));
+    // Everything is timed by one clock, which starts again when it ends.
+    let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
+    let clock = clock.with("from", "0").with("to", n(WIDTH - 2.0 * MARGIN));
+    let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
+    canvas::rect((MARGIN, plan.height), (0.0, 6.0), Ink::Axis).holding(&clock, canvas.body());
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
         if end <= begin {
             continue;
         }
-        canvas.raw(&format!(
-            r#"<g visibility="hidden"><set attributeName="visibility" to="visible" begin="clock.begin+{begin:.3}s" dur="{:.3}s"/>"#,
-            end - begin
-        ));
-        job(&mut canvas, grid, &plan, one, index);
-        canvas.raw("</g>");
+        let set = Element::new("set").with("attributeName", "visibility").with("to", "visible");
+        let set = set.with("begin", format_args!("clock.begin+{begin:.3}s"));
+        let set = set.with("dur", format_args!("{:.3}s", end - begin));
+        let group = Element::new("g").with("visibility", "hidden");
+        let mut boxes = String::new();
+        job(&mut boxes, grid, &plan, one, index);
+        group.around_first(&set, &boxes, canvas.body());
     }
     lattice(&mut canvas, grid, &plan);
     Ok(canvas.finish(title))
@@ -116,23 +120,22 @@ pub fn animation(
 
 /// The heading and the free machine.
 fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str) {
-    let bold = r#" font-weight="600""#;
-    canvas.text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text, title, bold);
+    canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), title);
     let facts = format!("{grid}, {facts}");
-    canvas.text((MARGIN, 42.0), Anchor::Start, 13.0, Ink::Faint, &facts, "");
+    canvas.write(canvas::text((MARGIN, 42.0), Anchor::Start, 13.0, Ink::Faint), &facts);
     for layer in 0..grid.side(2) {
         let (x, y) = plan.corner(layer);
-        canvas.rect(x, y, plan.layer.0, plan.layer.1, Ink::Grid);
+        canvas.add(canvas::rect((x, y), plan.layer, Ink::Grid));
         if grid.side(2) > 1 && plan.layer.0 > 40.0 {
             let text = format!("z = {layer}");
             let place = (x, y + plan.layer.1 + 12.0);
-            canvas.text(place, Anchor::Start, 11.0, Ink::Faint, &text, "");
+            canvas.write(canvas::text(place, Anchor::Start, 11.0, Ink::Faint), &text);
         }
     }
 }
 
 /// The boxes of a job, with its name where there is room.
-fn job(canvas: &mut Canvas, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
+fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     let gap = if plan.cell > 4.0 { 0.8 } else { 0.0 };
     for part in one.parts.iter().flat_map(|part| part.unwrapped(grid)) {
         let [x, y, z] = part.base;
@@ -145,11 +148,12 @@ fn job(canvas: &mut Canvas, grid: &Grid, plan: &Plan, one: &Placed, index: usize
             let top = corner.1 + (rows - f64::from(y) - depth) * plan.cell;
             let (across, down) = (width * plan.cell, depth * plan.cell);
             let ink = Ink::Series(index % COLOURS);
-            canvas.rect(left + gap, top + gap, across - 2.0 * gap, down - 2.0 * gap, ink);
+            let size = (across - 2.0 * gap, down - 2.0 * gap);
+            canvas::rect((left + gap, top + gap), size, ink).end(out);
             let size = 12.0_f64.min(down * 0.8).min(plan.cell);
             if size >= 7.0 && width_of(&one.job, size) < across {
                 let place = (left + across / 2.0, top + down / 2.0 + size * 0.36);
-                canvas.text(place, Anchor::Middle, size, Ink::Paper, &one.job, "");
+                canvas::text(place, Anchor::Middle, size, Ink::Paper).text(&one.job, out);
             }
         }
     }
@@ -160,16 +164,19 @@ fn lattice(canvas: &mut Canvas, grid: &Grid, plan: &Plan) {
     if plan.cell < 6.0 || grid.nodes() > 16_384 {
         return;
     }
-    let more = r#" stroke-width="0.5" stroke-opacity="0.6""#;
+    let mut add = |from, to| {
+        let line = canvas::line(from, to, Ink::Paper);
+        canvas.add(line.with("stroke-width", "0.5").with("stroke-opacity", "0.6"));
+    };
     for layer in 0..grid.side(2) {
         let (x, y) = plan.corner(layer);
         for column in 0..=grid.side(0) {
             let at = x + f64::from(column) * plan.cell;
-            canvas.line((at, y), (at, y + plan.layer.1), Ink::Paper, more);
+            add((at, y), (at, y + plan.layer.1));
         }
         for row in 0..=grid.side(1) {
             let at = y + f64::from(row) * plan.cell;
-            canvas.line((x, at), (x + plan.layer.0, at), Ink::Paper, more);
+            add((x, at), (x + plan.layer.0, at));
         }
     }
 }

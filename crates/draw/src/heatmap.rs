@@ -1,0 +1,166 @@
+//! A picture of the machine: every channel in the colour of its load.
+//!
+//! ```text
+//!   [i|e]=====[i|e]=====    a node: left its injection channel, right its ejection channel;
+//!     ||        ||          beside each other the two directions of a link (on the right-hand
+//!     ||        ||          side of the direction of travel), virtual channels further out
+//! ```
+//!
+//! Wrap links leave at one border and come in at the opposite one. The layers of a machine with
+//! three axes lie side by side; links along z are short diagonals, up-right for +z.
+
+use pavior_mesh::{Grid, Point};
+use pavior_network::{Channel, ChannelKind, ChannelLoad};
+
+use crate::canvas::root;
+use crate::palette::heat;
+use crate::xml::Element;
+
+/// Distances in the picture.
+const CELL: f64 = 40.0;
+const NODE: f64 = 14.0;
+const MARGIN: f64 = 52.0;
+const HEADER: f64 = 48.0;
+const FOOTER: f64 = 44.0;
+
+/// Draws the load of every channel over a run of so many cycles. Colours go from no load to that of
+/// the busiest channel. The y axis points up, as in the field's figures.
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId};
+/// use pavior_network::{ChannelLoad, Channels, VirtualChannels};
+/// let mut load = ChannelLoad::new(Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two));
+/// load.add(NodeId(0), NodeId(6), 8);
+/// let svg = pavior_draw::heatmap(&load, 100, "one message");
+/// assert!(svg.starts_with("<svg") && svg.contains("8.0 %"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn heatmap(load: &ChannelLoad, cycles: u64, title: &str) -> String {
+    let table = load.table(cycles);
+    let most = table.iter().map(|row| row.utilization).fold(0.0, f64::max);
+    let mut picture = Picture::new(load);
+    picture.head(title);
+    for row in &table {
+        let part = if most > 0.0 { row.utilization / most } else { 0.0 };
+        picture.channel(row.channel, &heat(part), row.utilization);
+    }
+    picture.finish(most)
+}
+
+struct Picture {
+    grid: Grid,
+    sides: [f64; 3],
+    body: String,
+}
+
+impl Picture {
+    fn new(load: &ChannelLoad) -> Picture {
+        let grid = *load.channels().grid();
+        Picture { grid, sides: grid.sides().map(f64::from), body: String::new() }
+    }
+
+    fn layer_width(&self) -> f64 {
+        self.sides[0] * CELL + MARGIN
+    }
+
+    fn size(&self) -> (f64, f64) {
+        let width = self.sides[2] * self.layer_width() + MARGIN;
+        (width.max(400.0), HEADER + self.sides[1] * CELL + MARGIN + FOOTER)
+    }
+
+    /// The middle of a node.
+    fn place(&self, point: Point) -> (f64, f64) {
+        let [x, y, z] = point.map(f64::from);
+        let left = MARGIN + z * self.layer_width();
+        (left + (x + 0.5) * CELL, HEADER + (self.sides[1] - y - 0.5) * CELL)
+    }
+
+    /// The title and the coordinates.
+    fn head(&mut self, title: &str) {
+        let (width, height) = self.size();
+        let page = Element::new("rect").with("width", width).with("height", height);
+        page.with("fill", "white").end(&mut self.body);
+        let heading = Element::new("text").with("x", MARGIN).with("y", 20).with("font-size", 14);
+        heading.text(title, &mut self.body);
+        let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
+        for z in 0..self.grid.side(2) {
+            // The coordinates of the first and last column and row; the layer's below it.
+            for x in [0, last[0]] {
+                let (at, below) = self.place([x, 0, z]);
+                self.label((at, below + CELL * 1.08), "middle", &x.to_string());
+            }
+            for y in [0, last[1]] {
+                let (at, middle) = self.place([0, y, z]);
+                self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
+            }
+            if self.grid.axes() == 3 {
+                let (at, below) = self.place([0, 0, z]);
+                let middle = at + (self.sides[0] - 1.0) * CELL / 2.0;
+                self.label((middle, below + CELL * 1.4), "middle", &format!("z = {z}"));
+            }
+        }
+    }
+
+    fn channel(&mut self, channel: Channel, colour: &str, utilization: f64) {
+        let (x, y) = self.place(self.grid.point(channel.node));
+        let title = format!("{}: {:.1} %", channel.name(&self.grid), 100.0 * utilization);
+        let half = NODE / 2.0;
+        let shape = match channel.kind {
+            ChannelKind::Injection | ChannelKind::Ejection => {
+                let left = if channel.kind == ChannelKind::Injection { x - half } else { x };
+                let rect = Element::new("rect").with("x", left).with("y", y - half);
+                let rect = rect.with("width", half).with("height", NODE).with("fill", colour);
+                rect.with("stroke", "#999").with("stroke-width", ".5")
+            }
+            ChannelKind::Link { axis, positive, virtual_channel } => {
+                let [start, end] = link_ends(axis, positive, f64::from(virtual_channel));
+                let line = Element::new("line").with("x1", x + start[0]).with("y1", y + start[1]);
+                let line = line.with("x2", x + end[0]).with("y2", y + end[1]);
+                line.with("stroke", colour).with("stroke-width", "2.6")
+            }
+        };
+        shape.titled(&title, &mut self.body);
+    }
+
+    /// The scale of colours, and the whole file.
+    fn finish(mut self, most: f64) -> String {
+        let (width, height) = self.size();
+        let top = height - 24.0;
+        for step in 0..60 {
+            let left = MARGIN + 3.0 * f64::from(step);
+            let rect = Element::new("rect").with("x", left).with("y", top).with("width", 3.2);
+            let rect = rect.with("height", 10).with("fill", heat(f64::from(step) / 59.0));
+            rect.end(&mut self.body);
+        }
+        let scale = format!("0 to {:.1} % of cycles busy", 100.0 * most);
+        self.label((MARGIN + 188.0, top + 9.0), "start", &scale);
+        let mut out = String::new();
+        root(width, height).with("font-family", "sans-serif").around(&self.body, &mut out);
+        out
+    }
+
+    fn label(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+        let label = Element::new("text").with("x", x).with("y", y).with("font-size", 11);
+        label.with("fill", "#444").with("text-anchor", anchor).text(text, &mut self.body);
+    }
+}
+
+/// Where a link's line starts and ends, from the middle of its node, y downwards.
+fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
+    let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
+    let aside = 2.0 + 3.2 * virtual_channel;
+    let sign = if positive { 1.0 } else { -1.0 };
+    match axis {
+        // On the right-hand side of the direction of travel.
+        0 => [[sign * near, sign * aside], [sign * far, sign * aside]],
+        1 => [[sign * aside, -sign * near], [sign * aside, -sign * far]],
+        _ => {
+            let (start, end) = (NODE / 2.0 + 0.5, NODE / 2.0 + 7.5);
+            let shift = 2.6 * virtual_channel;
+            [
+                [sign * (start + shift), -sign * (start - shift)],
+                [sign * (end + shift), -sign * (end - shift)],
+            ]
+        }
+    }
+}

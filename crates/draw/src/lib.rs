@@ -1,0 +1,69 @@
+//! Drawings of allocations, schedules and measurements, as text: SVG, Vega-Lite, HTML.
+//!
+//! Everything here turns plain data into text; nothing reads or writes a file, runs a simulation or
+//! asks a strategy. The same data give the same bytes.
+//!
+//! | what | drawn by |
+//! |---|---|
+//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one of samples |
+//! | measured times side by side ([`TimesChart`]) | [`times`] |
+//! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
+//! | what strategies would do in a state | [`explanation`] |
+//! | the load of a network's channels | [`heatmap`] |
+//! | a report with figures and tables ([`Page`]) | [`html`] |
+//!
+//! Every SVG carries its light colours as attributes, which every program understands, and its dark
+//! colours in a style sheet; series differ in shape and dash as well as in colour. Text reaches a
+//! drawing through one function, [`escape`], after which no name can break a file.
+//!
+//! ```
+//! use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
+//! let chart = Chart {
+//!     title: "Waiting by load".into(),
+//!     x: ChartAxis { label: "load".into(), logarithmic: false },
+//!     y: ChartAxis { label: "waiting (s)".into(), logarithmic: false },
+//!     categories: Vec::new(),
+//!     marks: Marks::Lines,
+//!     series: vec![Series {
+//!         name: "ff <first>".into(),
+//!         points: vec![
+//!             Mark { x: 1.0, y: 2.0, half_width: Some(0.5) },
+//!             Mark { x: 2.0, y: 5.0, half_width: None },
+//!         ],
+//!     }],
+//!     note: String::new(),
+//! };
+//! let drawn = svg(&chart);
+//! assert!(drawn.starts_with("<svg") && drawn.contains("ff &lt;first&gt;"));
+//! ```
+
+mod axis;
+mod canvas;
+mod cdf;
+mod chart;
+mod explanation;
+mod heatmap;
+mod html;
+mod lines;
+mod machine;
+mod palette;
+mod placements;
+mod schedule;
+mod text;
+mod times;
+mod vega;
+mod xml;
+
+pub use axis::with_unit;
+pub use cdf::cdf;
+pub use chart::{Chart, ChartAxis, Mark, Marks, Series};
+pub use explanation::explanation;
+pub use heatmap::heatmap;
+pub use html::{Drawing, Page, Section, SectionTable, html};
+pub use lines::svg;
+pub use machine::{animation, instant};
+pub use placements::{DrawError, Placed};
+pub use schedule::schedule;
+pub use times::{TimesChart, TimesGroup, times};
+pub use vega::vega;
+pub use xml::escape;

@@ -1,0 +1,138 @@
+//! The colours of all drawings and pages, each in light and in dark.
+
+use std::fmt::Write;
+
+/// Colours of series, light and dark: told apart also by the colour-blind (after Okabe & Ito 2008,
+/// brightened for dark backgrounds).
+const SERIES: [(&str, &str); 8] = [
+    ("#0072b2", "#58b0e8"),
+    ("#d55e00", "#ff9a57"),
+    ("#00795a", "#3fd0a4"),
+    ("#b0508a", "#f0a3cd"),
+    ("#8a6d00", "#e6c34a"),
+    ("#5b4bb7", "#b0a4ff"),
+    ("#333333", "#e8e8e8"),
+    ("#a3282e", "#ff8d8d"),
+];
+
+/// The number of colours of series before they repeat.
+pub(crate) const COLOURS: usize = SERIES.len();
+
+/// What a colour of a chart is for: the name of its class, light, dark.
+const GENERAL: [(&str, &str, &str); 5] = [
+    ("paper", "#ffffff", "#14171b"),
+    ("text", "#1d2126", "#e9ecef"),
+    ("faint", "#5b636d", "#a9b1ba"),
+    ("axis", "#5b636d", "#8b949e"),
+    ("grid", "#e3e6ea", "#2b3138"),
+];
+
+/// What a colour is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// Behind everything.
+    Paper,
+    /// Text.
+    Text,
+    /// Text of less weight.
+    Faint,
+    /// Axes.
+    Axis,
+    /// Grid lines, and free nodes.
+    Grid,
+    /// A series; the number wraps round.
+    Series(usize),
+}
+
+impl Ink {
+    /// The name of its class, and its colour in light.
+    pub(crate) fn class(self) -> (String, &'static str) {
+        let general = match self {
+            Ink::Paper => 0,
+            Ink::Text => 1,
+            Ink::Faint => 2,
+            Ink::Axis => 3,
+            Ink::Grid => 4,
+            Ink::Series(index) => {
+                return (format!("s{}", index % COLOURS), SERIES[index % COLOURS].0);
+            }
+        };
+        (GENERAL[general].0.to_string(), GENERAL[general].1)
+    }
+}
+
+/// The style sheet of a chart: its dark colours. In light, the attributes of the shapes count.
+pub(crate) fn chart_style() -> String {
+    let mut rules = String::new();
+    let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
+    let series = SERIES.iter().enumerate().map(|(index, (_, dark))| (format!("s{index}"), *dark));
+    for (name, dark) in general.chain(series) {
+        // Writing to a string cannot fail.
+        let _ = write!(rules, ".{name}{{stroke:{dark}}}.{name}f{{fill:{dark}}}");
+    }
+    format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
+}
+
+/// The variables of a page's style sheet: name, light, dark.
+const PAGE: [(&str, &str, &str); 8] = [
+    ("paper", "#fff", "#14171b"),
+    ("text", "#1d2126", "#e9ecef"),
+    ("faint", "#5b636d", "#a9b1ba"),
+    ("line", "#dfe3e8", "#333a42"),
+    ("band", "#f5f6f8", "#1b1f24"),
+    ("good", "#00694f", "#3fd0a4"),
+    ("bad", "#b03a00", "#ff9a57"),
+    ("link", "#00549e", "#7cc0f2"),
+];
+
+/// The rules of a page's style sheet that set its variables.
+pub(crate) fn page_variables() -> String {
+    let set = |colour: fn(&(&str, &'static str, &'static str)) -> &'static str| {
+        let all: Vec<String> =
+            PAGE.iter().map(|one| format!("--{}:{}", one.0, colour(one))).collect();
+        format!(":root{{{}}}", all.join(";"))
+    };
+    let (light, dark) = (set(|one| one.1), set(|one| one.2));
+    format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
+}
+
+/// Fills of the jobs of an explanation, on which white text is readable, in light and in dark.
+pub(crate) const JOBS: [&str; 8] =
+    ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
+
+/// The style sheet of an explanation.
+pub(crate) const EXPLANATION: &str = "\
+text{font-family:system-ui,sans-serif;fill:#1c2024}
+.page{fill:#ffffff}.node{fill:#f7f8f9}.line{fill:none;stroke:#ccd2d8;stroke-width:1}
+.name{font-weight:600}.quiet{fill:#5a646e}.middle,.on,.mark,.number{text-anchor:middle}
+.cover{fill:#f5cfc0}.reject{fill:#dfe3e7}.mark{fill:#1f6f43;font-weight:600}.dot{fill:#1f6f43}
+.job{stroke:#ffffff;stroke-width:1}.on{fill:#ffffff;font-weight:600}
+.failed{fill:#3c444c}.cross{stroke:#ffffff;stroke-width:1.5;fill:none}
+.choice{fill:#ffd24a;stroke:#8a5a00;stroke-width:2}
+.number{fill:#3d2a00;font-weight:700}.base{fill:#8a5a00}
+@media(prefers-color-scheme:dark){
+text{fill:#e6e9ec}.page{fill:#15181b}.node{fill:#1f2429}.line{stroke:#3a424a}.quiet{fill:#9aa5af}
+.cover{fill:#5a3528}.reject{fill:#363d44}.mark{fill:#6fd39b}.dot{fill:#6fd39b}
+.job{stroke:#15181b}.failed{fill:#8b949d}.cross{stroke:#15181b}
+.on{fill:#ffffff}.number{fill:#3d2a00}
+}
+";
+
+/// Colours from no load to the greatest (viridis, reversed so that idle links are pale).
+const HEAT: [[f64; 3]; 6] = [
+    [235.0, 238.0, 240.0],
+    [253.0, 220.0, 110.0],
+    [122.0, 209.0, 81.0],
+    [34.0, 136.0, 140.0],
+    [59.0, 82.0, 139.0],
+    [68.0, 1.0, 84.0],
+];
+
+/// The colour of a load between 0 and 1.
+pub(crate) fn heat(load: f64) -> String {
+    let at = load.clamp(0.0, 1.0) * (HEAT.len() - 1) as f64;
+    let low = (at as usize).min(HEAT.len() - 2);
+    let part = at - low as f64;
+    let mix = |k: usize| (HEAT[low][k] + part * (HEAT[low + 1][k] - HEAT[low][k])).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+}

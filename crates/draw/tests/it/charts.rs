@@ -1,0 +1,141 @@
+//! Charts, schedules and machines of numbers of every size, infinite ones and NaN included.
+
+use pavior_draw::*;
+use pavior_mesh::{Cuboid, Grid};
+use proptest::prelude::*;
+
+use crate::wellformed::assert_well_formed;
+
+const AWKWARD: [f64; 14] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.3,
+    1e9,
+    f64::MAX,
+    f64::MIN,
+    f64::MIN_POSITIVE,
+    5e-324,
+    1e300,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        prop::sample::select(AWKWARD.to_vec()),
+        any::<f64>(),
+        any::<u64>().prop_map(f64::from_bits),
+        -10.0..10.0,
+    ]
+}
+
+prop_compose! {
+    fn mark()(x in number(), y in number(), half_width in prop::option::of(number())) -> Mark {
+        Mark { x, y, half_width }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_numbers_break_a_chart(
+        series in prop::collection::vec(prop::collection::vec(mark(), 0..6), 0..4),
+        logarithmic: [bool; 2],
+        marks in prop::sample::select(vec![Marks::Lines, Marks::Bars, Marks::Steps]),
+        categories in 0..4,
+    ) {
+        let axis = |logarithmic| ChartAxis { label: "axis".into(), logarithmic };
+        let series = series.into_iter().map(|points| Series { name: "series".into(), points });
+        let chart = Chart {
+            title: "Numbers".into(),
+            x: axis(logarithmic[0]),
+            y: axis(logarithmic[1]),
+            categories: (0..categories).map(|number| number.to_string()).collect(),
+            marks,
+            series: series.collect(),
+            note: String::new(),
+        };
+        assert_well_formed(&svg(&chart));
+        let _ = vega(&chart).to_string();
+    }
+
+    #[test]
+    fn no_samples_break_a_distribution(
+        sample in prop::collection::vec(number(), 0..20),
+        logarithmic: bool,
+    ) {
+        let chart = cdf("Sample", "s", logarithmic, &[("a".to_string(), sample)]);
+        assert_well_formed(&svg(&chart));
+    }
+
+    #[test]
+    fn no_times_break_a_schedule(
+        jobs in prop::collection::vec((number(), prop::option::of(number())), 0..6),
+        ends in prop::array::uniform2(prop::option::of(number())),
+        at in number(),
+        seconds in number(),
+    ) {
+        let grid: Grid = "torus:4x4".parse().unwrap();
+        let parts = vec![Cuboid::new([3, 1, 0], [2, 2, 1])];
+        let placed: Vec<Placed> = jobs
+            .into_iter()
+            .map(|(start, end)| Placed { job: "1".into(), start, end, parts: parts.clone() })
+            .collect();
+        let drawn = [
+            schedule("Schedule", &grid, &placed, (ends[0], ends[1]), "s"),
+            instant("Machine", &grid, &placed, at),
+            animation("Animation", &grid, &placed, seconds),
+        ];
+        for svg in drawn.iter().flatten() {
+            assert_well_formed(svg);
+        }
+        if !at.is_finite() {
+            prop_assert!(drawn[1].is_err());
+        }
+    }
+
+    #[test]
+    fn no_times_break_bars(bars in prop::collection::vec(prop::option::of((number(), number())), 3)) {
+        let group = TimesGroup { name: "ff".into(), bars };
+        let chart = TimesChart {
+            title: "Times".into(),
+            kinds: ["granted", "refused", "all"].map(String::from).to_vec(),
+            groups: vec![group],
+            note: String::new(),
+        };
+        assert_well_formed(&times(&chart));
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let grid: Grid = "mesh:4x4".parse().unwrap();
+    let parts = vec![Cuboid::new([0; 3], [2, 2, 1])];
+    let placed = [Placed { job: "1".into(), start: 0.0, end: Some(5.0), parts }];
+    let refusal = instant("", &grid, &placed, f64::NAN).unwrap_err().to_string();
+    assert_eq!(refusal, "the instant is NaN, which cannot be drawn");
+    assert_eq!(instant("", &grid, &[], 1.0), Err(DrawError::NoPlacement));
+    let refusal = schedule("", &grid, &placed, (Some(f64::NAN), None), "");
+    assert!(matches!(refusal, Err(DrawError::NoNumber { .. })));
+    let refusal = schedule("", &grid, &placed, (Some(3.0), Some(1.0)), "");
+    assert_eq!(refusal, Err(DrawError::EmptyInterval { from: 3.0, to: 1.0 }));
+}
+
+#[test]
+fn bars_of_values_below_0_hang_from_0() {
+    let points = vec![Mark { x: 0.0, y: -2.0, half_width: None }];
+    let axis = || ChartAxis { label: String::new(), logarithmic: false };
+    let chart = Chart {
+        title: String::new(),
+        x: axis(),
+        y: axis(),
+        categories: vec!["a".into()],
+        marks: Marks::Bars,
+        series: vec![Series { name: String::new(), points }],
+        note: String::new(),
+    };
+    // The axis runs from -2 at the bottom to 0 at the top: the bar fills its whole height.
+    assert!(svg(&chart).contains(r#"height="260""#), "{}", svg(&chart));
+}

@@ -1,0 +1,67 @@
+//! Explanations and loads of channels, in random states.
+
+use pavior_allocation::explain::{State, answer};
+use pavior_allocation::{Registry, Selection};
+use pavior_draw::{explanation, heatmap};
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_network::{ChannelLoad, Channels, VirtualChannels};
+
+use crate::wellformed::assert_well_formed;
+
+/// A random state of jobs with parts, and failed nodes.
+fn random_state(grid: Grid, dice: &mut Stream) -> State {
+    let mut state = State::new(grid);
+    for job in 0..dice.between(1, 6) {
+        let parts: Vec<Cuboid> = (0..dice.between(1, 2))
+            .map(|_| {
+                let sides = grid.sides().map(|n| dice.between(1, u64::from(n.div_ceil(2))) as u16);
+                let base = [0, 1, 2]
+                    .map(|axis| dice.below(u64::from(grid.starts(axis, sides[axis]))) as u16);
+                Cuboid::new(base, sides)
+            })
+            .collect();
+        let _ = state.hold(JobId(job), &parts);
+    }
+    for _ in 0..dice.below(3) {
+        state.fail(NodeId(dice.below(u64::from(grid.nodes())) as u32));
+    }
+    state
+}
+
+#[test]
+fn every_machine_and_strategy_is_drawn() {
+    let mut dice = Stream::new(3, 0, "explain");
+    let grids = ["mesh:6x5", "torus:6x5", "grid:5wx3x4", "mesh:4x3x3", "torus:9", "torus:4x4x2"];
+    for name in grids.into_iter().chain(["mesh:1", "mesh:300x2", "mesh:3x3x40"]) {
+        let grid: Grid = name.parse().unwrap();
+        let state = random_state(grid, &mut dice);
+        let request = Request::shape(grid.sides().map(|n| dice.between(1, n.into()) as u16));
+        let answers: Vec<_> = Registry::new()
+            .entries()
+            .filter_map(|spec| answer(&state, &Selection::defaults(spec), &request, 1).ok())
+            .collect();
+        let svg = explanation(&state, &request, &answers, &|job| format!("<{}&\0", job.0));
+        assert_well_formed(&svg);
+        assert_eq!(svg.matches("class=\"name\"").count(), answers.len(), "{name}");
+    }
+}
+
+#[test]
+fn the_load_of_every_channel_is_drawn() {
+    let mut dice = Stream::new(2, 0, "loads");
+    for machine in ["mesh:4x3", "torus:4x4", "torus:3x4x2", "mesh:9"] {
+        let grid: Grid = machine.parse().unwrap();
+        let mut load = ChannelLoad::new(Channels::new(grid, VirtualChannels::Two));
+        for _ in 0..60 {
+            let mut node = || NodeId(dice.below(u64::from(grid.nodes())) as u32);
+            let (from, to) = (node(), node());
+            load.add(from, to, 5);
+        }
+        for cycles in [0, 1000] {
+            let svg = heatmap(&load, cycles, "a < b & \"c\" \u{1}");
+            assert_well_formed(&svg);
+            assert_eq!(svg.matches("<title>").count(), load.channels().all().count());
+        }
+    }
+}
