@@ -1,6 +1,7 @@
 //! Errors as a user sees them: what is wrong, where it stands, and the exit status.
 
 use std::ops::Range;
+use std::path::Path;
 use std::process::ExitCode;
 
 use pavior_kernel::BadName;
@@ -37,6 +38,24 @@ impl Failure {
         let span = bad.span.start + offset..bad.span.end + offset;
         let place = Place { from: option.to_string(), line: typed.to_string(), span };
         Failure::Usage { message: bad.reason.clone(), place: Some(place) }
+    }
+
+    /// Something in a file that means nothing, underlined in its line.
+    pub(crate) fn in_file(
+        file: &Path,
+        text: &str,
+        message: impl Into<String>,
+        span: &Range<usize>,
+    ) -> Failure {
+        let start = span.start.min(text.len());
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let number = text[..start].matches('\n').count() + 1;
+        let column = text[line_start..start].chars().count() + 1;
+        let span = start - line_start..span.end.clamp(start, line_end) - line_start;
+        let from = format!("{}:{number}:{column}:", file.display());
+        let line = text[line_start..line_end].to_string();
+        Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
     }
 
     /// The fault in a line, for messages about something larger.

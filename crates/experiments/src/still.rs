@@ -36,9 +36,9 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-const PRINTED_ORDER: MetricSpec = MetricSpec {
+pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
-    meaning: "what the order of growth comes to that Table VI of the MFA paper gives a strategy",
+    meaning: "what the order of growth that `orders` states for the strategy comes to",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -112,6 +112,14 @@ impl FromStr for Boxes {
 /// If they are none.
 pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
+}
+
+/// Sides in words: `3x2`.
+///
+/// # Errors
+/// If they are none.
+pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
+    text.parse::<Asked>().map(|Asked(sides)| sides)
 }
 
 impl FromStr for Asked {
@@ -220,7 +228,6 @@ impl Still {
                 Some(placement.parts().iter().map(of).sum::<i64>() as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            ("printed_order", _) => printed_order(self.strategy.entry.name, &state),
             _ => None,
         });
         Sample {
@@ -275,25 +282,15 @@ fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Res
     Err(format!("so many boxes hardly find room on {grid}"))
 }
 
-/// Table VI of the MFA paper, and MFA's own order, with N nodes, h rows, B busy submeshes and K nodes
-/// a submesh; every constant is 1. The free list's length, which its order is about, is not given
-/// there.
-fn printed_order(strategy: &str, state: &State) -> Option<f64> {
-    let boxes = state.busy_list();
-    let nodes = f64::from(state.grid().nodes());
-    let rows = f64::from(state.grid().side(1));
-    let busy = boxes.len() as f64;
-    let size = boxes.iter().map(|held| volume(held.sides)).sum::<u64>() as f64 / busy.max(1.0);
-    Some(match strategy {
-        "2db" => libm::log2(libm::sqrt(nodes)),
-        "fs" | "as" => nodes * busy,
-        "ff" | "bf" => nodes,
-        "adj" => busy.powi(3),
-        "qa" => rows * busy,
-        "sba" => busy.powi(2),
-        "mfa" => libm::sqrt(size) * busy,
-        _ => return None,
-    })
+/// The sizes of the busy boxes of a point; none if it is no still state.
+pub(crate) fn sizes(point: &Point) -> Option<Vec<u64>> {
+    point.get("request")?;
+    if let Some(count) = point.get("submeshes") {
+        let count = count.parse().ok()?;
+        return Some(DRAWN.iter().cycle().take(count).map(|sides| volume(*sides)).collect());
+    }
+    let boxes = boxes(point.get("busy").unwrap_or_default()).ok()?;
+    Some(boxes.iter().map(|held| volume(held.sides)).collect())
 }
 
 #[cfg(test)]

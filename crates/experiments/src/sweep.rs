@@ -65,6 +65,7 @@ impl Specification {
         self.points.iter().for_each(|point| add(&point.key()));
         self.metrics.iter().for_each(|spec| add(spec.name));
         add(&format!("{:?} {:?} {:?} {}", self.policy, self.caps, self.targets, self.timing));
+        add(&format!("{:?}", self.orders));
         let mut seen: Vec<String> = Vec::new();
         for request in self.points.iter().filter_map(LogRequest::of) {
             if !seen.contains(&request.key) {
@@ -169,7 +170,8 @@ impl Specification {
             drop(board);
             let scenario = scenarios[point].as_ref().expect("an unfinished point has a scenario");
             let in_flight = InFlight { shared };
-            let sample = scenario.replicate(replication, &self.metrics);
+            let mut sample = scenario.replicate(replication, &self.metrics);
+            self.add_order(point, &mut sample);
             drop(in_flight);
             board = shared.lock();
             board.in_flight -= 1;

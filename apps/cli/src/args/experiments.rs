@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 
 use crate::output::Format;
 
@@ -51,8 +50,7 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// The paper, or all of them
-    #[arg(value_parser = papers())]
+    /// The paper (tbl, gabl, nas, mfa), all of them, or a folder of a paper of your own
     pub(crate) paper: String,
     /// The directory of the results [default: reproduction-PAPER, with -alternatives for those]
     #[arg(long)]
@@ -65,11 +63,6 @@ pub(crate) struct ReproduceArgs {
     pub(crate) alternatives: bool,
     #[command(flatten)]
     pub(crate) sweep: SweepArgs,
-}
-
-fn papers() -> PossibleValuesParser {
-    let names = pavior_experiments::papers::ALL.iter().map(|paper| paper.name);
-    PossibleValuesParser::new(names.chain(["all"]))
 }
 
 /// A number that is neither infinite nor NaN.

@@ -12,7 +12,7 @@ use pavior_experiments::{
 use pavior_workload::traces::Trace;
 
 use crate::args::{ExperimentArgs, MergeArgs};
-use crate::failure::{Failure, Place};
+use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::progress::Bar;
 use crate::store::{self, Directory, Run};
@@ -193,17 +193,8 @@ fn read_text(file: &Path) -> Result<String, Failure> {
 
 /// Reads an experiment; a fault is underlined in its line.
 fn read(file: &Path, text: &str, name: &str) -> Result<Specification, Failure> {
-    Specification::parse(text, name).map_err(|error| {
-        let start = error.span.start.min(text.len());
-        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-        let number = text[..start].matches('\n').count() + 1;
-        let column = text[line_start..start].chars().count() + 1;
-        let span = start - line_start..error.span.end.clamp(start, line_end) - line_start;
-        let from = format!("{}:{number}:{column}:", file.display());
-        let line = text[line_start..line_end].to_string();
-        Failure::Usage { message: error.reason, place: Some(Place { from, line, span }) }
-    })
+    Specification::parse(text, name)
+        .map_err(|error| Failure::in_file(file, text, error.reason, &error.span))
 }
 
 /// `2/5`.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pavior_experiments::{JournalEntry, Policy, Sample, papers};
+use pavior_experiments::papers::Paper;
+use pavior_experiments::{JournalEntry, Policy, Sample};
 
 use crate::good;
 
@@ -46,8 +47,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&["reproduce", paper, "--quick", "--out", text(directory)]);
     assert!(kill_when(run, &journal, 0), "it was over before its journal was seen");
-    let paper = papers::ALL.iter().find(|one| one.name == paper).unwrap();
-    let experiment = paper.specification(true);
+    let paper = Paper::built_in().iter().find(|one| one.name == paper).unwrap();
+    let experiment = paper.specification(true).unwrap();
     let sample = Sample {
         values: vec![Some(1.0); experiment.metrics.len()],
         arrived: 1000,
@@ -73,8 +74,8 @@ fn keep_made_up(paper: &str, directory: &Path) {
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html", "statements.md"].map(String::from).to_vec();
-    for paper in papers::ALL {
-        let figures = paper.specification(true).figures.into_iter();
+    for paper in Paper::built_in() {
+        let figures = paper.specification(true).unwrap().figures.into_iter();
         let figures = figures.filter(|figure| figure.y == "allocation_ns");
         let files =
             figures.flat_map(|figure| ["svg", "vl.json"].map(|end| (figure.name.clone(), end)));
@@ -142,7 +143,7 @@ fn all_papers_killed_and_resumed_say_the_same() {
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
     // The report of all papers has what each paper's own has.
-    let own = papers::ALL.iter().map(|paper| read(&killed.join(paper.name)));
+    let own = Paper::built_in().iter().map(|paper| read(&killed.join(&paper.name)));
     let rows: Vec<String> =
         own.flat_map(|own| own.lines().skip(1).map(String::from).collect::<Vec<_>>()).collect();
     assert_eq!(printed.lines().skip(1).collect::<Vec<_>>(), rows);

@@ -1,8 +1,12 @@
 //! What the samples say of points that statements name.
 
+use std::collections::BTreeMap;
+
+use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
 
 use crate::confidence::{half_width, mean, median};
+use crate::parameters::{self, Parameter};
 use crate::results::target_missed;
 use crate::{Paired, Samples, Specification};
 
@@ -32,8 +36,18 @@ pub struct Evidence<'e> {
     samples: &'e Samples,
 }
 
-/// The values of parameters that pick one point, such as `[("strategy", "tbl"), ("load", "4.6")]`.
-pub type Pick<'p> = &'p [(&'p str, &'p str)];
+/// A metric of an experiment: one that is observed, or the measured time of allocation, of which the
+/// median of the runs counts: a run that was interrupted hardly moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// The index of the metric.
+    Metric(usize),
+    /// The time of an attempt, in ns.
+    Time,
+}
+
+/// Two points, by index.
+pub type Pair = [usize; 2];
 
 impl<'e> Evidence<'e> {
     /// The evidence of samples.
@@ -41,34 +55,63 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// The loads of the points that have these values, ascending.
-    pub fn loads(&self, pick: Pick<'_>) -> Vec<String> {
-        self.values("load", pick)
-    }
-
-    /// The values of a parameter of numbers at the points that have these values, ascending.
-    pub fn values(&self, parameter: &str, pick: Pick<'_>) -> Vec<String> {
-        let points = self.specification.points.iter().filter(|point| point.has(pick));
+    /// The values of a parameter of numbers at the points that have these values, ascending, as
+    /// numbers and as the points have them.
+    ///
+    /// # Errors
+    /// If there is no such parameter or value.
+    pub fn values(
+        &self,
+        parameter: &str,
+        picks: &BTreeMap<String, String>,
+    ) -> Result<Vec<(f64, String)>, String> {
+        let parameter = known(parameter)?.name;
+        let wanted = canonical(picks)?;
+        let points = self.specification.points.iter().filter(|point| point.has(&borrowed(&wanted)));
         let mut values: Vec<(f64, String)> = points
             .filter_map(|point| point.get(parameter))
             .filter_map(|value| Some((value.parse().ok()?, value.to_string())))
             .collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup();
-        values.into_iter().map(|(_, value)| value).collect()
+        Ok(values)
     }
 
-    /// The index of a point.
+    /// The index of the one point that has these values; an empty one is that of a parameter that is
+    /// not set.
     ///
-    /// # Panics
-    /// If no point or more than one has these values: statements name points of their own experiment.
-    fn point(&self, pick: Pick<'_>) -> usize {
+    /// # Errors
+    /// If there is no such parameter or value, no such point, or more than one.
+    pub fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
+        let wanted = canonical(picks)?;
+        let wanted = borrowed(&wanted);
         let points = &self.specification.points;
-        let mut found = (0..points.len()).filter(|&index| points[index].has(pick));
-        let (Some(point), None) = (found.next(), found.next()) else {
-            panic!("{pick:?} is not one point of the experiment");
+        let mut found = (0..points.len()).filter(|&index| points[index].has(&wanted));
+        let words = || {
+            let words = wanted.iter().map(|(key, value)| format!("{key}={value}"));
+            words.collect::<Vec<_>>().join(" ")
         };
-        point
+        match (found.next(), found.next()) {
+            (Some(point), None) => Ok(point),
+            (None, _) => Err(format!("the experiment has no point with {}", words())),
+            _ => Err(format!("the experiment has more than one point with {}", words())),
+        }
+    }
+
+    /// A metric by name.
+    ///
+    /// # Errors
+    /// If the experiment does not observe it.
+    pub fn metric(&self, name: &str) -> Result<Observed, String> {
+        let specification = self.specification;
+        if name == ALLOCATION_NS && specification.timing {
+            return Ok(Observed::Time);
+        }
+        let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
+        let index = known.iter().position(|known| *known == name);
+        known.extend(specification.timing.then_some(ALLOCATION_NS));
+        let unknown = || unknown_name("metric of the experiment", name, &known).reason;
+        index.map(Observed::Metric).ok_or_else(unknown)
     }
 
     /// An estimate from so many runs of these points.
@@ -76,93 +119,105 @@ impl<'e> Evidence<'e> {
         &self,
         (value, ci95): (f64, Option<f64>),
         runs: usize,
-        points: &[Pick<'_>],
+        points: &[usize],
     ) -> Estimate {
-        let missed =
-            |pick: &Pick<'_>| target_missed(self.specification, &self.samples[self.point(pick)]);
+        let missed = |&point: &usize| target_missed(self.specification, &self.samples[point]);
         Estimate { value, ci95, runs: runs as u64, missed: points.iter().any(missed) }
     }
 
     /// The values of a metric at a point, replication by replication.
-    fn sample(&self, metric: &str, pick: Pick<'_>) -> Vec<Option<f64>> {
-        let samples = self.samples[self.point(pick)].iter();
-        if metric == ALLOCATION_NS {
-            return samples.map(|run| run.allocation_ns).collect();
+    fn sample(&self, metric: Observed, point: usize) -> Vec<Option<f64>> {
+        let samples = self.samples[point].iter();
+        match metric {
+            Observed::Time => samples.map(|run| run.allocation_ns).collect(),
+            Observed::Metric(index) => samples.map(|run| run.values[index]).collect(),
         }
-        let index = self.specification.metrics.iter().position(|spec| spec.name == metric);
-        let index = index.expect("statements name metrics of their own experiment");
-        samples.map(|run| run.values[index]).collect()
     }
 
-    /// The pairs of two points, replication by replication.
-    fn pairs(&self, metric: &str, a: Pick<'_>, b: Pick<'_>) -> (Vec<f64>, Vec<f64>) {
+    /// The values of two points, replication by replication.
+    fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
     /// The mean of a metric at a point.
-    pub fn mean(&self, metric: &str, pick: Pick<'_>) -> Option<Estimate> {
-        let sample: Vec<f64> = self.sample(metric, pick).into_iter().flatten().collect();
-        let mean = (mean(&sample)?, half_width(&sample, 0.95));
-        Some(self.estimate(mean, sample.len(), &[pick]))
+    pub fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
+        let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
+        self.middle(metric, &sample, &[point])
+    }
+
+    /// The mean of numbers, run by run; of measured ones the median.
+    fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
+        let middle = match metric {
+            Observed::Time => median(sample)?,
+            Observed::Metric(_) => (mean(sample)?, half_width(sample, 0.95)),
+        };
+        Some(self.estimate(middle, sample.len(), points))
     }
 
     /// The ratio of two points, over the same jobs.
-    pub fn ratio(&self, metric: &str, a: Pick<'_>, b: Pick<'_>) -> Option<Estimate> {
-        let (xs, ys) = self.pairs(metric, a, b);
+    pub fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+        let (xs, ys) = self.pairs(metric, pair);
+        if metric == Observed::Time {
+            let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
+            return self.middle(metric, &ratios, &pair);
+        }
         let paired = Paired::of(&xs, &ys)?;
-        Some(self.estimate((paired.ratio?, paired.ratio_ci95), xs.len(), &[a, b]))
+        Some(self.estimate((paired.ratio?, paired.ratio_ci95), xs.len(), &pair))
     }
 
     /// The difference of two points, over the same jobs.
-    pub fn difference(&self, metric: &str, a: Pick<'_>, b: Pick<'_>) -> Option<Estimate> {
-        let (xs, ys) = self.pairs(metric, a, b);
+    pub fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+        let (xs, ys) = self.pairs(metric, pair);
+        if metric == Observed::Time {
+            let differences: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x - y).collect();
+            return self.middle(metric, &differences, &pair);
+        }
         let paired = Paired::of(&xs, &ys)?;
-        Some(self.estimate((paired.difference, paired.difference_ci95), xs.len(), &[a, b]))
+        Some(self.estimate((paired.difference, paired.difference_ci95), xs.len(), &pair))
     }
 
-    /// How much greater the ratio `a / b` is at `high` than at `low`, the mean of the runs' own
-    /// differences; each gives the points `[a, b]`.
-    pub fn ratio_growth(
+    /// How much greater `of` two values is at `high` than at `low`, from the runs' own differences.
+    pub fn growth(
         &self,
-        metric: &str,
-        high: [Pick<'_>; 2],
-        low: [Pick<'_>; 2],
+        metric: Observed,
+        of: fn(f64, f64) -> f64,
+        high: Pair,
+        low: Pair,
     ) -> Option<Estimate> {
-        let ratios = |[a, b]: [Pick<'_>; 2]| {
-            let (xs, ys) = self.pairs(metric, a, b);
-            xs.into_iter().zip(ys).map(|(x, y)| x / y)
+        let each = |pair| {
+            let (xs, ys) = self.pairs(metric, pair);
+            xs.into_iter().zip(ys).map(move |(x, y)| of(x, y))
         };
-        let growth: Vec<f64> =
-            ratios(high).zip(ratios(low)).map(|(high, low)| high - low).collect();
-        let points = [high, low].concat();
-        Some(self.estimate((mean(&growth)?, half_width(&growth, 0.95)), growth.len(), &points))
+        let growth: Vec<f64> = each(high).zip(each(low)).map(|(high, low)| high - low).collect();
+        self.middle(metric, &growth, &[high, low].concat())
     }
+}
 
-    /// The median of the runs' ratios of measured times: a run that was interrupted hardly moves it.
-    pub fn measured_ratio(&self, a: Pick<'_>, b: Pick<'_>) -> Option<Estimate> {
-        let (xs, ys) = self.pairs(ALLOCATION_NS, a, b);
-        let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
-        Some(self.estimate(median(&ratios)?, ratios.len(), &[a, b]))
-    }
+/// A parameter by name.
+fn known(name: &str) -> Result<&'static Parameter, String> {
+    let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+        unknown_name("parameter", name, &known).reason
+    })
+}
 
-    /// The median of the runs' differences of measured times.
-    pub fn measured_difference(&self, a: Pick<'_>, b: Pick<'_>) -> Option<Estimate> {
-        let differences = self.measured_differences([a, b]);
-        Some(self.estimate(median(&differences)?, differences.len(), &[a, b]))
-    }
+/// Values as points have them.
+fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, String)>, String> {
+    let one = |(key, value): (&String, &String)| {
+        let parameter = known(key)?;
+        let value = if value.is_empty() {
+            String::new()
+        } else {
+            (parameter.read)(value).map_err(|bad| format!("{key}: {}", bad.reason))?
+        };
+        Ok((parameter.name, value))
+    };
+    picks.iter().map(one).collect()
+}
 
-    /// The median of how much the difference of measured times `a - b` is greater at `high` than at
-    /// `low`, run by run; each gives the points `[a, b]`.
-    pub fn measured_growth(&self, high: [Pick<'_>; 2], low: [Pick<'_>; 2]) -> Option<Estimate> {
-        let (above, below) = (self.measured_differences(high), self.measured_differences(low));
-        let growth: Vec<f64> = above.iter().zip(&below).map(|(high, low)| high - low).collect();
-        let points = [high, low].concat();
-        Some(self.estimate(median(&growth)?, growth.len(), &points))
-    }
-
-    fn measured_differences(&self, [a, b]: [Pick<'_>; 2]) -> Vec<f64> {
-        let (xs, ys) = self.pairs(ALLOCATION_NS, a, b);
-        xs.into_iter().zip(ys).map(|(x, y)| x - y).collect()
-    }
+/// As points are asked.
+fn borrowed<'v>(values: &'v [(&'static str, String)]) -> Vec<(&'v str, &'v str)> {
+    values.iter().map(|(key, value)| (*key, value.as_str())).collect()
 }

@@ -1,6 +1,6 @@
 //! Tables as Markdown, for pages that are kept.
 
-use super::Statement;
+use super::{Statement, StatementCount};
 
 /// A table: columns from `words` to before `end` hold numbers.
 pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: usize) -> String {
@@ -15,12 +15,10 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
 }
 
 /// Statements: how many rows of each hold, then the rows.
-pub(super) fn statements(all: &[Statement]) -> String {
+pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
-    let summary: Vec<Vec<String>> = super::tally(all)
-        .into_iter()
-        .map(|one| vec![one.id.clone(), one.claim.to_string(), one.verdict()])
-        .collect();
+    let summary: Vec<Vec<String>> =
+        counts.iter().map(|one| vec![one.id.clone(), one.claim.clone(), one.verdict()]).collect();
     let mut text = table(&words(&["statement", "what the paper says", "rows"]), &summary, 2, 2);
     let rows: Vec<Vec<String>> = all.iter().map(Statement::cells).collect();
     text += "\n";

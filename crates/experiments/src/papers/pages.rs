@@ -1,40 +1,53 @@
 //! Statements on pages: sections of a paper's report, the report of all papers, and the files.
 
-use super::{Statement, markdown, statement, tally, write_statements};
+use super::{Paper, Statement, StatementCount, markdown, statement, write_statements};
 use crate::{Provenance, Publication};
 use pavior_draw::{Page, Section, SectionTable, html};
 
 /// The statements of a paper, judged.
 pub struct Verdicts {
     /// The name in `pavior reproduce`, and of its directory.
-    pub name: &'static str,
+    pub name: String,
     /// Its title.
-    pub title: &'static str,
+    pub title: String,
     /// Authors and year.
-    pub source: &'static str,
+    pub source: String,
     /// The rows.
     pub statements: Vec<Statement>,
+    /// The rows of each statement, counted.
+    pub counts: Vec<StatementCount>,
+}
+
+impl Verdicts {
+    /// The judged statements of a paper.
+    pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
+        Verdicts {
+            name: paper.name.clone(),
+            title: paper.title().to_string(),
+            source: paper.source().to_string(),
+            counts: paper.counts(&statements),
+            statements,
+        }
+    }
 }
 
 /// Statements as sections of a report: how many rows of each hold, and the rows, folded where they
 /// would hide what follows.
-pub fn sections(all: &[Statement]) -> Vec<Section> {
+pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
+    let all = &verdicts.statements;
     let holds = all.iter().filter(|one| one.holds).count();
     let summary = Section {
         title: "Statements".into(),
         text: vec![format!("{holds} of {} rows hold.", all.len()), statement::RULES.to_string()],
-        table: Some(summary(all)),
+        table: Some(summary(&verdicts.counts)),
         ..Section::default()
     };
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
 /// How many rows of each statement hold.
-fn summary(all: &[Statement]) -> SectionTable {
-    let rows = tally(all).into_iter().map(|one| {
-        let verdict = one.verdict();
-        vec![one.id, verdict, one.claim.to_string()]
-    });
+fn summary(counts: &[StatementCount]) -> SectionTable {
+    let rows = counts.iter().map(|one| vec![one.id.clone(), one.verdict(), one.claim.clone()]);
     let header = ["statement", "rows", "what the paper says"].map(String::from).to_vec();
     SectionTable { header, rows: rows.collect(), words: 3 }
 }
@@ -65,7 +78,7 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
                 "Figures, results, every replication".to_string(),
                 format!("{}/report.html", paper.name),
             )],
-            table: Some(summary(&paper.statements)),
+            table: Some(summary(&paper.counts)),
             ..Section::default()
         });
         let title = format!("{}: every number", paper.name.to_uppercase());
@@ -110,7 +123,7 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
             paper.source,
             paper.title,
             paper.statements.len(),
-            markdown::statements(&paper.statements)
+            markdown::statements(&paper.counts, &paper.statements)
         );
     }
     let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
@@ -120,7 +133,7 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::{ALL, Estimate, Evidence};
+    use crate::papers::Estimate;
 
     fn one(id: &str, paper: f64, ours: f64) -> Statement {
         let ours = Estimate { value: ours, ci95: Some(0.01), runs: 7, missed: false };
@@ -129,11 +142,17 @@ mod tests {
 
     #[test]
     fn the_report_of_all_papers_leads_to_each() {
-        let verdicts = |name: &'static str, statements| Verdicts {
-            name,
-            title: "A title",
-            source: "Somebody 2007",
-            statements,
+        let verdicts = |name: &str, statements: Vec<Statement>| {
+            let holds = statements.iter().filter(|one| one.holds).count();
+            let (id, _) = statements[0].id.split_once('@').unwrap();
+            let (id, claim, rows) = (id.to_string(), "a claim".to_string(), statements.len());
+            Verdicts {
+                name: name.to_string(),
+                title: "A title".to_string(),
+                source: "Somebody 2007".to_string(),
+                counts: vec![StatementCount { id, claim, holds, rows }],
+                statements,
+            }
         };
         let papers = [
             verdicts("tbl", vec![one("T2@1", 1.0, 1.0), one("T2@2", 1.0, 3.0)]),
@@ -164,14 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn every_statement_has_its_claim() {
-        for paper in ALL {
-            let specification = paper.specification(true);
+    fn every_row_belongs_to_a_statement_and_needs_runs_to_hold() {
+        for paper in Paper::built_in() {
+            let specification = paper.specification(true).unwrap();
             let nothing = vec![Vec::new(); specification.points.len()];
-            let statements = (paper.statements)(&Evidence::new(&specification, &nothing));
-            for tally in tally(&statements) {
-                assert!(!tally.claim.is_empty(), "{}", tally.id);
-            }
+            let statements = paper.judge(&specification, &nothing).unwrap();
+            let counted: usize = paper.counts(&statements).iter().map(|count| count.rows).sum();
+            assert_eq!(counted, statements.len(), "every row belongs to a statement");
             // Counted rows need no run; of the others there are some in every paper.
             let run = |one: &&Statement| one.note.ends_with("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);

@@ -15,8 +15,9 @@ use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::de::DeTable;
 
+use crate::orders::{self, Orders};
 use crate::still::{self, Still};
-use crate::{Point, Policy};
+use crate::{Formula, Point, Policy};
 use read::{Entry, Node};
 
 pub use error::SpecificationError;
@@ -44,12 +45,14 @@ pub struct Specification {
     pub targets: Vec<usize>,
     /// The strategy that others are compared with.
     pub baseline: Option<String>,
+    /// Orders of growth by strategy, for still states.
+    pub orders: Orders,
     /// What is drawn.
     pub figures: Vec<Figure>,
 }
 
 /// Keys besides parameters.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "title",
     "metrics",
@@ -61,6 +64,7 @@ const KEYS: [&str; 13] = [
     "max-replications",
     "precision-metrics",
     "baseline",
+    "orders",
     "figure",
     "sweep",
 ];
@@ -97,6 +101,7 @@ impl Specification {
             caps: Vec::new(),
             targets: Vec::new(),
             baseline: None,
+            orders: Orders::default(),
             figures: Vec::new(),
         };
         let entries = read::entries(text, document.get_ref());
@@ -134,6 +139,8 @@ impl Specification {
                 self.name = word(entry.node)?;
             } else if entry.is("title") {
                 self.title = entry.node.text()?.to_string();
+            } else if entry.is("orders") {
+                self.orders = orders(entry.node)?;
             } else if entry.is("metrics") {
                 (self.metrics, self.timing) = observed(entry.node)?;
             } else if !KEYS.iter().any(|key| entry.is(key)) {
@@ -255,6 +262,24 @@ impl Specification {
         self.baseline = named.or(first).filter(|_| strategies.len() > 1);
         Ok(())
     }
+}
+
+/// Formulas by strategy.
+fn orders(node: Node<'_>) -> Result<Orders, SpecificationError> {
+    let one = |entry: &Entry<'_>| {
+        let text = entry.node.text()?;
+        let formula: Formula = match text.parse() {
+            Ok(formula) => formula,
+            Err(bad) => return Err(error::inside(node.source, text, &entry.node.span(), bad)),
+        };
+        match formula.names().into_iter().find(|name| !orders::NAMES.contains(name)) {
+            Some(name) => entry
+                .node
+                .fail(format!("`{text}`: `{name}` is none of {}", orders::NAMES.join(", "))),
+            None => Ok((entry.key.to_string(), formula)),
+        }
+    };
+    node.table()?.iter().map(one).collect::<Result<_, _>>().map(Orders)
 }
 
 /// A word that can name files.

@@ -60,6 +60,14 @@ fn general() -> Vec<(&'static str, Value)> {
         ("max-replications", described(count(), "the most with `precision`")),
         ("precision-metrics", described(one_or_more(&metric()), "the metrics of `precision`")),
         ("baseline", described(json!({ "type": "string" }), "the strategy others are compared to")),
+        (
+            "orders",
+            described(
+                json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+                "orders of growth by strategy, for `printed_order`: formulas of N nodes, h rows, B \
+                 busy submeshes, K nodes a submesh",
+            ),
+        ),
     ]
 }
 

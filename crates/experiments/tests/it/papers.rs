@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use pavior_experiments::papers::{self, Paper, Statement};
+use pavior_experiments::papers::{Paper, Statement};
 use pavior_experiments::{Policy, Specification};
 
 use crate::{read, whole};
 
 fn paper(name: &str) -> &'static Paper {
-    papers::ALL.iter().find(|paper| paper.name == name).unwrap()
+    Paper::built_in().iter().find(|paper| paper.name == name).unwrap()
 }
 
 /// The statements of a paper, from the quick experiment with other words in its file.
 fn quickly(name: &str, from: &str, to: &str) -> Vec<Statement> {
-    let text = (paper(name).experiment)(true);
+    let text = paper(name).experiment(true).unwrap();
     assert!(text.contains(from), "{text}");
     let experiment = read(&text.replace(from, to));
-    let all = paper(name).judge(&experiment, &whole(&experiment));
+    let all = paper(name).judge(&experiment, &whole(&experiment)).unwrap();
     let ids: HashSet<&str> = all.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids.len(), all.len(), "no two rows have the same name");
     all
@@ -34,7 +34,7 @@ fn the_nas_experiment_has_the_loads_of_its_statements() {
         of.map(|point| point.get("load").unwrap().to_string()).collect()
     };
     for quick in [false, true] {
-        let experiment = paper("nas").specification(quick);
+        let experiment = paper("nas").specification(quick).unwrap();
         for (pattern, sides, named) in [
             ("one-to-all", "uniform", ["0.0005", "0.001"]),
             ("all-to-all", "uniform", ["0.00005", "0.00006667"]),

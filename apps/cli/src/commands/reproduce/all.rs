@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pavior_experiments::papers;
+use pavior_experiments::papers::{self, Paper};
 
-use super::{one, print, provenance};
+use super::{ALL, one, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::store::{Directory, read_run};
@@ -24,11 +24,11 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
         )));
     }
     let mut verdicts = Vec::new();
-    for (index, paper) in papers::ALL.iter().enumerate() {
-        eprintln!("{} ({} of {})", paper.name, index + 1, papers::ALL.len());
-        verdicts.push(one(paper, &out.join(paper.name), args)?);
+    for (index, paper) in Paper::built_in().iter().enumerate() {
+        eprintln!("{} ({} of {})", paper.name, index + 1, Paper::built_in().len());
+        verdicts.push(one(paper, &paper.name, &out.join(&paper.name), args)?);
     }
-    let from = provenance("all", args);
+    let from = provenance(ALL, args);
     let files =
         papers::files(&verdicts, &from).map_err(|error| Failure::Other(error.to_string()))?;
     for file in files.iter().chain([&papers::index(&verdicts, args.quick, &from)]) {

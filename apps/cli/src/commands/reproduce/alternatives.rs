@@ -3,54 +3,52 @@
 use std::path::Path;
 
 use pavior_experiments::Publication;
-use pavior_experiments::papers::{self, Alternatives, Closeness};
+use pavior_experiments::papers::{self, Closeness, Paper, Readings};
 
-use super::{Task, print, provenance};
+use super::{Task, fault, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 
-pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
-    let found = papers::ALTERNATIVES.iter().find(|one| one.paper == args.paper);
-    let Some(alternatives) = found else {
-        let names: Vec<&str> = papers::ALTERNATIVES.iter().map(|one| one.paper).collect();
+pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
+    let Some(readings) = paper.readings() else {
+        let with = Paper::built_in().iter().filter(|paper| paper.readings().is_some());
+        let names: Vec<&str> = with.map(|paper| paper.name.as_str()).collect();
         return Err(Failure::usage(format!(
             "no other readings are declared for `{}`; they are for: {}",
-            args.paper,
+            paper.name,
             names.join(", ")
         )));
     };
+    let in_paper = |error| fault(Path::new(&args.paper), error);
     let task = Task {
-        text: alternatives.experiment(args.quick),
-        specification: alternatives.specification(args.quick),
-        name: alternatives.paper.to_string(),
+        text: readings.experiment(args.quick).map_err(in_paper)?,
+        specification: readings.specification(args.quick).map_err(in_paper)?,
+        name: paper.name.clone(),
         out,
     };
-    let from = provenance(alternatives.paper, args);
+    let from = provenance(&args.paper, args);
     let mut ranking = Vec::new();
     task.run(args, |specification, samples| {
-        ranking = alternatives.judge(specification, samples);
-        let sections = vec![alternatives.section(&ranking)];
-        let mut files =
-            specification.publish(samples, &from, alternatives.lead(args.quick), sections)?;
-        let own = tables(alternatives, &ranking);
+        ranking = readings.judge(specification, samples).map_err(in_paper)?;
+        let sections = vec![readings.section(&ranking)];
+        let lead = readings.lead(paper, args.quick);
+        let mut files = specification.publish(samples, &from, lead, sections)?;
+        let own = tables(readings, &ranking);
         files.extend(own.map_err(|error| Failure::Other(error.to_string()))?);
         Ok(files)
     })?;
-    print::alternatives(args.sweep.format, alternatives, &ranking)
+    print::alternatives(args.sweep.format, readings, &ranking)
 }
 
 /// The files besides those of every experiment.
-fn tables(
-    alternatives: &Alternatives,
-    ranking: &[Closeness],
-) -> Result<Vec<Publication>, csv::Error> {
-    let (mut readings, mut statements) = (Vec::new(), Vec::new());
-    alternatives.write(ranking, &mut readings)?;
-    papers::write_statements(&alternatives.statements(ranking), &mut statements)?;
+fn tables(readings: &Readings, ranking: &[Closeness]) -> Result<Vec<Publication>, csv::Error> {
+    let (mut table, mut statements) = (Vec::new(), Vec::new());
+    readings.write(ranking, &mut table)?;
+    papers::write_statements(&readings.statements(ranking), &mut statements)?;
     let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
     Ok(vec![
-        file("alternatives.csv", readings),
-        file("alternatives.md", alternatives.markdown(ranking).into_bytes()),
+        file("alternatives.csv", table),
+        file("alternatives.md", readings.markdown(ranking).into_bytes()),
         file("statements.csv", statements),
     ])
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use pavior_experiments::papers::{self, Paper, Verdicts};
+use pavior_experiments::papers::{self, Paper, PaperError, Verdicts};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
 
 use crate::args::{ReproduceArgs, SweepArgs};
@@ -16,40 +16,72 @@ use crate::commands::experiment::{self, Folder};
 use crate::failure::Failure;
 use crate::store::{Directory, Run};
 
+/// The word for all papers that are built in.
+const ALL: &str = "all";
+
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    let kind = if args.alternatives { "-alternatives" } else { "" };
-    let usual = || PathBuf::from(format!("reproduction-{}{kind}", args.paper));
-    let out = args.out.clone().unwrap_or_else(usual);
+    if args.paper == ALL && !args.alternatives {
+        return all::run(args, &folder(args, ALL));
+    }
+    let built_in = Paper::built_in().iter().find(|paper| paper.name == args.paper);
+    let own = match built_in {
+        Some(_) => None,
+        None => Some(open(&args.paper)?),
+    };
+    let paper = built_in.or(own.as_ref()).expect("one of the two");
+    let out = folder(args, &paper.name);
     if args.alternatives {
-        return alternatives::run(args, &out);
+        return alternatives::run(paper, args, &out);
     }
-    if args.paper == "all" {
-        return all::run(args, &out);
-    }
-    let paper = papers::ALL.iter().find(|paper| paper.name == args.paper);
-    let verdicts = one(paper.expect("clap knows the papers"), &out, args)?;
+    let verdicts = one(paper, &args.paper, &out, args)?;
     print::verdicts(args.sweep.format, &[verdicts], &out)
 }
 
+/// Where results go.
+fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {
+    let kind = if args.alternatives { "-alternatives" } else { "" };
+    args.out.clone().unwrap_or_else(|| PathBuf::from(format!("reproduction-{name}{kind}")))
+}
+
+/// A user's own paper.
+fn open(path: &str) -> Result<Paper, Failure> {
+    let names = papers::NAMES.join(", ");
+    let folder = Path::new(path);
+    if !folder.is_dir() {
+        return Err(Failure::usage(format!(
+            "`{path}` is neither a paper nor a folder of one; the papers are: {names}, and {ALL}"
+        )));
+    }
+    Paper::open(folder).map_err(|error| fault(folder, error))
+}
+
+/// A fault in a file of a paper, underlined there.
+fn fault(folder: &Path, error: PaperError) -> Failure {
+    let file = folder.join(error.file);
+    match error.place {
+        Some((text, span)) => Failure::in_file(&file, &text, error.reason, &span),
+        None => Failure::usage(format!("{}: {}", file.display(), error.reason)),
+    }
+}
+
 /// Runs the experiment of a paper, and judges its statements.
-fn one(paper: &Paper, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
+fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
+    let in_paper = |error| fault(Path::new(given), error);
     let task = Task {
-        text: (paper.experiment)(args.quick),
-        specification: paper.specification(args.quick),
-        name: paper.name.to_string(),
+        text: paper.experiment(args.quick).map_err(in_paper)?,
+        specification: paper.specification(args.quick).map_err(in_paper)?,
+        name: paper.name.clone(),
         out,
     };
-    let from = provenance(paper.name, args);
+    let from = provenance(given, args);
     let mut verdicts = None;
     task.run(args, |specification, samples| {
-        let statements = paper.judge(specification, samples);
-        let sections = papers::sections(&statements);
-        let all =
-            [Verdicts { name: paper.name, title: paper.title, source: paper.source, statements }];
+        let statements = paper.judge(specification, samples).map_err(in_paper)?;
+        let own = Verdicts::of(paper, statements);
+        let sections = papers::sections(&own);
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
-        files
-            .extend(papers::files(&all, &from).map_err(|error| Failure::Other(error.to_string()))?);
-        let [own] = all;
+        let all = std::slice::from_ref(&own);
+        files.extend(papers::files(all, &from).map_err(|error| Failure::Other(error.to_string()))?);
         verdicts = Some(own);
         Ok(files)
     })?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_experiments::papers::{self, Alternatives, Closeness, Statement, Verdicts};
+use pavior_experiments::papers::{self, Closeness, Readings, Statement, StatementCount, Verdicts};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) fn verdicts(
             if papers.len() == 1 {
                 rows(&all)?;
             }
-            tally(&all)?;
+            counts(papers.iter().flat_map(|paper| &paper.counts))?;
             let holds = all.iter().filter(|one| one.holds).count();
             let sentence = format!(
                 "{holds} of {} rows hold; every row, with its note, is in {}.",
@@ -67,11 +67,10 @@ fn rows(all: &[Statement]) -> Result<(), Failure> {
     output::plain("\n")
 }
 
-fn tally(all: &[Statement]) -> Result<(), Failure> {
+fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failure> {
     let mut table = Table::new(&["statement", "rows", "what the paper says"], 3);
-    for one in papers::tally(all) {
-        let verdict = one.verdict();
-        table.row(vec![one.id, verdict, one.claim.to_string()]);
+    for one in all {
+        table.row(vec![one.id.clone(), one.verdict(), one.claim.clone()]);
     }
     table.print(output::width())?;
     output::plain("\n")
@@ -80,21 +79,21 @@ fn tally(all: &[Statement]) -> Result<(), Failure> {
 /// The readings, the closest first.
 pub(super) fn alternatives(
     format: Option<Format>,
-    alternatives: &Alternatives,
+    readings: &Readings,
     ranking: &[Closeness],
 ) -> Result<(), Failure> {
     match Format::or_default(format) {
         Format::Json => {
-            let statements = alternatives.statements(ranking);
+            let statements = readings.statements(ranking);
             output::json(&json!({
                 "readings": ranking.iter().map(reading).collect::<Vec<_>>(),
-                "conclusions": alternatives.conclusions(ranking),
+                "conclusions": readings.conclusions(ranking),
                 "statements": statements.iter().map(object).collect::<Vec<_>>(),
             }))
         }
-        Format::Csv => csv(|bytes| alternatives.write(ranking, bytes)),
+        Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
-            let (header, lines) = alternatives.table(ranking);
+            let (header, lines) = readings.table(ranking);
             // The ratios' columns bear the names of strategies alone, so that 80 columns hold them.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
@@ -108,7 +107,7 @@ pub(super) fn alternatives(
             }
             let hidden = table.print(output::width())?;
             output::plain("\n")?;
-            for sentence in alternatives.conclusions(ranking) {
+            for sentence in readings.conclusions(ranking) {
                 output::text(&sentence, output::width())?;
             }
             if hidden > 0 {

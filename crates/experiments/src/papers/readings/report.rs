@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::{Alternatives, Closeness};
-use crate::papers::{ALL, Estimate, QUICK, Statement, markdown};
+use super::{Closeness, Readings};
+use crate::papers::{Estimate, Paper, QUICK, Statement, markdown};
 use crate::results::number;
 use pavior_draw::{Section, SectionTable};
 
@@ -16,16 +16,16 @@ const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that t
     distance of a reading is the root mean square of ln(our ratio), 0 where the order is the paper's: \
     0 is the paper, 0.69 a factor of 2 on average.";
 
-impl Alternatives {
+impl Readings {
     fn rule(&self) -> &'static str {
         if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
     }
 
     /// What the columns of the table are, by the first ratio.
     fn columns(&self) -> String {
-        let goal = &self.goals[0];
-        let (id, other) = (goal.id, goal.others[0].0);
-        let (metric, strategy) = (goal.metric, goal.strategy.to_uppercase());
+        let goal = &self.goal[0];
+        let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
+        let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
             "{id}@{other} is the {metric} of {strategy} over that of {}, where {id} is stated; {id} is \
              the distance of its ratios alone.",
@@ -47,7 +47,7 @@ impl Alternatives {
                 } else {
                     Statement::ratio(id, stated, *ratio)
                 };
-                all.push(statement.note(one.reading.meaning));
+                all.push(statement.note(one.reading.meaning.clone()));
             }
         }
         all
@@ -56,23 +56,23 @@ impl Alternatives {
     /// The table of the readings, the closest first: names of columns, and lines.
     pub fn table(&self, ranking: &[Closeness]) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
-        header.extend(self.goals.iter().map(|goal| goal.id.to_string()));
+        header.extend(self.goal.iter().map(|goal| goal.id.clone()));
         header.extend(self.places().map(|(id, other, _)| format!("{id}@{other}")));
         header.push("what it changes".to_string());
         let below = if self.orders { "< " } else { "" };
         let stated = self.places().map(|(.., stated)| format!("{below}{stated:.2}"));
-        let nothing = || vec![format!("{:.2}", 0.0); self.goals.len() + 1];
+        let nothing = || vec![format!("{:.2}", 0.0); self.goal.len() + 1];
         let mut paper = vec!["the paper".to_string()];
         paper.extend(nothing().into_iter().chain(stated));
         paper.push("what it states".to_string());
         let line = |one: &Closeness| {
-            let mut line = vec![one.reading.name.to_string(), format!("{:.2}", one.distance)];
+            let mut line = vec![one.reading.name.clone(), format!("{:.2}", one.distance)];
             line.extend(one.goals.iter().map(|distance| format!("{distance:.2}")));
             let ratio = |ratio: &Option<Estimate>| {
                 ratio.map_or("-".to_string(), |ratio| format!("{:.2}", ratio.value))
             };
             line.extend(one.ratios.iter().map(ratio));
-            line.push(one.reading.meaning.to_string());
+            line.push(one.reading.meaning.clone());
             line
         };
         let lines = std::iter::once(paper).chain(ranking.iter().map(line)).collect();
@@ -82,7 +82,7 @@ impl Alternatives {
     /// Which reading comes closest, and what none explains, in sentences.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
-        let usual = ranking.iter().find(|one| one.reading.name == self.readings[0].name);
+        let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
         if let (Some(closest), Some(usual)) = (ranking.first(), usual) {
             text.push(format!(
                 "Closest over all {} ratios: {} (distance {:.2}; the default reading {:.2}).",
@@ -92,7 +92,7 @@ impl Alternatives {
                 usual.distance
             ));
         }
-        for (index, goal) in self.goals.iter().enumerate() {
+        for (index, goal) in self.goal.iter().enumerate() {
             let closest = ranking.iter().min_by(|a, b| a.goals[index].total_cmp(&b.goals[index]));
             if let Some(closest) = closest {
                 text.push(format!(
@@ -112,7 +112,8 @@ impl Alternatives {
             let rows = self.statements(std::slice::from_ref(one));
             rows.iter().all(|row| row.holds)
         };
-        let whole: Vec<&str> = ranking.iter().filter(all).map(|one| one.reading.name).collect();
+        let whole: Vec<&str> =
+            ranking.iter().filter(all).map(|one| one.reading.name.as_str()).collect();
         text.push(match (&whole[..], &unexplained[..]) {
             ([], []) => {
                 "Each number is reproduced by some reading, but all of them by none: what is \
@@ -131,13 +132,12 @@ impl Alternatives {
     }
 
     /// The paragraphs at the head of the report.
-    pub fn lead(&self, quick: bool) -> Vec<String> {
-        let paper = ALL.iter().find(|paper| paper.name == self.paper);
-        let source = paper.map(|paper| format!("{}: {}.", paper.source, paper.title));
+    pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
+        let source = format!("{}: {}.", paper.source(), paper.title());
         let readings = "Each reading changes the default one in one thing, or in a few together; all \
                         meet the same jobs. Nothing here is timed or drawn.";
         let quick = quick.then(|| QUICK.to_string());
-        source.into_iter().chain([readings.to_string()]).chain(quick).collect()
+        [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
     /// The section of the report.
@@ -186,10 +186,10 @@ impl Alternatives {
         writer.write_record(header)?;
         for one in ranking {
             let mut places = self.places().zip(&one.ratios);
-            for (goal, distance) in self.goals.iter().zip(&one.goals) {
+            for (goal, distance) in self.goal.iter().zip(&one.goals) {
                 for ((id, other, stated), ratio) in places.by_ref().take(goal.others.len()) {
                     writer.write_record([
-                        one.reading.name,
+                        &one.reading.name,
                         &one.distance.to_string(),
                         id,
                         other,
@@ -199,7 +199,7 @@ impl Alternatives {
                         &number(ratio.and_then(|ratio| ratio.ci95)),
                         &ratio.map_or(0, |ratio| ratio.runs).to_string(),
                         &one.reading.changes(),
-                        one.reading.meaning,
+                        &one.reading.meaning,
                     ])?;
                 }
             }

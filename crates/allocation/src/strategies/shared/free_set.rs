@@ -1,0 +1,172 @@
+//! A set of small numbers from which the next one is taken in a stated order: the least, or the one
+//! that came first or last.
+//!
+//! Published strategies keep lists of free nodes, pages and blocks, and most papers do not say in
+//! which order. By place is the default: what is granted is then a function of the state alone. In
+//! the order of their return, the nodes of a job that has ended stay beside one another in the list,
+//! however far apart they lie on the machine.
+//!
+//! Cost: O(1) to put in, take out and step on in the order of return; by place a step is that of a
+//! [`BitSet`].
+
+use pavior_kernel::{OptionSpec, Options, Values};
+
+use super::bit_set::BitSet;
+
+/// The option `free`.
+pub(in crate::strategies) const FREE: OptionSpec = OptionSpec {
+    key: "free",
+    values: Values::OneOf(&["sorted", "fifo", "lifo"]),
+    default: "sorted",
+    meaning: "the order of what is free: by place; the first returned first; the last returned first",
+    bare: false,
+};
+
+/// The order in which numbers are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::strategies) enum FreeOrder {
+    /// The least first.
+    Sorted,
+    /// The one that has been in longest first.
+    Fifo,
+    /// The one that came last first.
+    Lifo,
+}
+
+impl FreeOrder {
+    /// The order that the options name.
+    pub(in crate::strategies) fn of(options: &Options) -> FreeOrder {
+        match options.get("free") {
+            "fifo" => FreeOrder::Fifo,
+            "lifo" => FreeOrder::Lifo,
+            _ => FreeOrder::Sorted,
+        }
+    }
+}
+
+/// Some of the numbers `0..n`.
+#[derive(Clone, Debug)]
+pub(in crate::strategies) struct FreeSet {
+    set: BitSet,
+    /// None where the least is taken first.
+    chain: Option<Chain>,
+}
+
+/// A ring of numbers through `n`, which stands for its beginning and its end.
+#[derive(Clone, Debug)]
+struct Chain {
+    newest_first: bool,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl FreeSet {
+    /// None of the numbers `0..n`.
+    pub(in crate::strategies) fn new(n: u32, order: FreeOrder) -> FreeSet {
+        let chain = (order != FreeOrder::Sorted).then(|| Chain {
+            newest_first: order == FreeOrder::Lifo,
+            next: vec![n; n as usize + 1],
+            previous: vec![n; n as usize + 1],
+        });
+        FreeSet { set: BitSet::new(n), chain }
+    }
+
+    /// How many numbers are in it.
+    pub(in crate::strategies) fn len(&self) -> u32 {
+        self.set.len()
+    }
+
+    pub(in crate::strategies) fn contains(&self, number: u32) -> bool {
+        self.set.contains(number)
+    }
+
+    /// Puts a number in, and says whether it was not there before.
+    pub(in crate::strategies) fn insert(&mut self, number: u32) -> bool {
+        let missing = self.set.insert(number);
+        if let (Some(chain), true) = (&mut self.chain, missing) {
+            chain.insert(number);
+        }
+        missing
+    }
+
+    /// Takes a number out, and says whether it was there.
+    pub(in crate::strategies) fn remove(&mut self, number: u32) -> bool {
+        let present = self.set.remove(number);
+        if let (Some(chain), true) = (&mut self.chain, present) {
+            chain.remove(number);
+        }
+        present
+    }
+
+    /// The number after another one that is in it, or the first one.
+    pub(in crate::strategies) fn after(&self, number: Option<u32>) -> Option<u32> {
+        match &self.chain {
+            None => self.set.next(number.map_or(0, |number| number + 1)),
+            Some(chain) => {
+                let end = chain.end();
+                let next = chain.next[number.unwrap_or(end) as usize];
+                (next != end).then_some(next)
+            }
+        }
+    }
+
+    /// The numbers in their order.
+    pub(in crate::strategies) fn iter(&self) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.after(None), |&number| self.after(Some(number)))
+    }
+
+    /// The words of memory that a step reads.
+    pub(in crate::strategies) fn words(&self, from: Option<u32>, to: u32) -> u64 {
+        match self.chain {
+            None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),
+            Some(_) => 1,
+        }
+    }
+}
+
+impl Chain {
+    fn end(&self) -> u32 {
+        self.next.len() as u32 - 1
+    }
+
+    fn insert(&mut self, number: u32) {
+        let end = self.end();
+        let before = if self.newest_first { end } else { self.previous[end as usize] };
+        let after = self.next[before as usize];
+        self.join(before, number);
+        self.join(number, after);
+    }
+
+    fn remove(&mut self, number: u32) {
+        self.join(self.previous[number as usize], self.next[number as usize]);
+    }
+
+    fn join(&mut self, before: u32, after: u32) {
+        self.next[before as usize] = after;
+        self.previous[after as usize] = before;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_taken_in_the_order_of_their_coming() {
+        for (order, expected, back) in [
+            (FreeOrder::Sorted, [1, 4, 70], [1, 4, 5, 70]),
+            (FreeOrder::Fifo, [70, 1, 4], [1, 4, 70, 5]),
+            (FreeOrder::Lifo, [4, 1, 70], [5, 70, 4, 1]),
+        ] {
+            let mut set = FreeSet::new(100, order);
+            for number in [70, 1, 99, 4] {
+                assert!(set.insert(number) && !set.insert(number));
+            }
+            assert!(set.remove(99) && !set.remove(99) && !set.contains(99));
+            assert_eq!(set.iter().collect::<Vec<_>>(), expected, "{order:?}");
+            assert!(set.remove(70) && set.insert(70) && set.insert(5));
+            assert_eq!(set.iter().collect::<Vec<_>>(), back, "{order:?}");
+            assert_eq!((set.len(), set.after(Some(back[3]))), (4, None));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Orders of growth that an experiment states: a formula a strategy, evaluated in still states.
+//!
+//! The key `orders` of an experiment file gives them; the metric `printed_order` is their value, with
+//! the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
+
+use pavior_mesh::Grid;
+
+use crate::{Formula, Point, Sample, Specification, still};
+
+/// The names that formulas may use.
+pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
+
+/// Formulas by strategy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Orders(pub(crate) Vec<(String, Formula)>);
+
+impl Orders {
+    /// What the order of the point's strategy comes to in its state; none if there is no formula for
+    /// it, or no state.
+    pub(crate) fn value(&self, point: &Point) -> Option<f64> {
+        let strategy = point.get("strategy")?;
+        // Options hardly change an order: `ff:plain` has that of `ff` unless it has its own.
+        let plain = strategy.split(':').next()?;
+        let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
+        let (_, formula) = of(strategy).or_else(|| of(plain))?;
+        let grid: Grid = point.get("machine")?.parse().ok()?;
+        let sizes = still::sizes(point)?;
+        let busy = sizes.len() as f64;
+        let names = |name: &str| {
+            Some(match name {
+                "N" => f64::from(grid.nodes()),
+                "h" => f64::from(grid.side(1)),
+                "B" => busy,
+                "K" => sizes.iter().sum::<u64>() as f64 / busy.max(1.0),
+                _ => return None,
+            })
+        };
+        formula.value(&names).ok()
+    }
+}
+
+impl Specification {
+    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
+    pub(crate) fn add_order(&self, point: usize, sample: &mut Sample) {
+        let index = self.metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
+        if let Some(index) = index {
+            sample.values[index] = self.orders.value(&self.points[point]);
+        }
+    }
+}
