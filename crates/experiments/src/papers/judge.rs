@@ -163,7 +163,8 @@ impl Judge<'_, '_> {
                     Growth::Difference => evidence.difference(metric, pair),
                 };
                 let grown = at(pair).zip(at(low));
-                let grown = grown.map(|(high, low)| Estimate { value: high.value - low.value, ..high });
+                let grown =
+                    grown.map(|(high, low)| Estimate { value: high.value - low.value, ..high });
                 return Ok((grown, None));
             }
             let of: fn(f64, f64) -> f64 = match growth {
