@@ -82,7 +82,7 @@ fn attempt(bencher: Bencher<'_, '_>, case: &Case) {
         }
         attempts
     };
-    let new = || Machine::new(case.grid, &case.selection, 1).expect("supported");
+    let new = || Machine::with_seed(case.grid, &case.selection, 1).expect("supported");
     let attempts = fill(&mut new());
     bencher
         .counter(ItemsCount::new(attempts))

@@ -47,7 +47,7 @@ impl Scene {
     fn new(grid: Grid, longest: u16, percent: u32) -> Scene {
         let mut dice = Stream::new(1, 0, "cost");
         let filler: Selection = "tff".parse().expect("written right");
-        let mut machine = Machine::new(grid, &filler, 1).expect("works everywhere");
+        let mut machine = Machine::with_seed(grid, &filler, 1).expect("works everywhere");
         let (mut busy, mut refused) = (Vec::new(), 0);
         while refused < 20 {
             let job = JobId(busy.len() as u64);
@@ -75,7 +75,7 @@ impl Scene {
     /// A machine in this state, if the strategy gets there in time.
     fn machine(&self, selection: &Selection) -> Option<Machine> {
         let begin = Instant::now();
-        let mut machine = Machine::new(self.grid, selection, 1).ok()?;
+        let mut machine = Machine::with_seed(self.grid, selection, 1).ok()?;
         for (job, held) in (0..).zip(&self.busy) {
             machine.allocate_at(JobId(job), Placement::Whole(*held)).expect("they are disjoint");
             if begin.elapsed() > LIMIT {
@@ -214,7 +214,7 @@ fn random_boxes(grid: Grid, count: u16, dice: &mut Stream) -> Vec<Cuboid> {
             [0, 1, 2].map(|axis| dice.below(u64::from(grid.starts(axis, sides[axis]))) as u16);
         let cuboid = Cuboid::new(base, sides);
         if free.is_free(&cuboid) {
-            free.take(&cuboid);
+            free.take(&cuboid).unwrap();
             boxes.push(cuboid);
         }
     }

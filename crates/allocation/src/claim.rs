@@ -115,14 +115,14 @@ impl BoxGroup {
 
     /// The number of nodes.
     pub fn nodes(&self) -> u32 {
-        self.parts.iter().map(Cuboid::volume).sum()
+        self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// The sides of the bounding box.
+    /// The sides of the bounding box, all 0 for a group of no boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
-            let end = |part: &Cuboid| part.base[axis] + part.sides[axis];
-            self.parts.iter().map(end).max().expect("a shape has parts")
+            let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);
+            self.parts.iter().map(end).max().unwrap_or(0)
         })
     }
 

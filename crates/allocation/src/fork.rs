@@ -4,22 +4,21 @@ use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile};
 
 use crate::kind::StrategyKind;
-use crate::{Placement, Refusal, Strategy};
+use crate::{Placement, PlacementError, Refusal, Strategy};
 
 /// A copy of what a machine needs to answer a question, on which a plan is tried.
 ///
-/// It forgets who holds what: whoever plans gives nodes back by their placement. A strategy that
+/// It forgets who holds what: a planner gives nodes back by their placement. A strategy that
 /// draws does so from a stream of the fork's own.
 ///
 /// ```
-/// use pavior_allocation::{Machine, Placement, Selection};
-/// use pavior_mesh::{Cuboid, Grid, JobId, Request};
-/// let mut machine = Machine::new(Grid::mesh(&[4, 2])?, &"tff".parse::<Selection>()?, 1)?;
-/// let held = machine.allocate(JobId(1), &Request::shape([3, 2, 1]))?.clone();
+/// use pavior_allocation::{JobId, Machine, Request};
+/// let mut machine = Machine::new("mesh:4x2".parse()?, "tff")?;
+/// let held = machine.allocate(JobId(1), &Request::shape([3, 2]))?.clone();
 /// let mut fork = machine.fork();
-/// assert!(fork.find(&Request::shape([2, 2, 1])).is_err());
-/// fork.give(&held);
-/// assert!(fork.find(&Request::shape([2, 2, 1])).is_ok());
+/// assert!(fork.find(&Request::shape([2, 2])).is_err());
+/// fork.give(&held)?;
+/// assert!(fork.find(&Request::shape([2, 2])).is_ok());
 /// assert_eq!(machine.free().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -55,9 +54,7 @@ impl Fork {
     /// that finds no free submesh.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         let grid = *self.free.grid();
-        if !self.entry.does.fits_grid(request, &grid) {
-            return Err(Refusal::LargerThanMachine);
-        }
+        self.entry.does.fits_grid(request, &grid)?;
         if self.entry.does.needed(request) > u64::from(self.free.count()) {
             return Err(Refusal::TooFewFreeNodes);
         }
@@ -65,38 +62,50 @@ impl Fork {
         found.map(|placement| placement.canonical(&grid)).ok_or(Refusal::NoFreeSubmesh)
     }
 
-    /// Takes nodes, all of which must be free.
-    pub fn take(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.free.take(part);
-        }
+    /// Takes nodes.
+    ///
+    /// # Errors
+    /// If they are not free, overlap, lie outside or are none; nothing has changed.
+    pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
+        placement.take_from(&mut self.free)?;
         self.strategy.granted(placement);
+        Ok(())
     }
 
     /// Gives back nodes that were taken together, here or on the machine; failed ones stay taken.
-    pub fn give(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.free.give(part);
+    ///
+    /// # Errors
+    /// If some are free, lie outside or are none; nothing has changed.
+    pub fn give(&mut self, placement: &Placement) -> Result<(), PlacementError> {
+        if placement.parts().is_empty() {
+            return Err(PlacementError::Empty);
         }
+        self.free.give_all(placement.parts())?;
         self.strategy.released(placement);
         for part in placement.parts() {
             self.withhold_failed(part);
         }
+        Ok(())
     }
 
-    /// Takes those nodes of a placement that are free: a reservation.
+    /// Takes those nodes of a placement that are free: a reservation. Boxes that do not lie on the
+    /// machine have none.
+    #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
     pub fn take_free(&mut self, placement: &Placement) {
         let grid = *self.free.grid();
-        let mut boxes = Vec::new();
+        let mut boxes: Vec<Cuboid> = Vec::new();
         for part in placement.parts() {
+            let before = boxes.len();
             if self.free.is_free(part) {
                 boxes.push(*part);
             } else {
                 boxes.extend(tile(&grid, part, |node| self.free.is_node_free(node)));
             }
+            // Taken at once, so that a box that overlaps an earlier one finds its nodes taken.
+            self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if !boxes.is_empty() {
-            self.take(&Placement::Parts(boxes));
+            self.strategy.granted(&Placement::Parts(boxes));
         }
     }
 
@@ -105,6 +114,7 @@ impl Fork {
     ///
     /// # Errors
     /// As [`Fork::find`].
+    #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
     pub fn find_within(
         &mut self,
         free: &Occupancy,
@@ -117,9 +127,9 @@ impl Fork {
             return self.find(request);
         }
         let others = Placement::Parts(boxes);
-        self.take(&others);
+        self.take(&others).expect("only free nodes were chosen");
         let answer = self.find(request);
-        self.give(&others);
+        self.give(&others).expect("they were taken");
         answer
     }
 
@@ -133,7 +143,8 @@ impl Fork {
             .map(|node| Cuboid::node(grid.point(node)))
             .collect();
         for single in failed {
-            self.take(&Placement::Whole(single));
+            // One that is taken already is unavailable as it is.
+            drop(self.take(&Placement::Whole(single)));
         }
     }
 }

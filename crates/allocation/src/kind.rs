@@ -7,9 +7,10 @@ use pavior_kernel::{Family, Options};
 use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
-use crate::Strategy;
 use crate::claim::Claim;
+use crate::errors::BuildError;
 use crate::strategies::{ALIASES, ALL};
+use crate::{Refusal, Strategy};
 
 /// A strategy as data: its name, options and what it does.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
@@ -94,13 +95,29 @@ impl StrategyKind {
         }
     }
 
-    /// Whether a request, turned as may be, fits a grid at all.
-    pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> bool {
-        if self.contiguous {
-            let fits = |shape| orientations(shape).any(|turned| grid.fits(turned));
-            request.shape.is_some_and(fits)
+    /// Whether the request asks for something that a grid could have, turned as may be.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
+        let fits = match request.shape {
+            _ if request.nodes == 0 => false,
+            Some(shape) if self.contiguous => orientations(shape).any(|turned| grid.fits(turned)),
+            None if self.contiguous => false,
+            hint => request.nodes <= grid.nodes() && hint.is_none_or(|sides| !sides.contains(&0)),
+        };
+        if fits { Ok(()) } else { Err(self.never(request)) }
+    }
+
+    /// Why no grid of this size could grant a request.
+    #[cold]
+    fn never(&self, request: &Request) -> Refusal {
+        if request.is_empty() {
+            Refusal::EmptyRequest
+        } else if self.contiguous && request.shape.is_none() {
+            Refusal::NoShape
         } else {
-            request.nodes <= grid.nodes()
+            Refusal::LargerThanMachine
         }
     }
 }
@@ -129,7 +146,7 @@ impl SelectedStrategy for Selection {
     }
 
     fn supports(&self, grid: &Grid) -> Result<(), BuildError> {
-        (self.entry.does.supports)(grid, &self.options).map_err(|reason| BuildError {
+        (self.entry.does.supports)(grid, &self.options).map_err(|reason| BuildError::Unsupported {
             strategy: self.to_string(),
             machine: *grid,
             reason,
@@ -140,18 +157,6 @@ impl SelectedStrategy for Selection {
         self.supports(grid)?;
         Ok(self.entry.does.build.call(grid, &self.options))
     }
-}
-
-/// Why a strategy cannot be made for a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{strategy} does not work on {machine}: {reason}")]
-pub struct BuildError {
-    /// The strategy's canonical name.
-    pub strategy: String,
-    /// The machine.
-    pub machine: Grid,
-    /// The reason.
-    pub reason: Unsupported,
 }
 
 /// Why a strategy does not work on a grid.

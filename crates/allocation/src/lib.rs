@@ -8,11 +8,9 @@
 //! Time does not exist here: the same code decides in a simulation and in a live allocator.
 //!
 //! ```
-//! use pavior_allocation::{Machine, Selection};
-//! use pavior_mesh::{Grid, JobId, Request};
+//! use pavior_allocation::{JobId, Machine, Request};
 //!
-//! let strategy: Selection = "tbl".parse()?;
-//! let mut machine = Machine::new(Grid::mesh(&[3, 3, 2])?, &strategy, 1)?;
+//! let mut machine = Machine::new("mesh:3x3x2".parse()?, "tbl")?;
 //! machine.allocate(JobId(1), &Request::shape([2, 3, 2]))?;
 //! // Only turned does the second job fit: the TBL paper's first example.
 //! let placement = machine.allocate(JobId(2), &Request::shape([3, 2, 1]))?;
@@ -22,6 +20,7 @@
 
 pub mod claim;
 pub mod conformance;
+mod errors;
 pub mod explain;
 mod fork;
 mod kind;
@@ -33,12 +32,15 @@ mod strategies;
 mod strategy;
 mod work;
 
+pub use errors::{AllocateError, BuildError, PlacementError, UnknownJob, UnknownNode};
 pub use fork::Fork;
 pub use kind::{
-    ANY_GRID, BuildError, BuildStrategy, Entry, Registry, SelectedStrategy, Selection,
-    StrategyClosure, StrategyKind, Unsupported,
+    ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, StrategyClosure,
+    StrategyKind, Unsupported,
 };
-pub use machine::{Machine, NotFree, UnknownJob};
+pub use machine::Machine;
+pub use pavior_kernel::{BadEntry, BadName, EntryHandle, OptionSpec, Options, Stream, Values};
+pub use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Point, Request, Scan, Sides};
 pub use placement::Placement;
 pub use refusal::Refusal;
 pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};

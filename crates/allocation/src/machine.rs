@@ -3,9 +3,11 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;
-use thiserror::Error;
 
-use crate::{BuildError, Fork, Placement, Refusal, SelectedStrategy, Selection, Strategy, Work};
+use crate::{
+    AllocateError, BuildError, Fork, Placement, PlacementError, Refusal, SelectedStrategy,
+    Selection, Strategy, UnknownJob, UnknownNode, Work,
+};
 
 /// A machine whose nodes a strategy allocates.
 ///
@@ -36,19 +38,6 @@ pub struct Machine {
     health: u64,
 }
 
-/// A placement that cannot be granted, because some of its nodes are not free.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{part:?} is not free")]
-pub struct NotFree {
-    /// The first box of the placement that is not free.
-    pub part: Cuboid,
-}
-
-/// A job that holds nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("job {} holds no nodes", .0.0)]
-pub struct UnknownJob(pub JobId);
-
 impl Clone for Machine {
     fn clone(&self) -> Self {
         Machine {
@@ -68,12 +57,32 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// An empty, healthy machine; a strategy that draws does so from the stream `allocation` of
-    /// `seed`.
+    /// An empty, healthy machine with a strategy, given by name or as a [`Selection`]. A strategy
+    /// that draws does so with seed 1.
+    ///
+    /// ```
+    /// use pavior_allocation::{JobId, Machine, Request};
+    /// let mut machine = Machine::new("torus:8x8x8".parse()?, "tff")?;
+    /// let placement = machine.allocate(JobId(1), &Request::shape([4, 4, 2]))?;
+    /// assert_eq!(placement.nodes(), 32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the name cannot be read, or the strategy does not work on such a grid.
+    pub fn new<S>(grid: Grid, strategy: S) -> Result<Machine, BuildError>
+    where
+        S: TryInto<Selection>,
+        BuildError: From<S::Error>,
+    {
+        Machine::with_seed(grid, &strategy.try_into()?, 1)
+    }
+
+    /// As [`Machine::new`], with the seed of the stream `allocation`, from which a strategy draws.
     ///
     /// # Errors
     /// If the strategy does not work on such a grid.
-    pub fn new(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
+    pub fn with_seed(grid: Grid, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
@@ -191,6 +200,9 @@ impl Machine {
 
     /// The job that holds a node.
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
+        if node.0 >= self.grid.nodes() {
+            return None;
+        }
         let point = self.grid.point(node);
         let holds = |placement: &Placement| {
             placement.parts().iter().any(|part| part.contains(&self.grid, point))
@@ -218,12 +230,17 @@ impl Machine {
     /// Grants nodes to a job.
     ///
     /// # Errors
-    /// If the request is refused, with the reason.
-    pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, Refusal> {
+    /// If the request is refused, with the reason, or the job holds nodes already; nothing has
+    /// changed.
+    pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
+        if self.held.contains_key(&job) {
+            return Err(AllocateError::RepeatedJob(job));
+        }
         self.probe(request)?;
         let Some((_, Ok(placement), draw)) = self.memory.take() else {
             unreachable!("the question was just answered with a placement")
         };
+        placement.take_from(&mut self.free).map_err(AllocateError::BadProposal)?;
         self.draw = draw;
         Ok(self.commit(job, placement))
     }
@@ -231,26 +248,32 @@ impl Machine {
     /// Grants a given placement to a job, whatever the strategy would have proposed.
     ///
     /// # Errors
-    /// If some of its nodes are not free.
-    pub fn allocate_at(&mut self, job: JobId, placement: Placement) -> Result<&Placement, NotFree> {
-        if let Some(part) = placement.parts().iter().find(|part| !self.free.is_free(part)) {
-            return Err(NotFree { part: *part });
+    /// If it is empty, leaves the machine, overlaps itself or holds a node that is not free, or the
+    /// job holds nodes already; nothing has changed.
+    pub fn allocate_at(
+        &mut self,
+        job: JobId,
+        placement: Placement,
+    ) -> Result<&Placement, PlacementError> {
+        if self.held.contains_key(&job) {
+            return Err(PlacementError::RepeatedJob(job));
         }
-        Ok(self.commit(job, placement.canonical(&self.grid)))
+        placement.take_from(&mut self.free)?;
+        let placement = placement.canonical(&self.grid);
+        Ok(self.commit(job, placement))
     }
 
     /// Takes back what a job holds.
     ///
     /// # Errors
     /// If the job holds nothing.
+    #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
         let placement = self.held.remove(&job).ok_or(UnknownJob(job))?;
         self.memory = None;
         self.state += 1;
         self.busy -= placement.nodes();
-        for part in placement.parts() {
-            self.free.give(part);
-        }
+        self.free.give_all(placement.parts()).expect("the job held them");
         self.strategy.released(&placement);
         if self.healthy.count() < self.grid.nodes() {
             self.withhold_failed(&placement);
@@ -260,7 +283,13 @@ impl Machine {
 
     /// Marks a node as failed, and says which job holds it. The job keeps it until it is released;
     /// then the node is unavailable. Failing twice changes nothing.
-    pub fn fail(&mut self, node: NodeId) -> Option<JobId> {
+    ///
+    /// # Errors
+    /// If the machine has no such node; nothing has changed.
+    pub fn fail(&mut self, node: NodeId) -> Result<Option<JobId>, UnknownNode> {
+        if node.0 >= self.grid.nodes() {
+            return Err(UnknownNode(node));
+        }
         let holder = self.holder(node);
         if self.healthy.take_node(node) {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -268,35 +297,41 @@ impl Machine {
                 self.withhold(node);
             }
         }
-        holder
+        Ok(holder)
     }
 
     /// Marks a node as healthy again. Repairing a healthy node changes nothing.
-    pub fn repair(&mut self, node: NodeId) {
+    ///
+    /// # Errors
+    /// If the machine has no such node; nothing has changed.
+    #[expect(clippy::missing_panics_doc, reason = "a failed node that no job holds is not free")]
+    pub fn repair(&mut self, node: NodeId) -> Result<(), UnknownNode> {
+        if node.0 >= self.grid.nodes() {
+            return Err(UnknownNode(node));
+        }
         if self.healthy.is_node_free(node) {
-            return;
+            return Ok(());
         }
         let single = Cuboid::node(self.grid.point(node));
         (self.state, self.health) = (self.state + 1, self.health + 1);
-        self.healthy.give(&single);
+        self.healthy.give(&single).expect("the node had failed");
         if self.holder(node).is_none() {
             self.memory = None;
-            self.free.give(&single);
+            self.free.give(&single).expect("a failed node that no job holds is withheld");
             self.strategy.released(&Placement::Whole(single));
         }
+        Ok(())
     }
 
     /// Whether the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// If not, with the reason: [`Refusal::LargerThanMachine`] or [`Refusal::UnsupportedShape`].
+    /// If not, with the reason, which is permanent ([`Refusal::is_permanent`]).
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
             return Ok(());
         }
-        if !self.selection.entry.does.fits_grid(request, &self.grid) {
-            return Err(Refusal::LargerThanMachine);
-        }
+        self.selection.entry.does.fits_grid(request, &self.grid)?;
         let (empty, free) = (&mut self.empty, &self.nothing_busy);
         let fits = *self.verdicts.entry(*request).or_insert_with(|| {
             // Whether a random strategy succeeds does not depend on what it draws.
@@ -310,7 +345,10 @@ impl Machine {
         Ok(())
     }
 
-    /// Holds every index against the truth; panics where they disagree. For tests.
+    /// Holds every index against the truth. For tests.
+    ///
+    /// # Panics
+    /// Where they disagree.
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;
@@ -326,9 +364,7 @@ impl Machine {
     }
 
     fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
-        if !self.selection.entry.does.fits_grid(request, &self.grid) {
-            return Err(Refusal::LargerThanMachine);
-        }
+        self.selection.entry.does.fits_grid(request, &self.grid)?;
         let needed = self.needed(request);
         if needed <= u64::from(self.free.count())
             && let Some(placement) = self.strategy.find(&self.free, request, draw)
@@ -349,13 +385,10 @@ impl Machine {
         self.selection.entry.does.needed(request)
     }
 
+    /// Notes a grant of nodes that have been taken from the free ones.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
-        assert!(!self.held.contains_key(&job), "{job:?} holds nodes already");
         self.memory = None;
         self.state += 1;
-        for part in placement.parts() {
-            self.free.take(part);
-        }
         self.busy += placement.nodes();
         self.strategy.granted(&placement);
         self.held.entry(job).or_insert(placement)
@@ -375,7 +408,7 @@ impl Machine {
     fn withhold(&mut self, node: NodeId) {
         self.memory = None;
         let single = Cuboid::node(self.grid.point(node));
-        self.free.take(&single);
+        self.free.take(&single).expect("a node that no job holds and that had not failed is free");
         self.strategy.granted(&Placement::Whole(single));
     }
 }

@@ -1,6 +1,8 @@
 //! What a job is granted.
 
-use pavior_mesh::{Cuboid, Grid};
+use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
+
+use crate::PlacementError;
 
 /// The nodes granted to a job, as disjoint boxes in the order of grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,9 +29,23 @@ impl Placement {
         }
     }
 
-    /// The number of nodes.
+    /// The number of nodes, at most `u32::MAX`.
     pub fn nodes(&self) -> u32 {
-        self.parts().iter().map(Cuboid::volume).sum()
+        self.parts().iter().map(Cuboid::volume).fold(0, u32::saturating_add)
+    }
+
+    /// Takes its boxes from the free nodes, all or none.
+    pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
+        if self.parts().is_empty() {
+            return Err(PlacementError::Empty);
+        }
+        free.take_all(self.parts()).map_err(|error| match error {
+            // Free before, and not free after the boxes before it were taken.
+            OccupancyError::NotFree(part) if free.is_free(&part) => {
+                PlacementError::Overlapping(part)
+            }
+            error => error.into(),
+        })
     }
 
     /// The same with every box's base as results carry it.

@@ -5,6 +5,10 @@ use std::fmt;
 /// Why a request is refused; where several reasons apply, the first in this order is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
+    /// It asks for no node, or for a box with a side of 0.
+    EmptyRequest,
+    /// The strategy places boxes, and the request has none: a count without a shape.
+    NoShape,
     /// It can never fit: no permutation of the shape fits the machine (contiguous strategies), or
     /// the count exceeds the machine's nodes (non-contiguous ones).
     LargerThanMachine,
@@ -18,7 +22,9 @@ pub enum Refusal {
 
 impl Refusal {
     /// Every reason, in the order in which they apply.
-    pub const ALL: [Refusal; 4] = [
+    pub const ALL: [Refusal; 6] = [
+        Refusal::EmptyRequest,
+        Refusal::NoShape,
         Refusal::LargerThanMachine,
         Refusal::UnsupportedShape,
         Refusal::TooFewFreeNodes,
@@ -28,6 +34,8 @@ impl Refusal {
     /// What it means, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
+            Refusal::EmptyRequest => "it asks for no nodes",
+            Refusal::NoShape => "the strategy places boxes, and the request has no shape",
             Refusal::LargerThanMachine => "it can never fit this machine",
             Refusal::UnsupportedShape => "never granted, not even on the empty machine",
             Refusal::TooFewFreeNodes => "fewer nodes are free than asked for",
@@ -35,10 +43,12 @@ impl Refusal {
         }
     }
 
-    /// The word for it in results.
+    /// The word for it in results. A count for which a shape rule finds no box on a machine has no
+    /// shape; results call that larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
-            Refusal::LargerThanMachine => "larger-than-machine",
+            Refusal::EmptyRequest => "empty-request",
+            Refusal::NoShape | Refusal::LargerThanMachine => "larger-than-machine",
             Refusal::UnsupportedShape => "unsupported-shape",
             Refusal::TooFewFreeNodes => "too-few-free-nodes",
             Refusal::NoFreeSubmesh => "no-free-submesh",
@@ -47,7 +57,7 @@ impl Refusal {
 
     /// Whether the request can never be granted, on a healthy machine and however long one waits.
     pub fn is_permanent(self) -> bool {
-        matches!(self, Refusal::LargerThanMachine | Refusal::UnsupportedShape)
+        !matches!(self, Refusal::TooFewFreeNodes | Refusal::NoFreeSubmesh)
     }
 }
 

@@ -108,10 +108,10 @@ pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((median, width.or_else(|| half_width(sample, 0.95))))
 }
 
-/// The two-sided quantile of Student's t.
+/// The two-sided quantile of Student's t; not a number without a degree of freedom.
 pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64);
-    t.expect("at least one degree of freedom").inverse_cdf(0.5 + confidence / 2.0)
+    t.map_or(f64::NAN, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
 #[cfg(test)]

@@ -86,6 +86,9 @@ impl Specification {
     ///
     /// # Errors
     /// If a log cannot be read or the store fails; what it kept until then stays good.
+    ///
+    /// # Panics
+    /// If a run does, on whichever thread.
     pub fn run(
         &self,
         known: Vec<JournalEntry>,

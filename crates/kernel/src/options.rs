@@ -169,18 +169,27 @@ impl Options {
         Ok((index, value))
     }
 
-    /// The value of an option. The key must be one of the options.
+    /// The value of an option.
+    ///
+    /// # Panics
+    /// If no option has the key: the entry that asks declares its options.
     pub fn get(&self, key: &str) -> &str {
         let index = self.specs.iter().position(|spec| spec.key == key);
         &self.values[index.expect("only declared options are asked for")]
     }
 
     /// The value of an option that takes whole numbers.
+    ///
+    /// # Panics
+    /// If no option has the key, or it takes other values than [`Values::Integer`].
     pub fn integer(&self, key: &str) -> u64 {
         self.get(key).parse().expect("checked when it was read")
     }
 
     /// The value of an option that takes numbers.
+    ///
+    /// # Panics
+    /// If no option has the key, or it takes values that are no numbers.
     pub fn number(&self, key: &str) -> f64 {
         self.get(key).parse().expect("checked when it was read")
     }

@@ -56,16 +56,14 @@ impl Stream {
     /// A uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection: the bias
     /// is below `bound / 2^64`, and every value costs exactly one draw.
     ///
-    /// `bound` must not be zero.
+    /// 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "an empty range has no member");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A uniform integer in `low..=high`.
+    /// A uniform integer in `low..=high`; `low` if `high` is below it.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
-        assert!(low <= high, "an empty range has no member");
-        low + self.below(high - low + 1)
+        low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
     /// Exponentially distributed with the given mean.

@@ -23,7 +23,7 @@ use crate::{Grid, NodeId, Occupancy, Point, Scan, Sides};
 /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan};
 /// let grid = Grid::mesh(&[5, 3])?;
 /// let mut free = Occupancy::all_free(grid);
-/// free.take(&Cuboid::new([1, 0, 0], [1, 1, 1]));
+/// free.take(&Cuboid::new([1, 0], [1, 1]))?;
 /// let mut bases = BaseSet::new(grid);
 /// assert_eq!(bases.find(&free, [3, 2, 1], Scan::default()), Some([2, 0, 0]));
 /// # Ok::<(), pavior_mesh::GridError>(())
@@ -74,11 +74,10 @@ impl BaseSet {
 
     /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
     /// [`BaseSet::iter`]. Returns false, and leaves nothing to ask, if the shape does not fit the
-    /// empty grid unturned.
+    /// empty grid unturned, or the occupancy is of another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
-        debug_assert_eq!(free.grid(), &self.grid);
         self.shape = shape;
-        if !self.grid.fits(shape) {
+        if !self.grid.fits(shape) || free.grid() != &self.grid {
             self.words.fill(0);
             return false;
         }
@@ -108,17 +107,27 @@ impl BaseSet {
     /// Whether the shape last computed is free at a canonical base.
     pub fn contains(&self, base: Point) -> bool {
         let index = self.grid.id(base).index();
-        self.words[index / 64] >> (index % 64) & 1 == 1
+        self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 
     /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other` have
     /// computed one part each, which lie at these offsets from the base of the shape's bounding box.
+    /// `None`, too, where a part leaves the bounding box, the grids differ or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
         offsets: [Point; 2],
         bounding: Sides,
     ) -> Option<Point> {
+        let inside = |set: &BaseSet, offset: Point| {
+            (0..3).all(|axis| {
+                u32::from(offset[axis]) + u32::from(set.shape[axis]) <= u32::from(bounding[axis])
+            })
+        };
+        let parts = inside(self, offsets[0]) && inside(other, offsets[1]);
+        if !parts || self.grid != other.grid || self.grid.has_wrap() {
+            return None;
+        }
         let starts: Sides = std::array::from_fn(|axis| self.grid.starts(axis, bounding[axis]));
         let id = |offset: Point, [x, y, z]: Point| {
             self.grid.id([offset[0] + x, offset[1] + y, offset[2] + z]).index()

@@ -1,6 +1,6 @@
 //! Boxes of nodes.
 
-use crate::{Grid, NodeId, Point, Sides, volume};
+use crate::{Grid, NodeId, PerAxis, Point, Sides, volume};
 
 /// A box of nodes: a base, which is its corner with the smallest coordinates, and sides.
 ///
@@ -9,7 +9,7 @@ use crate::{Grid, NodeId, Point, Sides, volume};
 /// ```
 /// use pavior_mesh::{Cuboid, Grid};
 /// let ring = Grid::torus(&[5])?;
-/// let arc = Cuboid::new([3, 0, 0], [3, 1, 1]);
+/// let arc = Cuboid::new([3], [3]);
 /// let nodes: Vec<u32> = arc.nodes(&ring).map(|node| node.0).collect();
 /// assert_eq!(nodes, [3, 4, 0]);
 /// # Ok::<(), pavior_mesh::GridError>(())
@@ -23,9 +23,11 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// A box from its base and sides.
-    pub fn new(base: Point, sides: Sides) -> Cuboid {
-        Cuboid { base, sides }
+    /// A box from its base and sides, an entry an axis. Whether it lies on a grid is asked with
+    /// [`Cuboid::lies_on`].
+    #[inline]
+    pub fn new(base: impl PerAxis, sides: impl PerAxis) -> Cuboid {
+        Cuboid { base: base.padded(0), sides: sides.padded(1) }
     }
 
     /// The box of one node.
@@ -38,9 +40,9 @@ impl Cuboid {
         Cuboid::new([0; 3], grid.sides())
     }
 
-    /// The number of nodes.
+    /// The number of nodes, at most `u32::MAX`.
     pub fn volume(&self) -> u32 {
-        volume(self.sides) as u32
+        volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
     /// Whether the box lies on the grid: the base on it, no side longer than its axis, and no end
@@ -76,7 +78,7 @@ impl Cuboid {
         if coordinate >= self.base[axis] {
             coordinate - self.base[axis]
         } else if grid.wraps(axis) {
-            (u32::from(coordinate) + u32::from(grid.side(axis)) - u32::from(self.base[axis])) as u16
+            coordinate.wrapping_add(grid.side(axis)).wrapping_sub(self.base[axis])
         } else {
             u16::MAX
         }
@@ -90,7 +92,7 @@ impl Cuboid {
         })
     }
 
-    /// The nodes, x fastest, each axis from the base through the wrap.
+    /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the grid.
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
         let at = move |axis: usize, offset: u16| own.coordinate(&grid, axis, offset);
@@ -112,7 +114,7 @@ impl Cuboid {
     /// offset from the base; the second is empty unless the box passes the end of the axis.
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
-        let first = side.min(n - base);
+        let first = side.min(n.wrapping_sub(base));
         [(base, first), (0, side - first)]
     }
 

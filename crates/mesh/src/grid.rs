@@ -7,6 +7,41 @@ pub type Point = [u16; 3];
 /// Extents on the three axes; axes that the grid lacks are 1.
 pub type Sides = [u16; 3];
 
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// One to three numbers, an axis each: what coordinates and sides are made from.
+pub trait PerAxis: sealed::Sealed {
+    /// The three numbers, with `missing` on the axes that are not given.
+    fn padded(self, missing: u16) -> [u16; 3];
+}
+
+impl sealed::Sealed for [u16; 1] {}
+impl sealed::Sealed for [u16; 2] {}
+impl sealed::Sealed for [u16; 3] {}
+
+impl PerAxis for [u16; 1] {
+    #[inline]
+    fn padded(self, missing: u16) -> [u16; 3] {
+        [self[0], missing, missing]
+    }
+}
+
+impl PerAxis for [u16; 2] {
+    #[inline]
+    fn padded(self, missing: u16) -> [u16; 3] {
+        [self[0], self[1], missing]
+    }
+}
+
+impl PerAxis for [u16; 3] {
+    #[inline]
+    fn padded(self, _: u16) -> [u16; 3] {
+        self
+    }
+}
+
 /// The number of nodes in a box of these sides.
 ///
 /// ```
@@ -47,6 +82,14 @@ pub struct Grid {
 /// Why a grid cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
+    /// Not one wrap flag an axis.
+    #[error("{axes} axes have {wraps} wrap flags")]
+    WrapFlags {
+        /// The number of sides given.
+        axes: usize,
+        /// The number of flags given.
+        wraps: usize,
+    },
     /// No axis, or more than three.
     #[error("a machine has 1 to 3 axes, not {0}")]
     Axes(usize),
@@ -68,9 +111,12 @@ impl Grid {
     /// A grid with the given sides and, per axis, whether it wraps.
     ///
     /// # Errors
-    /// If there are not one to three axes, a side is 0, or there are more than 2^24 nodes.
+    /// If there are not one to three axes with a flag each, a side is 0, or there are more than 2^24
+    /// nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
-        assert_eq!(sides.len(), wraps.len(), "one wrap flag per axis");
+        if sides.len() != wraps.len() {
+            return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
+        }
         if sides.is_empty() || sides.len() > 3 {
             return Err(GridError::Axes(sides.len()));
         }
@@ -111,12 +157,18 @@ impl Grid {
     }
 
     /// The side of one axis.
+    ///
+    /// # Panics
+    /// If the axis is not 0, 1 or 2.
     #[inline]
     pub fn side(&self, axis: usize) -> u16 {
         self.sides[axis]
     }
 
     /// Whether an axis wraps.
+    ///
+    /// # Panics
+    /// If the axis is not 0, 1 or 2.
     #[inline]
     pub fn wraps(&self, axis: usize) -> bool {
         self.wraps[axis]
@@ -132,14 +184,14 @@ impl Grid {
         volume(self.sides) as u32
     }
 
-    /// The number of a node.
+    /// The number of a node. Of a point outside ([`Grid::contains`]) it is no number of that point.
     pub fn id(&self, [x, y, z]: Point) -> NodeId {
-        debug_assert!(self.contains([x, y, z]));
         let [w, d, _] = self.sides.map(u32::from);
-        NodeId(u32::from(x) + w * (u32::from(y) + d * u32::from(z)))
+        let row = u32::from(y).wrapping_add(d.wrapping_mul(u32::from(z)));
+        NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// The coordinates of a node.
+    /// The coordinates of a node. Of a number that no node has they lie outside.
     pub fn point(&self, node: NodeId) -> Point {
         let [w, d, _] = self.sides.map(u32::from);
         [(node.0 % w) as u16, (node.0 / w % d) as u16, (node.0 / (w * d)) as u16]
@@ -177,7 +229,7 @@ impl Grid {
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
                 if self.wraps[axis] {
-                    direct.min(u32::from(self.sides[axis]) - direct)
+                    direct.min(u32::from(self.sides[axis]).abs_diff(direct))
                 } else {
                     direct
                 }

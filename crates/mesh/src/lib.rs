@@ -6,6 +6,9 @@
 //! every algorithm is written once, for three axes. Nodes are numbered row-major, x fastest.
 //!
 //! This crate knows nothing of strategies, jobs' lives or time.
+//!
+//! What a caller hands over is checked: a box outside the grid is not free, taking it is an
+//! [`OccupancyError`], and nothing has changed then.
 
 mod bases;
 mod cuboid;
@@ -23,9 +26,9 @@ mod tile;
 
 pub use bases::BaseSet;
 pub use cuboid::Cuboid;
-pub use grid::{Grid, GridError, NodeId, Point, Sides, volume};
+pub use grid::{Grid, GridError, NodeId, PerAxis, Point, Sides, volume};
 pub use name::NameError;
-pub use occupancy::Occupancy;
+pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
 pub use request::{JobId, Request};
 pub use scan::{Scan, ScanError};

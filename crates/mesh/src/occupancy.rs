@@ -1,29 +1,48 @@
 //! Which nodes are free: one bit a node.
 
+use thiserror::Error;
+
 use crate::{Cuboid, Grid, NodeId};
 
 /// The free nodes of a grid. This is the only place that knows how the bits lie in memory.
 ///
 /// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free; bits past
 /// the last node are zero. Rows are not padded: an 8x8x8 machine is eight words, one cache line.
-/// A failed node counts as not free here; who knows of failures is the machine.
+/// A failed node counts as not free here; the machine knows of failures.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, Occupancy};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[8, 8])?);
-/// let submesh = Cuboid::new([2, 3, 0], [4, 2, 1]);
-/// free.take(&submesh);
+/// let submesh = Cuboid::new([2, 3], [4, 2]);
+/// free.take(&submesh)?;
 /// assert_eq!(free.count(), 56);
-/// assert!(!free.is_free(&Cuboid::new([5, 4, 0], [1, 1, 1])));
-/// free.give(&submesh);
+/// assert!(!free.is_free(&Cuboid::new([5, 4], [1, 1])));
+/// free.give(&submesh)?;
 /// assert!(free.is_free(&Cuboid::whole(free.grid())));
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     grid: Grid,
     words: Box<[u64]>,
     count: u32,
+}
+
+/// Why nodes cannot be marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum OccupancyError {
+    /// The box does not lie on the grid.
+    #[error("{0:?} does not lie on the machine")]
+    Outside(Cuboid),
+    /// The box holds a node that is not free.
+    #[error("{0:?} is not free")]
+    NotFree(Cuboid),
+    /// The box holds a node that is free.
+    #[error("{0:?} is not taken")]
+    NotTaken(Cuboid),
+    /// Two occupancies are of different grids.
+    #[error("the occupancies are of different machines")]
+    OtherGrid,
 }
 
 impl Occupancy {
@@ -43,11 +62,14 @@ impl Occupancy {
         Occupancy { grid, words, count: 0 }
     }
 
-    /// Becomes a copy of another occupancy of the same grid, without allocating memory.
+    /// Becomes a copy of another occupancy; of one of the same grid without allocating memory.
     pub fn copy_from(&mut self, other: &Occupancy) {
-        assert_eq!(self.grid, other.grid, "a copy is of the same grid");
-        self.words.copy_from_slice(&other.words);
-        self.count = other.count;
+        if self.words.len() == other.words.len() {
+            self.words.copy_from_slice(&other.words);
+        } else {
+            self.words.clone_from(&other.words);
+        }
+        (self.grid, self.count) = (other.grid, other.count);
     }
 
     /// The grid.
@@ -60,42 +82,97 @@ impl Occupancy {
         self.count
     }
 
-    /// Whether one node is free.
+    /// Whether a node is free; one that the grid does not have is not.
     pub fn is_node_free(&self, node: NodeId) -> bool {
-        self.words[node.index() / 64] >> (node.index() % 64) & 1 == 1
+        let word = self.words.get(node.index() / 64);
+        word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Whether every node of a box is free. O(rows of the box), a few words each.
+    /// Whether every node of a box is free; a box that does not lie on the grid is not. O(rows of the
+    /// box), a few words each.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
-            pieces(from, length).all(|(word, mask)| self.words[word] & mask == mask)
-        })
+            pieces(from, length)
+                .all(|(word, mask)| self.words.get(word).is_some_and(|word| word & mask == mask))
+        }) && cuboid.lies_on(&self.grid)
+    }
+
+    /// Whether a box lies on the grid and none of its nodes is free. O(rows of the box).
+    pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
+        cuboid.lies_on(&self.grid)
+            && self.rows(cuboid).all(|(from, length)| {
+                pieces(from, length).all(|(word, mask)| self.words[word] & mask == 0)
+            })
     }
 
     /// Marks every node of a box as not free. O(rows of the box).
     ///
-    /// All of them must be free; that is an invariant, and checked.
-    pub fn take(&mut self, cuboid: &Cuboid) {
-        let mut all = true;
-        self.change(cuboid, |word, mask| {
-            all &= *word & mask == mask;
-            *word &= !mask;
-        });
-        assert!(all, "{cuboid:?} holds a node that is busy");
+    /// # Errors
+    /// If the box does not lie on the grid or holds a node that is not free; nothing has changed.
+    pub fn take(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
+        if !self.is_free(cuboid) {
+            return Err(if cuboid.lies_on(&self.grid) {
+                OccupancyError::NotFree(*cuboid)
+            } else {
+                OccupancyError::Outside(*cuboid)
+            });
+        }
+        self.change(cuboid, |word, mask| *word &= !mask);
         self.count -= cuboid.volume();
+        Ok(())
     }
 
     /// Marks every node of a box as free. O(rows of the box).
     ///
-    /// None of them may be free already; that is an invariant, and checked.
-    pub fn give(&mut self, cuboid: &Cuboid) {
-        let mut none = true;
-        self.change(cuboid, |word, mask| {
-            none &= *word & mask == 0;
-            *word |= mask;
-        });
-        assert!(none, "{cuboid:?} holds a node that is free");
+    /// # Errors
+    /// If the box does not lie on the grid or holds a node that is free already; nothing has changed.
+    pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
+        if !self.is_taken(cuboid) {
+            return Err(if cuboid.lies_on(&self.grid) {
+                OccupancyError::NotTaken(*cuboid)
+            } else {
+                OccupancyError::Outside(*cuboid)
+            });
+        }
+        self.change(cuboid, |word, mask| *word |= mask);
         self.count += cuboid.volume();
+        Ok(())
+    }
+
+    /// Takes several boxes, all or none.
+    ///
+    /// # Errors
+    /// As [`Occupancy::take`], for the first box that cannot be taken after those before it; nothing
+    /// has changed.
+    pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
+        for (index, part) in boxes.iter().enumerate() {
+            if let Err(error) = self.take(part) {
+                for taken in &boxes[..index] {
+                    self.change(taken, |word, mask| *word |= mask);
+                    self.count += taken.volume();
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives several boxes, all or none.
+    ///
+    /// # Errors
+    /// As [`Occupancy::give`], for the first box that cannot be given after those before it; nothing
+    /// has changed.
+    pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
+        for (index, part) in boxes.iter().enumerate() {
+            if let Err(error) = self.give(part) {
+                for given in &boxes[..index] {
+                    self.change(given, |word, mask| *word &= !mask);
+                    self.count -= given.volume();
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Hands every word that a box touches to a function, with the box's bits in it.
@@ -122,23 +199,31 @@ impl Occupancy {
         }
     }
 
-    /// Marks one node as not free, and says whether it was free.
+    /// Marks one node as not free, and says whether it was free; one that the grid does not have was
+    /// not.
     pub fn take_node(&mut self, node: NodeId) -> bool {
-        let (word, mask) = (node.index() / 64, 1 << (node.index() % 64));
-        let was_free = self.words[word] & mask != 0;
-        self.words[word] &= !mask;
+        let mask = 1 << (node.index() % 64);
+        let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
+        let was_free = *word & mask != 0;
+        *word &= !mask;
         self.count -= u32::from(was_free);
         was_free
     }
 
-    /// Leaves free only what is free in another occupancy of the same grid too.
-    pub fn keep(&mut self, other: &Occupancy) {
-        debug_assert_eq!(self.grid, other.grid, "occupancies of different grids");
+    /// Leaves free only the nodes that are free in another occupancy of the same grid too.
+    ///
+    /// # Errors
+    /// If the other is of another grid; nothing has changed.
+    pub fn keep(&mut self, other: &Occupancy) -> Result<(), OccupancyError> {
+        if self.grid != other.grid {
+            return Err(OccupancyError::OtherGrid);
+        }
         self.count = 0;
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word &= mask;
             self.count += word.count_ones();
         }
+        Ok(())
     }
 
     /// The free nodes in row-major order.
@@ -167,7 +252,6 @@ impl Occupancy {
 
     /// The maximal runs `(first node, length)` along x of a box, cut at the wrap.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
-        debug_assert!(cuboid.lies_on(&self.grid), "{cuboid:?} does not lie on {}", self.grid);
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
         let runs = cuboid.runs(&grid, 0);

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn drawings_survive_a_round_trip() {
         let mut free = Occupancy::all_free(Grid::mesh(&[3, 2, 2]).unwrap());
-        free.take(&Cuboid::new([1, 0, 1], [2, 1, 1]));
+        free.take(&Cuboid::new([1, 0, 1], [2, 1, 1])).unwrap();
         let drawn = draw(&free);
         assert_eq!(drawn, "...\n...\n\n...\n.##\n");
         assert_eq!(parse(*free.grid(), &drawn).unwrap(), free);

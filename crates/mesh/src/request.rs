@@ -1,8 +1,8 @@
 //! What a job asks of the machine.
 
-use crate::{Sides, volume};
+use crate::{PerAxis, Sides, volume};
 
-/// The number of a job. Who gives jobs other names keeps the table.
+/// The number of a job. A program that gives jobs other names keeps a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u64);
 
@@ -14,6 +14,8 @@ pub struct JobId(pub u64);
 /// ```
 /// use pavior_mesh::Request;
 /// assert_eq!(Request::shape([2, 3, 2]).nodes, 12);
+/// // On a plane, two sides are enough.
+/// assert_eq!(Request::shape([2, 3]), Request::shape([2, 3, 1]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
@@ -25,8 +27,9 @@ pub struct Request {
 }
 
 impl Request {
-    /// Exactly a box; the count is its volume (saturating at `u32::MAX`).
-    pub fn shape(sides: Sides) -> Request {
+    /// Exactly a box of one to three sides; the count is its volume (saturating at `u32::MAX`).
+    pub fn shape(sides: impl PerAxis) -> Request {
+        let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
         Request { nodes, shape: Some(sides) }
     }
@@ -37,7 +40,12 @@ impl Request {
     }
 
     /// A count, and the box in which a contiguous strategy is to place it.
-    pub fn hinted(nodes: u32, sides: Sides) -> Request {
-        Request { nodes, shape: Some(sides) }
+    pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
+        Request { nodes, shape: Some(sides.padded(1)) }
+    }
+
+    /// Whether it asks for nothing: no node, or a box with a side of 0. No machine grants that.
+    pub fn is_empty(&self) -> bool {
+        self.nodes == 0 || self.shape.is_some_and(|sides| sides.contains(&0))
     }
 }

@@ -3,7 +3,8 @@
 use crate::{Cuboid, Grid, NodeId};
 
 /// The wanted nodes of a box as disjoint boxes: maximal runs along x, joined along y where the run
-/// of the next row is the same. Boxes do not pass the end of an axis that wraps.
+/// of the next row is the same. Boxes do not pass the end of an axis that wraps. A box that does not
+/// lie on the grid has none.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, tile};
@@ -18,6 +19,9 @@ use crate::{Cuboid, Grid, NodeId};
 /// ```
 pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
+    if !within.lies_on(grid) {
+        return boxes;
+    }
     for piece in within.unwrapped(grid) {
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;

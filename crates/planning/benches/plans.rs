@@ -14,7 +14,7 @@ fn main() {
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
-    let mut machine = Machine::new(grid, &first_fit, 1).expect("any grid");
+    let mut machine = Machine::with_seed(grid, &first_fit, 1).expect("any grid");
     let mut stream = Stream::new(seed, 0, "bench");
     while machine.jobs() < 200 {
         let mut below = |n: u64| (stream.next_u64() % n) as u16;

@@ -18,7 +18,7 @@
 //! use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock};
 //!
 //! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
-//! let mut machine = Machine::new(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;
+//! let mut machine = Machine::with_seed(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;
 //! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
 //! let snapshot = Snapshot::of(&machine);
 //! let weights = Weights::nodes(&snapshot);

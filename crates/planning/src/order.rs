@@ -129,7 +129,7 @@ fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {
         if free.is_free(part) {
-            free.take(part);
+            free.take(part).expect("the boxes of a placement are disjoint");
         } else {
             for node in part.nodes(&grid) {
                 free.take_node(node);

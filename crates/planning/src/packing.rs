@@ -40,7 +40,7 @@ impl<'a> Room<'a> {
     /// The nodes that may be used once these jobs are gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
-        free.keep(&self.goal.available);
+        free.keep(&self.goal.available).expect("a plan keeps to what it found free");
         free
     }
 
@@ -122,13 +122,13 @@ pub(crate) fn pack(
         if budget.left == 0 {
             return false;
         }
-        free.take(&place);
+        free.take(&place).expect("a plan keeps to what it found free");
         items[index].at = Some(place);
         if pack(room, free, items, budget, done) {
             return true;
         }
         items[index].at = None;
-        free.give(&place);
+        free.give(&place).expect("a plan keeps to what it found free");
     }
     false
 }

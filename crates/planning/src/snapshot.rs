@@ -61,12 +61,12 @@ impl Snapshot {
 /// Gives back the healthy nodes of a box, none of which may be free.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
-        free.give(part);
+        free.give(part).expect("what a job held was taken");
         return;
     }
     let grid = *free.grid();
     for node in part.nodes(&grid).filter(|&node| healthy.is_node_free(node)) {
-        free.give(&Cuboid::node(grid.point(node)));
+        free.give(&Cuboid::node(grid.point(node))).expect("what a job held was taken");
     }
 }
 

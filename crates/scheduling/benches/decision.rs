@@ -38,7 +38,7 @@ impl Site {
     fn new(waiting: usize) -> Site {
         let grid = "mesh:32x36".parse().expect("a machine");
         let strategy = "tff".parse().expect("a strategy");
-        let machine = Machine::new(grid, &strategy, 1).expect("it works on meshes");
+        let machine = Machine::with_seed(grid, &strategy, 1).expect("it works on meshes");
         let draw = Stream::new(1, 0, "bench");
         let mut site =
             Site { machine, running: Running::new(), queue: Queue::new(), draw, jobs: 0 };

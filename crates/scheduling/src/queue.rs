@@ -23,7 +23,7 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Whether nobody waits.
+    /// Whether no job waits.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
@@ -50,8 +50,8 @@ impl Queue {
         self.jobs.insert(index, job);
     }
 
-    /// Takes the job at a place, which must exist.
-    pub fn take(&mut self, index: usize) -> Job {
-        self.jobs.remove(index).expect("a scheduler starts jobs of the queue")
+    /// Takes the job at a place; `None` if there is none.
+    pub fn take(&mut self, index: usize) -> Option<Job> {
+        self.jobs.remove(index)
     }
 }

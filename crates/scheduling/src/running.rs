@@ -29,7 +29,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Nobody running.
+    /// No job runs.
     pub fn new() -> Running {
         Running::default()
     }
@@ -39,7 +39,7 @@ impl Running {
         self.jobs.len()
     }
 
-    /// Whether nobody runs.
+    /// Whether no job runs.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
@@ -55,15 +55,14 @@ impl Running {
         self.jobs.insert((running.estimated_end(), running.job.id), running);
     }
 
-    /// Removes a job that loses a node. O(n).
-    pub fn interrupt(&mut self, job: JobId) -> RunningJob {
-        let found = self.jobs.keys().find(|(_, id)| *id == job).copied();
-        let key = found.expect("who is interrupted was running");
-        self.jobs.remove(&key).expect("it was just found")
+    /// Removes a job that loses a node; `None` if it does not run. O(n).
+    pub fn interrupt(&mut self, job: JobId) -> Option<RunningJob> {
+        let key = self.jobs.keys().find(|(_, id)| *id == job).copied()?;
+        self.jobs.remove(&key)
     }
 
-    /// Removes a job that departs, given its estimated end.
-    pub fn depart(&mut self, estimated_end: Time, job: JobId) -> RunningJob {
-        self.jobs.remove(&(estimated_end, job)).expect("who departs was running")
+    /// Removes a job that departs, given its estimated end; `None` if no such job runs.
+    pub fn depart(&mut self, estimated_end: Time, job: JobId) -> Option<RunningJob> {
+        self.jobs.remove(&(estimated_end, job))
     }
 }

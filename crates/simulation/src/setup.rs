@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pavior_allocation::BuildError;
+use pavior_allocation::{BuildError, UnknownNode};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Deadlock};
@@ -76,6 +76,9 @@ pub enum RunError {
     /// The strategy does not work on the machine.
     #[error(transparent)]
     Strategy(#[from] BuildError),
+    /// An event names a node that the machine does not have.
+    #[error(transparent)]
+    Node(#[from] UnknownNode),
     /// The network cannot be built so.
     #[error(transparent)]
     Network(#[from] BadSettings),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
-use pavior_allocation::{Machine, Placement, Refusal, Selection};
+use pavior_allocation::{AllocateError, Machine, Placement, Refusal, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let strategy: Selection = input::name("--strategy", &args.strategy)?;
     let rule: pavior_workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
-    let machine = Machine::new(grid, &strategy, args.seed)
+    let machine = Machine::with_seed(grid, &strategy, args.seed)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let shaper = Shaper::new(&rule, &grid, args.seed, 0);
     let mut session =
@@ -87,7 +87,7 @@ impl Session {
         let request = self.request(message)?;
         let id = JobId(self.next);
         let answer = if dry_run {
-            self.machine.probe(&request)
+            self.machine.probe(&request).map_err(AllocateError::from)
         } else {
             self.machine.allocate(id, &request).cloned()
         };
@@ -100,7 +100,8 @@ impl Session {
                 }
                 granted(self.machine.grid(), &name, request.nodes, &placement)
             }
-            Err(refusal) => refused(&name, refusal),
+            Err(AllocateError::Refused(refusal)) => refused(&name, refusal),
+            Err(error) => return Err(error.to_string()),
         })
     }
 
@@ -148,13 +149,13 @@ impl Session {
 
     fn fail(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let node = self.node(message)?;
-        let holder = self.machine.fail(node);
+        let holder = self.machine.fail(node).map_err(|error| error.to_string())?;
         Ok(self.state_of(node, true, holder))
     }
 
     fn repair(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let node = self.node(message)?;
-        self.machine.repair(node);
+        self.machine.repair(node).map_err(|error| error.to_string())?;
         let holder = self.machine.holder(node);
         Ok(self.state_of(node, false, holder))
     }

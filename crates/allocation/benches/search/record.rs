@@ -66,7 +66,7 @@ impl Record {
     /// to the last of so many searches.
     pub(crate) fn new(grid: Grid, sides: Sides, player: &Selection, most: usize) -> Record {
         let mut dice = Stream::new(1, 0, "search");
-        let mut machine = Machine::new(grid, player, 1).expect("works everywhere");
+        let mut machine = Machine::with_seed(grid, player, 1).expect("works everywhere");
         let mut draw =
             || Request::shape([0, 1, 2].map(|axis| sides.draw(grid.side(axis), &mut dice)));
         let (mut running, mut next) = (VecDeque::new(), 0);
@@ -76,7 +76,7 @@ impl Record {
         while searches < most {
             let answer =
                 machine.allocate(JobId(next), &request).map(|placement| placement.parts()[0]);
-            if answer != Err(Refusal::TooFewFreeNodes) {
+            if answer != Err(Refusal::TooFewFreeNodes.into()) {
                 let shape = request.shape.expect("it was made of one");
                 steps.push(Step::Search(shape, answer.is_ok()));
                 searches += 1;
@@ -154,11 +154,11 @@ impl World {
         match step {
             Step::Search(..) => {}
             Step::Take(part) => {
-                self.free.take(part);
+                self.free.take(part).unwrap();
                 self.strategy.granted(&Placement::Whole(*part));
             }
             Step::Give(part) => {
-                self.free.give(part);
+                self.free.give(part).unwrap();
                 self.strategy.released(&Placement::Whole(*part));
             }
         }

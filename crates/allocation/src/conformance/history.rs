@@ -5,7 +5,7 @@ use pavior_mesh::{Grid, JobId, NodeId, Request};
 
 use super::judge;
 use super::states::random_box;
-use crate::{Machine, Placement, Selection};
+use crate::{AllocateError, Machine, Placement, Selection};
 
 /// Drives a machine through `steps` random steps: most are allocations and releases; some are
 /// reservations that the strategy did not propose, failures, repairs, and questions of forks. Every
@@ -14,7 +14,8 @@ use crate::{Machine, Placement, Selection};
 /// # Errors
 /// The first broken claim, with the state drawn.
 pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Result<u64, String> {
-    let mut machine = Machine::new(*grid, selection, seed).map_err(|error| error.to_string())?;
+    let mut machine =
+        Machine::with_seed(*grid, selection, seed).map_err(|error| error.to_string())?;
     let mut dice = Stream::new(seed, 0, "history");
     let mut jobs: Vec<JobId> = Vec::new();
     let mut answers = 0;
@@ -38,14 +39,20 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                     jobs.push(job);
                 }
             }
-            17 => drop(machine.fail(NodeId(dice.below(u64::from(grid.nodes())) as u32))),
-            18 => machine.repair(NodeId(dice.below(u64::from(grid.nodes())) as u32)),
+            17 => {
+                let node = NodeId(dice.below(u64::from(grid.nodes())) as u32);
+                machine.fail(node).map_err(|error| error.to_string())?;
+            }
+            18 => {
+                let node = NodeId(dice.below(u64::from(grid.nodes())) as u32);
+                machine.repair(node).map_err(|error| error.to_string())?;
+            }
             _ => {
                 // A fork answers as the machine does, and what it does changes nothing here.
                 let request = random_request(selection, grid, &mut dice);
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();
-                if forked != machine.probe(&request) {
+                if forked != machine.probe(&request).map_err(AllocateError::from) {
                     return Err(format!("{selection}: a fork answers {request:?} differently"));
                 }
                 fork.validate();
@@ -69,7 +76,7 @@ fn allocate(
         jobs.iter().filter_map(|&job| machine.placement(job).cloned()).collect();
     let probed = machine.probe(request);
     let answer = machine.allocate(job, request).cloned();
-    if probed != answer {
+    if probed.clone().map_err(AllocateError::from) != answer {
         return Err(format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}"));
     }
     judge(selection, &before, &held, request, answer.as_ref().ok())?;

@@ -41,6 +41,9 @@ fn sound(
     answer: Option<&Placement>,
 ) -> Result<(), String> {
     let Some(placement) = answer else { return Ok(()) };
+    if placement.parts().is_empty() {
+        return Err("a placement without a box".into());
+    }
     let grid = free.grid();
     let mut left = free.clone();
     for part in placement.parts() {
@@ -50,7 +53,7 @@ fn sound(
         if !left.is_free(part) {
             return Err(format!("{part:?} holds a busy node, or one granted twice"));
         }
-        left.take(part);
+        left.take(part).expect("found free just now");
     }
     if selection.entry.does.contiguous {
         let parts = canonical(placement, free);

@@ -24,7 +24,7 @@ pub use states::{every_occupancy, random_boxes};
 /// each axis, so that some fit only turned and some never; for strategies that grant by count also
 /// every bare count, one too many among them, and counts below their shape's volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
-    let longest = *grid.sides().iter().max().expect("three sides");
+    let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };
     let mut requests = Vec::new();
     for a in 1..=most(0) {
@@ -36,7 +36,7 @@ pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     }
     if !selection.entry.does.contiguous {
         let hinted = |request: &Request| {
-            let shape: Sides = request.shape.expect("all have shapes so far");
+            let shape: Sides = request.shape?;
             (volume(shape) > 2).then(|| Request::hinted(request.nodes - 1, shape))
         };
         requests.extend(requests.clone().iter().filter_map(hinted));

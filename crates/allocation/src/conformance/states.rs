@@ -24,14 +24,14 @@ impl<'a> Subject<'a> {
     }
 
     fn take(&mut self, cuboid: Cuboid) {
-        self.free.take(&cuboid);
+        self.free.take(&cuboid).expect("the state was chosen so");
         self.held.push(Placement::Whole(cuboid));
         self.strategy.granted(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);
     }
 
     fn give(&mut self, cuboid: Cuboid) {
-        self.free.give(&cuboid);
+        self.free.give(&cuboid).expect("the state was chosen so");
         self.held.retain(|placement| *placement != Placement::Whole(cuboid));
         self.strategy.released(&Placement::Whole(cuboid));
         self.strategy.validate(&self.free);

@@ -126,14 +126,18 @@ impl State {
     ///
     /// # Errors
     /// If the strategy does not work on such a machine.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "a state holds disjoint boxes and nodes of its grid"
+    )]
     pub fn machine(&self, selection: &Selection, seed: u64) -> Result<Machine, BuildError> {
-        let mut machine = Machine::new(self.grid, selection, seed)?;
+        let mut machine = Machine::with_seed(self.grid, selection, seed)?;
         for (job, placement) in &self.held {
             let granted = machine.allocate_at(*job, placement.clone());
             granted.expect("no two parts overlap, and no node has failed yet");
         }
         for &node in &self.failed {
-            machine.fail(node);
+            machine.fail(node).expect("the node lies on the machine");
         }
         Ok(machine)
     }

@@ -89,7 +89,7 @@ fn files() -> Vec<(String, File)> {
 fn run(case: &Case, strategy: &str, place: &str) {
     let selection: Selection = strategy.parse().unwrap_or_else(|e| panic!("{place}: {e}"));
     let grid: Grid = case.machine.parse().unwrap();
-    let mut machine = Machine::new(grid, &selection, 1).unwrap();
+    let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
     let mut before = 1_000_000..;
     let mut take = |machine: &mut Machine, cuboid| {
         let job = JobId(before.next().unwrap());
@@ -126,7 +126,8 @@ fn run(case: &Case, strategy: &str, place: &str) {
                 assert_eq!(given, Ok(&expected[..]), "{place}\n{}", picture::draw(machine.free()));
             }
             (None, Some(reason), None) => {
-                let given = answer.as_ref().map_err(|refusal| refusal.word());
+                let given =
+                    answer.as_ref().map_err(|error| error.refusal().expect("a refusal").word());
                 assert_eq!(given, Err(reason.as_str()), "{place}");
             }
             (None, None, Some(true)) => assert!(answer.is_ok(), "{place}: {answer:?}"),

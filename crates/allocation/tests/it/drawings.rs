@@ -26,7 +26,7 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
     let (asked, _) = rest.split_once(':').unwrap();
     let grid: Grid = grid.parse().unwrap();
     let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::new(grid, &selection, 1).unwrap();
+    let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
     let busy: String =
         rows.chars().map(|mark| if mark.is_ascii_alphabetic() { '.' } else { mark }).collect();
     let drawn = picture::parse(grid, &busy).unwrap_or_else(|e| panic!("{head}: {e}"));
@@ -35,7 +35,10 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
         machine.allocate_at(JobId(1000 + u64::from(node.0)), single).unwrap();
     }
     match machine.allocate(JobId(1), &request(asked)) {
-        Err(refusal) => (busy, format!("{strategy} on {grid}, {asked}: {}", refusal.word())),
+        Err(error) => {
+            let word = error.refusal().expect("a refusal").word();
+            (busy, format!("{strategy} on {grid}, {asked}: {word}"))
+        }
         Ok(placement) => {
             let letter = |node: NodeId| {
                 let point = grid.point(node);

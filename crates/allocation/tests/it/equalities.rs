@@ -9,7 +9,7 @@ fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) ->
     let grid: Grid = grid.parse().unwrap();
     let machine = |name: &&str| {
         let selection: Selection = name.parse().unwrap();
-        Machine::new(grid, &selection, 1).unwrap()
+        Machine::with_seed(grid, &selection, 1).unwrap()
     };
     let mut machines: Vec<Machine> = names.iter().map(machine).collect();
     let mut dice = Stream::new(seed, 0, "agree");
@@ -74,7 +74,7 @@ fn best_fit_does_not_choose_first_fits_base() {
     // The equalities above could not fail if every strategy gave the lowest leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
-        let mut machine = Machine::new(grid, &name.parse::<Selection>().unwrap(), 1).unwrap();
+        let mut machine = Machine::with_seed(grid, &name.parse::<Selection>().unwrap(), 1).unwrap();
         let wall = Cuboid::new([0, 0, 0], [1, 1, 1]);
         machine.allocate_at(JobId(1), pavior_allocation::Placement::Whole(wall)).unwrap();
         machine.allocate(JobId(2), &Request::shape([4, 1, 1])).unwrap().parts()[0].base

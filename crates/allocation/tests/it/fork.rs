@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 
 fn machine(strategy: &str, grid: &str) -> Machine {
     let selection: Selection = strategy.parse().unwrap();
-    Machine::new(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
+    Machine::with_seed(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
 }
 
 #[test]
@@ -14,9 +14,9 @@ fn failed_nodes_do_not_come_back_with_their_holder() {
         let mut machine = machine(strategy, "mesh:4x4");
         let whole = Request::shape([4, 4, 1]);
         let held = machine.allocate(JobId(1), &whole).unwrap().clone();
-        machine.fail(NodeId(5));
+        machine.fail(NodeId(5)).unwrap();
         let mut fork = machine.fork();
-        fork.give(&held);
+        fork.give(&held).unwrap();
         assert_eq!(fork.find(&whole), Err(Refusal::TooFewFreeNodes), "{strategy}");
         assert_eq!(fork.free().count(), 15);
         assert_eq!(machine.fork_empty().free().count(), 15);
@@ -41,7 +41,7 @@ fn asking_within_some_nodes_changes_nothing() {
     let machine = machine("tbl", "mesh:4x2");
     let mut fork = machine.fork_empty();
     let mut free = Occupancy::all_free(*machine.grid());
-    free.take(&Cuboid::new([1, 0, 0], [1, 1, 1]));
+    free.take(&Cuboid::new([1, 0, 0], [1, 1, 1])).unwrap();
     let request = Request::shape([4, 1, 1]);
     let found = fork.find_within(&free, &request).unwrap();
     assert_eq!(found.parts(), [Cuboid::new([0, 1, 0], [4, 1, 1])]);
@@ -61,10 +61,10 @@ fn every_change_of_a_machine_changes_its_state() {
     machine.allocate_at(JobId(2), node).unwrap();
     states.push(machine.state());
     assert_eq!(states, [0, 1, 2, 3]);
-    machine.fail(NodeId(0));
-    machine.fail(NodeId(0));
-    machine.repair(NodeId(0));
-    machine.repair(NodeId(0));
+    machine.fail(NodeId(0)).unwrap();
+    machine.fail(NodeId(0)).unwrap();
+    machine.repair(NodeId(0)).unwrap();
+    machine.repair(NodeId(0)).unwrap();
     assert_eq!((machine.state(), machine.health()), (5, 2));
     machine.probe(&Request::nodes(1)).unwrap();
     drop(machine.fork().find(&Request::nodes(1)));

@@ -48,7 +48,7 @@ fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
 /// A machine on which exactly the nodes of a bit mask are busy.
 fn machine(strategy: &str, grid: Grid, busy: u64) -> Machine {
     let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::new(grid, &selection, 1).unwrap();
+    let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
     for node in (0..grid.nodes()).filter(|node| busy >> node & 1 == 1) {
         let single = Cuboid::node(grid.point(NodeId(node)));
         machine.allocate_at(JobId(1_000 + u64::from(node)), Placement::Whole(single)).unwrap();

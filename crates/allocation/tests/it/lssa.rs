@@ -12,7 +12,7 @@ fn the_first_base_of_the_first_shape() {
     for name in ["lssa", "lssa:plain", "lssa:turn=none"] {
         let selection: Selection = name.parse().unwrap();
         for _ in 0..300 {
-            let mut machine = Machine::new(grid, &selection, 1).unwrap();
+            let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
             let busy = dice.between(10, 40);
             for node in 0..grid.nodes() {
                 if dice.below(100) < busy {

@@ -1,25 +1,25 @@
 //! The machine: commits, refuses, fails and repairs.
 
-use pavior_allocation::{Machine, Placement, Refusal, Selection};
+use pavior_allocation::{Machine, Placement, PlacementError, Refusal, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 
 fn machine(strategy: &str, grid: &str) -> Machine {
     let selection: Selection = strategy.parse().unwrap();
-    Machine::new(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
+    Machine::with_seed(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
 }
 
 #[test]
 fn a_failed_node_stays_with_its_job_and_is_withheld_after() {
     let mut machine = machine("tbl", "mesh:4x4");
     machine.allocate(JobId(1), &Request::shape([4, 4, 1])).unwrap();
-    assert_eq!(machine.fail(NodeId(5)), Some(JobId(1)));
+    assert_eq!(machine.fail(NodeId(5)), Ok(Some(JobId(1))));
     assert_eq!((machine.busy_nodes(), machine.failed_nodes()), (16, 0));
     machine.release(JobId(1)).unwrap();
     machine.validate();
     assert_eq!((machine.free().count(), machine.failed_nodes()), (15, 1));
     let refused = machine.allocate(JobId(2), &Request::shape([4, 4, 1])).cloned();
-    assert_eq!(refused, Err(Refusal::TooFewFreeNodes));
-    machine.repair(NodeId(5));
+    assert_eq!(refused, Err(Refusal::TooFewFreeNodes.into()));
+    machine.repair(NodeId(5)).unwrap();
     machine.validate();
     assert!(machine.allocate(JobId(2), &Request::shape([4, 4, 1])).is_ok());
 }
@@ -27,12 +27,12 @@ fn a_failed_node_stays_with_its_job_and_is_withheld_after() {
 #[test]
 fn failing_twice_and_repairing_the_healthy_change_nothing() {
     let mut machine = machine("tff", "torus:4x4");
-    machine.repair(NodeId(3));
-    assert_eq!(machine.fail(NodeId(3)), None);
-    assert_eq!(machine.fail(NodeId(3)), None);
+    machine.repair(NodeId(3)).unwrap();
+    assert_eq!(machine.fail(NodeId(3)), Ok(None));
+    assert_eq!(machine.fail(NodeId(3)), Ok(None));
     assert_eq!(machine.failed_nodes(), 1);
-    machine.repair(NodeId(3));
-    machine.repair(NodeId(3));
+    machine.repair(NodeId(3)).unwrap();
+    machine.repair(NodeId(3)).unwrap();
     assert_eq!(machine.failed_nodes(), 0);
     machine.validate();
 }
@@ -41,8 +41,8 @@ fn failing_twice_and_repairing_the_healthy_change_nothing() {
 fn repairing_a_node_under_a_job_gives_it_back_with_the_job() {
     let mut machine = machine("tbl", "mesh:4x4");
     machine.allocate(JobId(1), &Request::shape([2, 2, 1])).unwrap();
-    machine.fail(NodeId(0));
-    machine.repair(NodeId(0));
+    machine.fail(NodeId(0)).unwrap();
+    machine.repair(NodeId(0)).unwrap();
     machine.release(JobId(1)).unwrap();
     assert_eq!(machine.free().count(), 16);
     machine.validate();
@@ -54,7 +54,7 @@ fn a_given_placement_is_granted_only_where_it_is_free() {
     let part = Cuboid::new([1, 1, 0], [2, 2, 1]);
     machine.allocate_at(JobId(1), Placement::Whole(part)).unwrap();
     let error = machine.allocate_at(JobId(2), Placement::Whole(part)).unwrap_err();
-    assert_eq!(error.part, part);
+    assert_eq!(error, PlacementError::NotFree(part));
     assert_eq!(machine.holder(NodeId(5)), Some(JobId(1)));
     assert_eq!(machine.holder(NodeId(0)), None);
 }

@@ -4,6 +4,7 @@ mod buddies;
 mod cases;
 mod conformance;
 mod drawings;
+mod edge;
 mod equalities;
 mod explain;
 mod fork;

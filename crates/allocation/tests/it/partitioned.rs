@@ -64,7 +64,7 @@ fn mfp_leaves_the_largest_free_box_that_can_be_left() {
                     let cuboid = Cuboid::new(base, sides);
                     if free.is_free(&cuboid) {
                         let mut left = free.clone();
-                        left.take(&cuboid);
+                        left.take(&cuboid).unwrap();
                         let largest = left.largest_free().map_or(0, |rest| rest.volume());
                         if best.is_none_or(|(most, _)| largest > most) {
                             best = Some((largest, cuboid));

@@ -382,7 +382,7 @@ impl Faults {
     fn count(&mut self, detect: Detect, grid: &Grid, busy: &[Cuboid]) {
         let mut free = Occupancy::all_free(*grid);
         for held in busy {
-            free.take(held);
+            free.take(held).unwrap();
         }
         for job in every_shape(grid) {
             let feasible =

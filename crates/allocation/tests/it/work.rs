@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 fn machine(strategy: &str, grid: &str, busy: &[Cuboid]) -> Machine {
     let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::new(grid.parse().unwrap(), &selection, 1).unwrap();
+    let mut machine = Machine::with_seed(grid.parse().unwrap(), &selection, 1).unwrap();
     for (job, held) in (100..).zip(busy) {
         machine.allocate_at(JobId(job), Placement::Whole(*held)).unwrap();
     }
@@ -25,7 +25,7 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
     for selection in Registry::new().entries().flat_map(Selection::variants) {
         for name in ["mesh:8x8", "torus:6x5", "mesh:4x4x8", "torus:4x4x4"] {
             let grid: Grid = name.parse().unwrap();
-            let Ok(mut machine) = Machine::new(grid, &selection, 1) else { continue };
+            let Ok(mut machine) = Machine::with_seed(grid, &selection, 1) else { continue };
             let mut dice = Stream::new(4, 0, "work");
             for job in 0..60 {
                 let sides = grid.sides().map(|n| 1 << dice.below(u64::from(n.ilog2()) + 1));

@@ -59,7 +59,7 @@ impl Churn {
         demand: &Demand<'_>,
         selection: &Selection,
     ) -> Result<Option<Churn>, BuildError> {
-        let machine = Machine::new(demand.grid, selection, demand.seed)?;
+        let machine = Machine::with_seed(demand.grid, selection, demand.seed)?;
         let mut play = Play::new(demand, machine);
         if !play.choose() {
             return Ok(None);

@@ -139,7 +139,9 @@ impl Boxes {
     /// What the list leaves free.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
-        self.busy.iter().for_each(|cuboid| free.take(&cuboid));
+        self.busy
+            .iter()
+            .for_each(|cuboid| free.take(&cuboid).expect("the boxes of the list are disjoint"));
         free
     }
 

@@ -155,7 +155,10 @@ impl BoxSearch {
         }
     }
 
-    /// Holds the list and the rows against the truth; panics where they disagree. For tests.
+    /// Holds the list and the rows against the truth. For tests.
+    ///
+    /// # Panics
+    /// Where they disagree.
     pub fn validate(&self, free: &Occupancy) {
         if let Index::Boxes(boxes) = &self.index {
             assert_eq!(boxes.listed(), *free, "the list disagrees with the occupancy");

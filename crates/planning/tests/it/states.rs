@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Sides};
 use pavior_planning::Snapshot;
 
 pub(crate) fn machine(grid: Grid) -> Machine {
-    Machine::new(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap()
+    Machine::with_seed(grid, &"ff".parse::<Selection>().unwrap(), 1).unwrap()
 }
 
 pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> Snapshot {
@@ -16,7 +16,7 @@ pub(crate) fn snapshot(grid: Grid, jobs: &[Vec<Cuboid>], failed: &[NodeId]) -> S
         machine.allocate_at(JobId(job as u64), placement).unwrap();
     }
     for &node in failed {
-        machine.fail(node);
+        machine.fail(node).unwrap();
     }
     Snapshot::of(&machine)
 }
@@ -64,16 +64,16 @@ fn walk(
         failed.push(id);
         walk(all, node + 1, open, held, failed, failures, look);
         failed.pop();
-        open.give(&Cuboid::node(grid.point(id)));
+        open.give(&Cuboid::node(grid.point(id))).unwrap();
     }
     for part in all {
         // The box whose first node this is: the others are covered from a lower one.
         if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
-            open.take(part);
+            open.take(part).unwrap();
             held.push(*part);
             walk(all, node + 1, open, held, failed, failures, look);
             held.pop();
-            open.give(part);
+            open.give(part).unwrap();
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn draw(stream: &mut Stream) -> Drawn {
         for _ in 0..=below(6).saturating_sub(4) {
             let Some(part) = all.get(below(all.len().max(1) as u64) as usize) else { continue };
             if free.is_free(part) {
-                free.take(part);
+                free.take(part).unwrap();
                 parts.push(*part);
             }
         }

@@ -223,7 +223,8 @@ fn replay(
             return None;
         }
         for (_, gone) in together {
-            fork.give(machine.placement(gone.job.id).expect("a running job holds nodes"));
+            fork.give(machine.placement(gone.job.id).expect("a running job holds nodes"))
+                .expect("the job held them");
         }
         if let Ok(placement) = fork.find(&head.request) {
             return Some(Reservation { head: head.id, at, placement });

@@ -48,12 +48,22 @@ impl Profile {
 
     /// Takes free nodes for a stretch of time, as far as it is not past.
     pub(crate) fn take(&mut self, placement: &Placement, interval: Interval) {
-        self.change(interval, |free| placement.parts().iter().for_each(|part| free.take(part)));
+        self.change(interval, |free| {
+            placement
+                .parts()
+                .iter()
+                .for_each(|part| free.take(part).expect("booked nodes are free"))
+        });
     }
 
     /// Gives nodes back for a stretch of time, as far as it is not past.
     pub(crate) fn give(&mut self, placement: &Placement, interval: Interval) {
-        self.change(interval, |free| placement.parts().iter().for_each(|part| free.give(part)));
+        self.change(interval, |free| {
+            placement
+                .parts()
+                .iter()
+                .for_each(|part| free.give(part).expect("booked nodes were taken"))
+        });
     }
 
     /// When, before `limit`, nodes are first free for as long as a job is estimated to run.
@@ -124,7 +134,7 @@ impl Profile {
                 continue;
             }
             let mut free = segment.free.clone();
-            window.skip(1).for_each(|later| free.keep(&later.free));
+            window.skip(1).for_each(|later| free.keep(&later.free).expect("one machine"));
             if u64::from(free.count()) >= needed
                 && let Some(placement) = ask(segment.from, &free)
             {

@@ -90,7 +90,7 @@ fn replay(
     for at in ends.iter().map(|end| end.0) {
         let mut fork = machine.fork();
         for (_, gone) in ends.iter().filter(|end| end.0 <= at) {
-            fork.give(machine.placement(*gone).unwrap());
+            fork.give(machine.placement(*gone).unwrap()).unwrap();
         }
         if let Ok(placement) = fork.find(&head.request) {
             return Some((head.id, at, placement));

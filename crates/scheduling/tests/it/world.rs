@@ -73,7 +73,7 @@ impl World {
         let grid: Grid = grid.parse().unwrap();
         World {
             now: Time::ZERO,
-            machine: Machine::new(grid, &strategy.parse().unwrap(), 1).unwrap(),
+            machine: Machine::with_seed(grid, &strategy.parse().unwrap(), 1).unwrap(),
             queue: Queue::new(),
             running: Running::new(),
             started: Vec::new(),
@@ -104,8 +104,8 @@ impl World {
             }
             while self.upsets.first().is_some_and(|upset| upset.0 == now) {
                 match self.upsets.remove(0) {
-                    (_, node, true) => drop(self.machine.fail(node)),
-                    (_, node, false) => self.machine.repair(node),
+                    (_, node, true) => drop(self.machine.fail(node).unwrap()),
+                    (_, node, false) => self.machine.repair(node).unwrap(),
                 }
             }
             while let Some(job) = jobs.next_if(|job| job.arrival == now) {

@@ -39,8 +39,8 @@ impl Simulation<'_, '_, '_> {
         let now = self.now;
         while let Some(event) = self.faults.as_mut().and_then(|faults| faults.at(now)) {
             if event.change == Change::Repair {
-                self.machine.repair(event.node);
-            } else if let Some(job) = self.machine.fail(event.node) {
+                self.machine.repair(event.node)?;
+            } else if let Some(job) = self.machine.fail(event.node)? {
                 self.interrupt(job)?;
             }
         }
@@ -50,7 +50,8 @@ impl Simulation<'_, '_, '_> {
     /// A running job loses a node: it gives up the others, and waits again.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
-        let RunningJob { job, start } = self.running.interrupt(job);
+        let RunningJob { job, start } =
+            self.running.interrupt(job).expect("only running jobs hold nodes");
         let placement = self.machine.release(job.id).expect("a running job holds nodes");
         self.observers.tell(&Fact::Interrupted {
             job: &job,

@@ -291,6 +291,10 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// # Errors
     /// If there is none at that place of the queue, it does not fit now, or it would end later than can
     /// be told; nothing has changed then.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the queue has the job, and the machine has just granted it nodes"
+    )]
     pub fn start(&mut self, Start { index, placement }: Start) -> Result<(), StartError> {
         let waiting = self.queue.len();
         let Some(job) = self.queue.get(index) else {
@@ -309,7 +313,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if !granted {
             return Err(StartError::DoesNotFit(job.id));
         }
-        let job = self.queue.take(index);
+        let job = self.queue.take(index).expect("the queue has it");
         let placement = self.machine.placement(job.id).expect("it was just granted");
         let free = self.machine.free();
         self.observers.tell(&Fact::Started { job: &job, placement, free });

@@ -18,7 +18,7 @@ fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
             let ended: Vec<_> = running.iter().filter(|(end, _)| *end <= tick).copied().collect();
             running.retain(|(end, _)| *end > tick);
             for (_, cuboid) in &ended {
-                free.give(cuboid);
+                free.give(cuboid).unwrap();
             }
             let mut started = false;
             while next < jobs.len() && jobs[next].arrival.0 <= tick {
@@ -32,7 +32,7 @@ fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
                 else {
                     break;
                 };
-                free.take(&cuboid);
+                free.take(&cuboid).unwrap();
                 let Service::Run(length) = jobs[next].service else { unreachable!() };
                 times[next] = (tick, tick + length.0);
                 running.push((tick + length.0, cuboid));

@@ -73,9 +73,11 @@ impl Shaper {
         }
     }
 
-    /// The box for a count of at least 1; `None` if the rule finds none.
+    /// The box for a count; `None` if the rule finds none, as for a count of 0.
     pub fn shape(&mut self, nodes: u32) -> Option<Sides> {
-        assert!(nodes > 0, "a request is for at least one node");
+        if nodes == 0 {
+            return None;
+        }
         let Shaper { boxes, choose, draw, known } = self;
         let mut choose = || {
             let sides = choose.choose(boxes, nodes, draw)?;

@@ -54,11 +54,16 @@ pub struct LineError {
 
 impl LineError {
     /// A fault at these bytes of a line.
-    pub(crate) fn new(line: u64, bytes: &[u8], at: Range<usize>, reason: String) -> LineError {
+    pub(crate) fn new(
+        line: u64,
+        bytes: &[u8],
+        at: Range<usize>,
+        reason: impl AsRef<str>,
+    ) -> LineError {
         let (text, span) = excerpt(bytes, at.clone());
         let before = &bytes[..at.start.min(bytes.len())];
         let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-        LineError { line, column, text, span, reason: message(&reason) }
+        LineError { line, column, text, span, reason: message(reason.as_ref()) }
     }
 }
 

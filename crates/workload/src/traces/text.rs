@@ -41,7 +41,7 @@ impl<R: BufRead> Lines<R> {
         }
         if let Some(at) = self.line().iter().position(|&byte| byte == b'\r') {
             let reason = "a carriage return within the line; lines end with \\n or \\r\\n";
-            return Err(LineError::new(self.number, self.line(), at..at + 1, reason.into()).into());
+            return Err(LineError::new(self.number, self.line(), at..at + 1, reason).into());
         }
         Ok(true)
     }

@@ -104,7 +104,7 @@ impl Anca {
             self.search.load(&self.left);
             let placed = self.search.first(&self.left, asked, &shapes, Scan::default());
             let Some(part) = placed else { break };
-            self.left.take(&part);
+            self.left.take(&part).expect("the search found it free");
             self.parts.push(part);
             self.search.granted(&Placement::Whole(part));
         }

@@ -141,7 +141,7 @@ mod tests {
             let grid = Grid::mesh(&sides).unwrap();
             let mut free = Occupancy::all_free(grid);
             for cuboid in cuboids(&grid) {
-                free.take(&cuboid);
+                free.take(&cuboid).unwrap();
             }
             assert_eq!(free.count(), 0, "{grid}");
         }

@@ -212,10 +212,10 @@ impl BlueGene {
                 if before.is_some_and(|largest| !largest.intersects(&self.grid, &cuboid)) {
                     return Some(cuboid);
                 }
-                self.left.take(&cuboid);
+                self.left.take(&cuboid).expect("the box was found free");
                 let most = best.map_or(0, |(most, _)| most);
                 let better = self.left.largest_free_above(most).map(|rest| rest.volume());
-                self.left.give(&cuboid);
+                self.left.give(&cuboid).expect("the box was found free");
                 if better.is_some() && better == before.map(|largest| largest.volume()) {
                     return Some(cuboid);
                 }

@@ -250,7 +250,9 @@ impl Tpu {
                 if before == 0 {
                     self.whole.take_node(cube);
                 } else if *busy == 0 {
-                    self.whole.give(&Cuboid::node(self.cubes.point(cube)));
+                    self.whole
+                        .give(&Cuboid::node(self.cubes.point(cube)))
+                        .expect("its last user is gone");
                 }
             }
         }

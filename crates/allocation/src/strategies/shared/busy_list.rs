@@ -38,7 +38,7 @@ impl BusyList {
     pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
         let mut busy = Occupancy::all_free(*free.grid());
         for held in &self.boxes {
-            busy.take(held);
+            busy.take(held).expect("busy boxes are disjoint");
         }
         assert_eq!(&busy, free, "the busy list is not the busy nodes");
     }

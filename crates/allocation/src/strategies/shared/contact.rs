@@ -65,7 +65,7 @@ mod tests {
     fn score(grid: &str, busy: &[[u16; 3]], base: [u16; 3], sides: [u16; 3]) -> i64 {
         let mut free = Occupancy::all_free(grid.parse().unwrap());
         for &node in busy {
-            free.take(&Cuboid::node(node));
+            free.take(&Cuboid::node(node)).unwrap();
         }
         contact(&free, &Cuboid::new(base, sides))
     }

@@ -251,6 +251,6 @@ pub(in crate::strategies) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option
 /// A box with one node more on every side (the end of an axis does not matter here).
 fn halo(of: &Cuboid) -> Cuboid {
     let base = of.base.map(|at| at.saturating_sub(1));
-    let sides = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);
+    let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);
     Cuboid::new(base, sides)
 }

@@ -71,7 +71,7 @@ impl RightBorders {
     pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
         let mut busy = Occupancy::all_free(self.grid);
         for held in &self.busy {
-            busy.take(held);
+            busy.take(held).expect("busy boxes are disjoint");
         }
         assert_eq!(&busy, free, "the busy list is not the busy nodes");
         assert!(self.busy.is_sorted_by(|a, b| top(a) >= top(b)), "the busy list is not in order");
@@ -137,7 +137,7 @@ mod tests {
     fn free_but(busy: &[Cuboid], grid: Grid) -> Occupancy {
         let mut free = Occupancy::all_free(grid);
         for held in busy {
-            free.take(held);
+            free.take(held).unwrap();
         }
         free
     }

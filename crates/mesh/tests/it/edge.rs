@@ -1,0 +1,73 @@
+//! Boxes, nodes and grids that a caller gets wrong: an error or a plain answer, never a panic.
+
+use pavior_mesh::{
+    BaseSet, Cuboid, Grid, GridError, NodeId, Occupancy, OccupancyError, Scan, tile,
+};
+
+#[test]
+fn grids_need_a_wrap_flag_an_axis() {
+    let error = Grid::new(&[4, 4], &[true]).unwrap_err();
+    assert_eq!(error, GridError::WrapFlags { axes: 2, wraps: 1 });
+    assert_eq!(Grid::new(&[], &[]).unwrap_err(), GridError::Axes(0));
+}
+
+#[test]
+fn boxes_that_leave_the_grid_are_neither_free_nor_taken() {
+    for grid in ["mesh:8x8", "torus:8x8", "grid:8wx8", "mesh:5x3x2", "torus:70x3"] {
+        let grid: Grid = grid.parse().unwrap();
+        let mut free = Occupancy::all_free(grid);
+        for outside in [
+            Cuboid::new([6, 6, 1], [4, 4, 4]),
+            Cuboid::new([9, 0], [1, 9]),
+            Cuboid::new([u16::MAX; 3], [u16::MAX; 3]),
+            Cuboid::new([0, 0], [0, 1]),
+            Cuboid::new([0, u16::MAX], [1, 1]),
+        ] {
+            assert!(!outside.lies_on(&grid), "{outside:?} {grid}");
+            assert!(!free.is_free(&outside) && !free.is_taken(&outside));
+            assert_eq!(free.take(&outside), Err(OccupancyError::Outside(outside)));
+            assert_eq!(free.give(&outside), Err(OccupancyError::Outside(outside)));
+            assert!(tile(&grid, &outside, |_| true).is_empty());
+            outside.contains(&grid, [3, 3, 3]);
+            outside.intersects(&grid, &Cuboid::new([1, 1], [2, 2]));
+            outside.canonical(&grid);
+        }
+        assert_eq!(free, Occupancy::all_free(grid));
+    }
+}
+
+#[test]
+fn several_boxes_are_taken_or_none() {
+    let grid = Grid::mesh(&[4, 4]).unwrap();
+    let mut free = Occupancy::all_free(grid);
+    let (one, other) = (Cuboid::new([0, 0], [2, 2]), Cuboid::new([1, 1], [2, 2]));
+    assert_eq!(free.take_all(&[one, other]), Err(OccupancyError::NotFree(other)));
+    assert_eq!(free.count(), 16);
+    free.take(&one).unwrap();
+    assert_eq!(free.give_all(&[one, one]), Err(OccupancyError::NotTaken(one)));
+    assert_eq!(free.count(), 12);
+}
+
+#[test]
+fn nodes_that_do_not_exist_are_not_free() {
+    let mut free = Occupancy::all_free(Grid::mesh(&[5, 5]).unwrap());
+    for node in [NodeId(25), NodeId(63), NodeId(64), NodeId(u32::MAX)] {
+        assert!(!free.is_node_free(node));
+        assert!(!free.take_node(node));
+    }
+    assert_eq!(free.count(), 25);
+}
+
+#[test]
+fn occupancies_of_different_grids_do_not_mix() {
+    let (small, large) = (Grid::mesh(&[4, 4]).unwrap(), Grid::mesh(&[40, 40]).unwrap());
+    let mut free = Occupancy::all_free(small);
+    assert_eq!(free.keep(&Occupancy::all_busy(large)), Err(OccupancyError::OtherGrid));
+    assert_eq!(free.count(), 16);
+    let mut bases = BaseSet::new(small);
+    assert!(!bases.compute(&Occupancy::all_free(large), [2, 2, 1]));
+    assert_eq!(bases.find(&Occupancy::all_free(large), [2, 2, 1], Scan::default()), None);
+    assert!(!bases.contains([60, 60, 60]));
+    free.copy_from(&Occupancy::all_free(large));
+    assert_eq!(free, Occupancy::all_free(large));
+}
