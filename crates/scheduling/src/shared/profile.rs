@@ -49,20 +49,14 @@ impl Profile {
     /// Takes free nodes for a stretch of time, as far as it is not past.
     pub(crate) fn take(&mut self, placement: &Placement, interval: Interval) {
         self.change(interval, |free| {
-            placement
-                .parts()
-                .iter()
-                .for_each(|part| free.take(part).expect("booked nodes are free"))
+            free.take_all(placement.parts()).expect("booked nodes are free");
         });
     }
 
     /// Gives nodes back for a stretch of time, as far as it is not past.
     pub(crate) fn give(&mut self, placement: &Placement, interval: Interval) {
         self.change(interval, |free| {
-            placement
-                .parts()
-                .iter()
-                .for_each(|part| free.give(part).expect("booked nodes were taken"))
+            free.give_all(placement.parts()).expect("booked nodes were taken");
         });
     }
 

@@ -99,7 +99,7 @@ impl World {
                 && key.0 == now
             {
                 self.ends.remove(&key);
-                self.running.depart(estimated, key.1);
+                self.running.depart(estimated, key.1).unwrap();
                 self.machine.release(key.1).unwrap();
             }
             while self.upsets.first().is_some_and(|upset| upset.0 == now) {
@@ -127,7 +127,7 @@ impl World {
             let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
             let Some(Start { index, placement }) = start else { return };
             let waiting: Vec<Job> = self.queue.iter().cloned().collect();
-            let job = self.queue.take(index);
+            let job = self.queue.take(index).unwrap();
             let granted = match placement {
                 Some(placement) => self.machine.allocate_at(job.id, placement).unwrap(),
                 None => self.machine.allocate(job.id, &job.request).unwrap(),

@@ -81,7 +81,10 @@ impl Simulation<'_, '_, '_> {
     }
 
     fn depart(&mut self, departure: &Departure) {
-        let gone = self.running.depart(departure.estimated_end, departure.job);
+        let gone = self
+            .running
+            .depart(departure.estimated_end, departure.job)
+            .expect("a job that departs runs");
         self.live.remove(&departure.job);
         let placement = self.machine.release(gone.job.id).expect("a running job holds nodes");
         self.completed += 1;
