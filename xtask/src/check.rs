@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{layers, tidy};
+use crate::{docs, layers, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -16,7 +16,12 @@ const STEPS: &[(&str, &[&str])] = &[
 /// Runs all checks, and returns what failed.
 pub(crate) fn run(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
-    for (name, problems) in [("tidy", tidy::problems(root)), ("layers", layers::problems(root))] {
+    let own = [
+        ("tidy", tidy::problems(root)),
+        ("layers", layers::problems(root)),
+        ("pages of strategies", docs::problems(root)),
+    ];
+    for (name, problems) in own {
         eprintln!("== {name}");
         failed.extend(problems);
     }

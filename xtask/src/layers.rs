@@ -57,7 +57,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-files",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["pavior-mesh", "pavior-allocation"]),
 ];
 
 /// Every edge that ARCHITECTURE.md does not list.

@@ -1,6 +1,7 @@
 //! Checks that the compiler does not make, and the one command that makes all of them.
 
 mod check;
+mod docs;
 mod layers;
 mod tidy;
 
@@ -12,6 +13,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   check       everything below but exhaustive, with formatting, lints, tests and docs
   tidy        lengths of files and functions, banned calls
   layers      the direction of dependencies between crates
+  docs        writes docs/strategies/ from the headers of the strategies' files
   exhaustive  every claim on every occupancy of all grids of up to 12 nodes (a minute)";
 
 fn main() -> ExitCode {
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         Some("check") => check::run(&root),
         Some("tidy") => tidy::problems(&root),
         Some("layers") => layers::problems(&root),
+        Some("docs") => docs::write(&root),
         Some("exhaustive") => check::exhaustive(&root),
         _ => {
             eprintln!("{USAGE}");

@@ -61,7 +61,7 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
 
 #[test]
 fn drawings_are_what_happens() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/strategies");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/families");
     let mut count = 0;
     let mut faults = String::new();
     for page in ["noncontiguous.md", "partition-hardware.md"] {
