@@ -108,8 +108,8 @@ impl Profile {
     /// free from a time on.
     ///
     /// The nodes free throughout a stretch that begins inside a segment are free throughout the one
-    /// that begins with it, or with the present: only those are tried. O(T) counts for each, and a
-    /// question only where enough nodes are free throughout.
+    /// that begins with it, or with the present: only those are tried. O(T) counts in all, and only where
+    /// enough nodes are free throughout a question, and O(N/64) words for each segment of the stretch.
     pub(crate) fn earliest(
         &self,
         needed: u64,
@@ -117,21 +117,36 @@ impl Profile {
         limit: Time,
         mut ask: impl FnMut(Time, &Occupancy) -> Option<Placement>,
     ) -> Option<(Time, Placement)> {
+        let short = |segment: &Segment| u64::from(segment.free.count()) < needed;
         let mut index = 0;
+        // The segments looked at so far, and the one behind the last of them that has too few nodes:
+        // whatever begins before that runs into it. Both only grow with the beginning.
+        let (mut seen, mut open) = (0, 0);
+        let mut free: Option<Occupancy> = None;
         while let Some(segment) = self.segments.get(index).filter(|segment| segment.from < limit) {
             let end = Interval::new(segment.from, estimate).to;
-            let window = self.segments[index..].iter().take_while(|later| later.from < end);
-            let short = |later: &Segment| u64::from(later.free.count()) < needed;
-            // Whatever begins before the last segment that has too few nodes runs into it.
-            if let Some(last) = window.clone().enumerate().filter(|(_, s)| short(s)).last() {
-                index += last.0 + 1;
+            while let Some(later) = self.segments.get(seen).filter(|later| later.from < end) {
+                seen += 1;
+                if short(later) {
+                    open = seen;
+                }
+            }
+            if open > index {
+                index = open;
                 continue;
             }
-            let mut free = segment.free.clone();
-            window.skip(1).for_each(|later| free.keep(&later.free).expect("one machine"));
-            if u64::from(free.count()) >= needed
-                && let Some(placement) = ask(segment.from, &free)
-            {
+            let free = match &mut free {
+                Some(free) => {
+                    free.clone_from(&segment.free);
+                    free
+                }
+                none => none.insert(segment.free.clone()),
+            };
+            let enough = self.segments[index + 1..seen.max(index + 1)].iter().all(|later| {
+                free.keep(&later.free).expect("one machine");
+                u64::from(free.count()) >= needed
+            });
+            if enough && let Some(placement) = ask(segment.from, free) {
                 return Some((segment.from, placement));
             }
             index += 1;
