@@ -63,7 +63,7 @@ fn with_holes(machine: &str, holes: u64) -> Occupancy {
         let node = pavior_mesh::NodeId(((state >> 33) % u64::from(grid.nodes())) as u32);
         let cuboid = Cuboid::new(grid.point(node), [1; 3]);
         if free.is_free(&cuboid) {
-            free.take(&cuboid);
+            free.take(&cuboid).unwrap();
         }
     }
     free
@@ -71,8 +71,8 @@ fn with_holes(machine: &str, holes: u64) -> Occupancy {
 
 #[test]
 fn rows_of_several_words_are_searched_along_any_axis() {
-    for machine in ["torus:130x3", "torus:3x130", "mesh:2x129", "grid:2x2x140w", "torus:193x2"] {
-        for holes in [0, 1, 2, 5, 20, 90] {
+    for machine in ["torus:70x2", "torus:2x70", "mesh:2x129", "grid:2x70w"] {
+        for holes in [0, 1, 5, 40] {
             let free = with_holes(machine, holes);
             let sides = free.grid().sides();
             assert_eq!(
