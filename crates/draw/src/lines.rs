@@ -4,7 +4,7 @@ use crate::axis::{Scale, label};
 use crate::canvas::{self, Anchor, Canvas, bold, turned};
 use crate::chart::{Chart, Mark, Marks};
 use crate::palette::Ink;
-use crate::text::{width_of, wrapped};
+use crate::text::{cut, width_of, wrapped};
 use crate::xml::Element;
 
 const WIDTH: f64 = 500.0;
@@ -26,8 +26,10 @@ pub fn svg(chart: &Chart) -> String {
     let x = x_scale(chart, left);
     let tilted = tilted(chart, left);
     let names = if tilted {
-        let widest = chart.categories.iter().map(|name| width_of(name, SMALL)).fold(0.0, f64::max);
-        10.0 + widest * 0.5
+        let names = chart.categories.iter().enumerate();
+        let width =
+            |(index, name): (usize, &String)| width_of(&tilted_name(&x, index, name), SMALL);
+        10.0 + names.map(width).fold(0.0, f64::max) * 0.5
     } else {
         18.0
     };
@@ -95,6 +97,12 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
 fn tilted(chart: &Chart, left: f64) -> bool {
     let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
+}
+
+/// A name that ends below its place and comes from the lower left, at 30 degrees: as much of it as the
+/// picture has room for.
+fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
+    cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
 /// The series of the legend, broken into rows that fit.
@@ -183,7 +191,7 @@ fn axes(
         if tilted {
             let place = (at, bottom + 16.0);
             let text = canvas::text(place, Anchor::End, SMALL, Ink::Faint);
-            canvas.write(turned(text, -30.0, place), name);
+            canvas.write(turned(text, -30.0, place), &tilted_name(x, index, name));
         } else {
             let place = (at, bottom + 18.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), name);

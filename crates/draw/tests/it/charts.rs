@@ -139,3 +139,23 @@ fn bars_of_values_below_0_hang_from_0() {
     // The axis runs from -2 at the bottom to 0 at the top: the bar fills its whole height.
     assert!(svg(&chart).contains(r#"height="260""#), "{}", svg(&chart));
 }
+
+#[test]
+fn long_names_along_x_do_not_leave_the_picture() {
+    let name = "First Fit with a name that is much longer than its place";
+    let axis = || ChartAxis { label: String::new(), logarithmic: false };
+    let mark = |x| Mark { x, y: 1.0, half_width: None };
+    let chart = Chart {
+        title: String::new(),
+        x: axis(),
+        y: axis(),
+        categories: vec![name.into(), name.into()],
+        marks: Marks::Bars,
+        series: vec![Series { name: String::new(), points: vec![mark(0.0), mark(1.0)] }],
+        note: String::new(),
+    };
+    let svg = svg(&chart);
+    // The second place is farther from the left edge: the whole name has room there.
+    let whole = svg.matches(&format!(">{name}<")).count();
+    assert_eq!((whole, svg.matches('…').count()), (1, 1), "{svg}");
+}
