@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
+use pavior_experiments::InputError;
 use pavior_kernel::BadName;
 
 /// Why a command ends early.
@@ -58,6 +59,14 @@ impl Failure {
         Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
     }
 
+    /// Why an input of an experiment cannot be read, as the one who read it says.
+    pub(crate) fn of_input(error: InputError) -> Failure {
+        match error.downcast::<Failure>() {
+            Ok(failure) => *failure,
+            Err(error) => Failure::usage(error.to_string()),
+        }
+    }
+
     /// The fault in a line, for messages about something larger.
     pub(crate) fn in_words(&self) -> String {
         match self {
@@ -84,6 +93,14 @@ impl Failure {
         }
     }
 }
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.in_words())
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl Place {
     fn show(&self) {

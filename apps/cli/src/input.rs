@@ -79,22 +79,6 @@ pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Failure> {
     Ok(sides)
 }
 
-/// A list of positive numbers, separated by commas; each may stand once.
-pub(crate) fn loads(typed: &str) -> Result<Vec<f64>, Failure> {
-    let mut all = Vec::new();
-    for (at, part) in parts(typed) {
-        let fail = |reason: String| {
-            Err(Failure::option("--load", typed, at, &BadName { reason, span: 0..part.len() }))
-        };
-        match part.parse::<f64>() {
-            Ok(load) if all.contains(&load) => return fail(format!("load {load} stands twice")),
-            Ok(load) if load > 0.0 && load.is_finite() => all.push(load),
-            _ => return fail(format!("`{part}` is not a load; a load is a number above 0")),
-        }
-    }
-    Ok(all)
-}
-
 /// The parts of a list with their places.
 pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
     typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))

@@ -8,7 +8,6 @@ mod files;
 mod input;
 mod located;
 mod logs;
-mod net;
 mod output;
 mod pool;
 mod progress;

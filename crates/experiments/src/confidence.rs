@@ -25,6 +25,9 @@ impl Policy {
     /// Replications added at a time, and the usual least, under [`Policy::Precision`].
     pub const BATCH: u64 = 5;
 
+    /// More replications of a point are a mistake.
+    pub const MOST: u64 = 1_000_000;
+
     /// The number of replications to add after `done` of them, given the samples of the metrics
     /// that must be precise; 0 when that is enough.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use crate::results::{number, shown, target_missed, values};
-use crate::{Paired, Samples, Specification, parameters, scenario};
+use crate::{Paired, Samples, Specification, parameters};
 
 /// A strategy compared with the baseline at one point.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Diff
                 values: values(point, &shown),
                 baseline: baseline.clone(),
                 metric: spec.name,
-                unit: spec.unit.word(scenario::unit(point)),
+                unit: spec.unit.word(point.unit()),
                 same_jobs,
                 target_missed,
                 paired,

@@ -1,15 +1,16 @@
 //! Experiments: many runs, until their means can be trusted.
 //!
-//! A [`Comparison`] runs every combination of strategies, schedulers and loads over the same jobs
-//! (common random numbers), in parallel, in independent replications, and summarises each metric by
-//! its mean and confidence interval. Results depend on the arguments alone, never on the number of
+//! Every run is a [`Point`]: a value for every parameter of the one list ([`parameters::ALL`]). A
+//! [`Specification`] has many, from an experiment file or from settings given one by one, and runs them
+//! over the same jobs (common random numbers), in parallel, in independent replications, until the
+//! mean of each metric can be trusted. Results depend on the points alone, never on the number of
 //! threads.
 
 pub mod bench;
 mod chart;
-mod comparison;
 mod confidence;
 mod differences;
+mod fingerprint;
 mod formula;
 mod journal;
 mod orders;
@@ -22,24 +23,27 @@ mod replications;
 mod results;
 mod sample;
 mod scenario;
-mod source;
 mod specification;
 pub mod still;
 mod sweep;
 
 pub use chart::chart;
-pub use comparison::{Combination, Comparison, Progress, Row, Summary};
 pub use confidence::{Policy, half_width, median, student_t};
 pub use differences::{Difference, differences, write_differences};
+pub use fingerprint::BUILD;
 pub use formula::Formula;
 pub use journal::{JournalEntry, NoStore, Store};
 pub use orders::Orders;
 pub use paired::Paired;
 pub use point::Point;
 pub use publish::{Provenance, Publication};
-pub use results::{Line, Table};
+pub use results::{Line, PointResult, Summary, Table};
 pub use sample::Sample;
-pub use scenario::{LogRequest, Logs, Scenario, check_network};
-pub use source::{FailureSource, MakeJobs, NodeEvents, Source, SyntheticSource, TraceSource};
-pub use specification::{Axis, Figure, Specification, SpecificationError, schema};
-pub use sweep::{NoProgress, Samples, Shard, SweepError};
+pub use scenario::{
+    FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NetworkParameters, NoFiles,
+    Record, Scenario,
+};
+pub use specification::{
+    Axis, Figure, Keys, Setting, SettingError, Specification, SpecificationError, schema,
+};
+pub use sweep::{Environment, NoProgress, Progress, Recording, Samples, Shard, Span, SweepError};

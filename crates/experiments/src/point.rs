@@ -1,16 +1,24 @@
 //! One combination of parameters.
 
+use std::fmt::Debug;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use pavior_workload::{Selection, ServiceDistribution, ShapeRule, TimeUnit};
+
 use crate::parameters::{self, Parameter};
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Cheap to clone; points of one experiment share the texts of their values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Point {
-    values: Vec<Option<String>>,
+    values: Arc<[Option<Arc<str>>]>,
 }
 
 impl Point {
     /// A point with these values, one an entry of [`parameters::ALL`].
-    pub(crate) fn new(values: Vec<Option<String>>) -> Point {
+    pub(crate) fn new(values: Arc<[Option<Arc<str>>]>) -> Point {
         assert_eq!(values.len(), parameters::ALL.len(), "a value or none for every parameter");
         Point { values }
     }
@@ -25,11 +33,53 @@ impl Point {
         self.values[index].as_deref()
     }
 
+    /// A value, typed. It must be set: points hold canonical values only.
+    pub(crate) fn value<T: FromStr>(&self, name: &str) -> T
+    where
+        T::Err: Debug,
+    {
+        let text = self.get(name).expect("the parameter applies");
+        text.parse().expect("points hold values that were read before")
+    }
+
+    /// A value, typed, if it is set.
+    pub(crate) fn optional<T: FromStr>(&self, name: &str) -> Option<T>
+    where
+        T::Err: Debug,
+    {
+        self.get(name).map(|_| self.value(name))
+    }
+
+    /// Whether it asks one request in a still state, without jobs and time.
+    pub fn is_still(&self) -> bool {
+        self.get("request").is_some()
+    }
+
+    /// What its times are measured in.
+    pub fn unit(&self) -> TimeUnit {
+        if self.get("trace").is_some() {
+            TimeUnit::SECOND
+        } else if let Some(service) = self.optional::<Selection<ServiceDistribution>>("service") {
+            service.entry.does.unit
+        } else {
+            TimeUnit::TIME_UNIT
+        }
+    }
+
+    /// Whether its workload draws numbers, so that the replications of a strategy that draws none
+    /// differ.
+    pub fn draws(&self) -> bool {
+        let rule = self.optional::<Selection<ShapeRule>>("shape-rule");
+        self.get("trace").is_none()
+            || rule.is_some_and(|rule| rule.entry.does.draws)
+            || self.get("mttf").is_some()
+    }
+
     /// The parameters that are set, with their values.
     pub fn set(&self) -> impl Iterator<Item = (&'static Parameter, &str)> {
         parameters::ALL
             .iter()
-            .zip(&self.values)
+            .zip(self.values.iter())
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 

@@ -329,7 +329,7 @@ fn typed(parameter: usize, value: &str) -> Value {
     use parameters::ValueType;
     match parameters::ALL[parameter].kind {
         _ if value.is_empty() => Value::Null,
-        ValueType::Text => json!(value),
+        ValueType::Text | ValueType::Choice(_) => json!(value),
         ValueType::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
         ValueType::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
         ValueType::Switch => json!(value == "true"),

@@ -4,10 +4,10 @@
 
 use std::io::{Read, Write};
 
-use pavior_simulation::metrics::{ALLOCATION_NS, Unit};
+use pavior_simulation::metrics::ALLOCATION_NS;
 
 use crate::confidence::{half_width, mean, median};
-use crate::{Point, Sample, Samples, Specification, Summary, parameters, scenario};
+use crate::{Point, Sample, Samples, Specification, parameters};
 
 /// The results of an experiment, or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,58 +37,107 @@ pub struct Line {
     pub unit: String,
 }
 
+/// A metric over the replications.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The mean; none if the metric does not apply.
+    pub mean: Option<f64>,
+    /// The half-width of the 95 % confidence interval; none with fewer than two replications.
+    pub ci95: Option<f64>,
+}
+
 /// Columns that are no parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
 
+/// What a point came to.
+#[derive(Clone, Debug)]
+pub struct PointResult<'a> {
+    /// The point.
+    pub point: &'a Point,
+    /// Its replications.
+    pub samples: &'a [Sample],
+    /// Whether a target of precision was set and not met.
+    pub target_missed: bool,
+    /// Jobs that were waiting at the end, over all replications.
+    pub waiting: u64,
+    /// Whether more than a tenth of the arrivals were waiting at the end, over all replications.
+    pub overloaded: bool,
+    /// Every metric with its unit.
+    pub metrics: Vec<(&'static str, &'static str, Summary)>,
+    /// The measured time of an attempt: the median of the replications' means, which interruptions
+    /// hardly move; none if nothing was measured. It is no result.
+    pub allocation_ns: Option<Summary>,
+}
+
+impl Specification {
+    /// What every point that was run came to, in the order of the points.
+    pub fn results<'a>(
+        &'a self,
+        samples: &'a Samples,
+    ) -> impl Iterator<Item = PointResult<'a>> + 'a {
+        let run = self.points.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
+        run.map(|(point, samples)| self.result(point, samples))
+    }
+
+    fn result<'a>(&self, point: &'a Point, samples: &'a [Sample]) -> PointResult<'a> {
+        let arrived: u64 = samples.iter().map(|run| run.arrived).sum();
+        let waiting: u64 = samples.iter().map(|run| run.waiting).sum();
+        let unit = point.unit();
+        let metrics = self.metrics.iter().enumerate().map(|(index, spec)| {
+            let sample: Vec<f64> = samples.iter().filter_map(|run| run.values[index]).collect();
+            let summary = Summary { mean: mean(&sample), ci95: half_width(&sample, 0.95) };
+            (spec.name, spec.unit.word(unit), summary)
+        });
+        let times: Vec<f64> = samples.iter().filter_map(|run| run.allocation_ns).collect();
+        PointResult {
+            point,
+            samples,
+            target_missed: target_missed(self, samples),
+            waiting,
+            overloaded: waiting * 10 > arrived,
+            metrics: metrics.collect(),
+            allocation_ns: of_times(&times),
+        }
+    }
+}
+
+/// The median of measured times and its interval.
+fn of_times(times: &[f64]) -> Option<Summary> {
+    median(times).map(|(median, width)| Summary { mean: Some(median), ci95: width })
+}
+
 impl Table {
     /// The table of the points that were run.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
-        Table::build(specification, samples, |unit, samples| {
-            let lines = specification.metrics.iter().enumerate().map(|(index, spec)| {
-                let sample: Vec<f64> = samples.iter().filter_map(|run| run.values[index]).collect();
-                (spec.name, spec.unit.word(unit), sample)
-            });
-            lines.collect()
-        })
+        Table::build(specification, samples, |result| result.metrics.clone())
     }
 
-    /// The measured times of the points that were run, which are no results: medians of the
-    /// replications' means, which interruptions hardly move.
+    /// The measured times of the points that were run, which are no results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
-        Table::build(specification, samples, |unit, samples| {
-            let sample: Vec<f64> = samples.iter().filter_map(|run| run.allocation_ns).collect();
-            let line = (ALLOCATION_NS, Unit::Nanoseconds.word(unit), sample);
-            if line.2.is_empty() { Vec::new() } else { vec![line] }
+        Table::build(specification, samples, |result| {
+            let measured = result.allocation_ns.map(|summary| (ALLOCATION_NS, "ns", summary));
+            measured.into_iter().collect()
         })
     }
 
-    fn build<'a>(
+    fn build(
         specification: &Specification,
-        samples: &'a Samples,
-        lines: impl Fn(
-            pavior_workload::TimeUnit,
-            &'a [Sample],
-        ) -> Vec<(&'static str, &'static str, Vec<f64>)>,
+        samples: &Samples,
+        lines: impl Fn(&PointResult<'_>) -> Vec<(&'static str, &'static str, Summary)>,
     ) -> Table {
         let shown = shown(specification);
         let mut rows = Vec::new();
-        for (point, samples) in specification.points.iter().zip(samples) {
-            if samples.is_empty() {
-                continue;
-            }
-            let arrived: u64 = samples.iter().map(|run| run.arrived).sum();
-            let waiting: u64 = samples.iter().map(|run| run.waiting).sum();
-            let missed = target_missed(specification, samples);
-            for (metric, unit, sample) in lines(scenario::unit(point), samples) {
+        for result in specification.results(samples) {
+            for (metric, unit, summary) in lines(&result) {
                 rows.push(Line {
-                    values: values(point, &shown),
-                    replications: samples.len() as u64,
+                    values: values(result.point, &shown),
+                    replications: result.samples.len() as u64,
                     // A measured time is no target.
-                    target_missed: missed && metric != ALLOCATION_NS,
-                    overloaded: waiting * 10 > arrived,
+                    target_missed: result.target_missed && metric != ALLOCATION_NS,
+                    overloaded: result.overloaded,
                     metric: metric.to_string(),
-                    summary: summary(metric, &sample),
+                    summary,
                     unit: unit.to_string(),
                 });
             }
@@ -196,7 +245,7 @@ impl Table {
             target_missed: false,
             overloaded: false,
             metric: ALLOCATION_NS.to_string(),
-            summary: summary(ALLOCATION_NS, &times),
+            summary: of_times(&times).unwrap_or(Summary { mean: None, ci95: None }),
             unit: "ns".to_string(),
         };
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })
@@ -207,15 +256,6 @@ impl Table {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
     }
-}
-
-/// The mean and its interval; of measured times, the median and its.
-fn summary(metric: &str, sample: &[f64]) -> Summary {
-    if metric == ALLOCATION_NS {
-        let median = median(sample);
-        return Summary { mean: median.map(|one| one.0), ci95: median.and_then(|one| one.1) };
-    }
-    Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
 }
 
 /// Whether a target of precision is set that these samples miss.

@@ -14,7 +14,6 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
-use crate::scenario::value;
 use crate::{Point, Sample};
 
 /// What is observed in still states. Runs of jobs have none of it.
@@ -77,12 +76,12 @@ enum Busy {
 }
 
 /// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Boxes(Vec<Cuboid>);
 
 /// Sides in words: `3x2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked(Sides);
+pub(crate) struct RequestedSides(Sides);
 
 impl FromStr for Boxes {
     type Err = BadName;
@@ -119,18 +118,18 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 /// # Errors
 /// If they are none.
 pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
-    text.parse::<Asked>().map(|Asked(sides)| sides)
+    text.parse::<RequestedSides>().map(|RequestedSides(sides)| sides)
 }
 
-impl FromStr for Asked {
+impl FromStr for RequestedSides {
     type Err = BadName;
 
-    fn from_str(text: &str) -> Result<Asked, BadName> {
+    fn from_str(text: &str) -> Result<RequestedSides, BadName> {
         let bad = || BadName {
             reason: format!("`{text}` is no request: write its sides, such as 3x2"),
             span: 0..text.len(),
         };
-        numbers(text, 'x', 1).map(Asked).ok_or_else(bad)
+        numbers(text, 'x', 1).map(RequestedSides).ok_or_else(bad)
     }
 }
 
@@ -156,26 +155,18 @@ pub(crate) struct Still {
 }
 
 impl Still {
-    /// Whether a point is one.
-    pub(crate) fn is(point: &Point) -> bool {
-        point.get("request").is_some()
-    }
-
     pub(crate) fn new(point: &Point, timing: bool) -> Still {
-        let Asked(sides) = value(point, "request");
-        let busy = match point.get("submeshes") {
-            Some(_) => Busy::Drawn(value(point, "submeshes")),
-            None => Busy::Given(match point.get("busy") {
-                Some(_) => value(point, "busy"),
-                None => Boxes(Vec::new()),
-            }),
+        let RequestedSides(sides) = point.value("request");
+        let busy = match point.optional("submeshes") {
+            Some(count) => Busy::Drawn(count),
+            None => Busy::Given(point.optional("busy").unwrap_or_default()),
         };
         Still {
-            grid: value(point, "machine"),
-            strategy: value(point, "strategy"),
+            grid: point.value("machine"),
+            strategy: point.value("strategy"),
             busy,
             request: Request::shape(sides),
-            seed: value(point, "seed"),
+            seed: point.value("seed"),
             timing,
         }
     }
@@ -304,9 +295,9 @@ mod tests {
         assert_eq!(boxes.0[1], Cuboid::new([5, 5, 1], [2, 2, 2]));
         let bad = "1,2:4x3 5,5:0x2".parse::<Boxes>().unwrap_err();
         assert_eq!(bad.span, 8..15);
-        assert_eq!("3x2".parse::<Asked>(), Ok(Asked([3, 2, 1])));
+        assert_eq!("3x2".parse::<RequestedSides>(), Ok(RequestedSides([3, 2, 1])));
         for wrong in ["", "3x", "0x2", "3x2x1x1", "3,2"] {
-            assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
+            assert!(wrong.parse::<RequestedSides>().is_err(), "{wrong}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::ReadArgs;
+use super::{OfRequests, ParameterArgs};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -16,33 +16,15 @@ pub(crate) struct BenchArgs {
     /// The strategies to compare, separated by commas; ratios are to the first
     #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
     pub(crate) strategy: String,
-    /// The distribution of request sides [default: uniform]
-    #[arg(long, conflicts_with = "trace")]
-    pub(crate) sides: Option<String>,
     /// The share of the nodes that jobs hold at most, such as 0.5 [default: all, near saturation]
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) fill: Option<f64>,
     #[command(flatten)]
-    pub(crate) log: RequestLogArgs,
+    pub(crate) requests: ParameterArgs<OfRequests>,
     #[command(flatten)]
     pub(crate) rounds: RoundArgs,
     #[command(flatten)]
     pub(crate) results: TimeArgs,
-}
-
-/// The log whose requests are asked.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Job log")]
-pub(crate) struct RequestLogArgs {
-    /// A job log (.swf, .sim or .json, also .gz), whose requests are asked in their order, again from
-    /// the first after the last
-    #[arg(long)]
-    pub(crate) trace: Option<PathBuf>,
-    /// How a number of nodes becomes a box [default: compact]
-    #[arg(long)]
-    pub(crate) shape_rule: Option<String>,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
 }
 
 /// How much is measured.

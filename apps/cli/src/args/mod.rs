@@ -11,13 +11,14 @@ use clap::{Args, Parser, Subcommand};
 use crate::output::Format;
 
 mod messages;
+mod parameters;
 mod traces;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs, SweepArgs};
-pub(crate) use messages::{
-    Engine, MessageArgs, NetworkArgs, NetworkCommandArgs, Ranks, Release, Rounds, Sending,
-    VirtualChannels,
+pub(crate) use messages::NetworkCommandArgs;
+pub(crate) use parameters::{
+    OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 
@@ -132,120 +133,13 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
-    /// The machine
-    #[arg(long, short, default_value = "mesh:16x16")]
-    pub(crate) machine: String,
-    /// The strategies to compare, separated by commas
-    #[arg(long, short, default_value = "ff,tff,tbl,gabl,mbs")]
-    pub(crate) strategy: String,
-    /// The schedulers to compare, separated by commas
-    #[arg(long, default_value = "fcfs")]
-    pub(crate) scheduler: String,
     #[command(flatten)]
-    pub(crate) synthetic: SyntheticArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageArgs,
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
-    #[command(flatten)]
-    pub(crate) failures: FailureArgs,
-    #[command(flatten)]
-    pub(crate) runs: RunArgs,
+    pub(crate) parameters: ParameterArgs<OfRuns>,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long, help_heading = "Replications")]
+    pub(crate) threads: Option<usize>,
     #[command(flatten)]
     pub(crate) results: ResultArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Synthetic workload")]
-pub(crate) struct SyntheticArgs {
-    /// The distribution of request sides [default: uniform]
-    #[arg(long)]
-    pub(crate) sides: Option<String>,
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
-    /// Completed jobs that end a run [default: 1000]
-    #[arg(long)]
-    pub(crate) jobs: Option<u64>,
-}
-
-/// When jobs come and what they do.
-#[derive(Debug, Args)]
-pub(crate) struct StreamArgs {
-    /// Loads to compare: arrivals per unit of time, separated by commas [default: 1.5]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) load: Option<String>,
-    /// What jobs do while they hold their nodes [default: exponential:1]
-    #[arg(long)]
-    pub(crate) service: Option<String>,
-    /// When jobs arrive [default: exponential]
-    #[arg(long)]
-    pub(crate) arrivals: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Failures of nodes")]
-pub(crate) struct FailureArgs {
-    /// The mean time to failure of a node, exponential
-    #[arg(long, requires = "mttr", allow_hyphen_values = true)]
-    pub(crate) mttf: Option<f64>,
-    /// The mean time to its repair, exponential
-    #[arg(long, requires = "mttf", allow_hyphen_values = true)]
-    pub(crate) mttr: Option<f64>,
-    /// A list of failures and repairs: JSON lines `{"op":"fail","node":[1,1],"at":60}`
-    #[arg(long, conflicts_with = "mttf")]
-    pub(crate) failures: Option<PathBuf>,
-    /// Interrupted jobs go on from the last multiple of this run time [default: from scratch]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) checkpoint: Option<f64>,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Job log")]
-pub(crate) struct LogArgs {
-    /// A job log (.swf, .sim or .json, also .gz), replayed to the last departure
-    #[arg(long)]
-    pub(crate) trace: Option<PathBuf>,
-    /// How a number of nodes becomes a box [default: compact]
-    #[arg(long)]
-    pub(crate) shape_rule: Option<String>,
-    /// Multiplies the times between arrivals [default: 1]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) arrival_scale: Option<f64>,
-    /// What schedulers are told of run times: log, exact or factor:2 [default: log]
-    #[arg(long)]
-    pub(crate) estimates: Option<String>,
-    /// Cuts runs at their estimates
-    #[arg(long)]
-    pub(crate) kill: bool,
-    #[command(flatten)]
-    pub(crate) read: ReadArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Replications")]
-pub(crate) struct RunArgs {
-    /// The seed of all random numbers
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Independent replications [default: 10; 1 for a log]
-    #[arg(long, conflicts_with = "precision")]
-    pub(crate) replications: Option<u64>,
-    /// Replicates until the confidence intervals of turnaround and utilization are within this
-    /// share of the mean, such as 0.05
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) precision: Option<f64>,
-    /// The confidence level of --precision
-    #[arg(long, default_value_t = 0.95, allow_hyphen_values = true)]
-    pub(crate) confidence: f64,
-    /// The most replications of --precision
-    #[arg(long, default_value_t = 200)]
-    pub(crate) max_replications: u64,
-    /// Completions to drop before averages start
-    #[arg(long, default_value_t = 0)]
-    pub(crate) warmup: u64,
-    /// Threads; results do not depend on it [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -254,12 +148,6 @@ pub(crate) struct ResultArgs {
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Metrics to show; +NAME adds one to the usual ones. See `pavior metrics`
-    #[arg(long)]
-    pub(crate) metrics: Option<String>,
-    /// The least run time in the bounded slowdown [default: 10 s for logs, else 1 unit]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) slowdown_bound: Option<f64>,
     /// Leaves the measured time per attempt out
     #[arg(long)]
     pub(crate) no_timing: bool,
@@ -277,21 +165,11 @@ pub(crate) struct ResultArgs {
     /// Writes the placements of replication 0 as JSON lines; names as for --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-}
-
-/// What to read of a log.
-#[derive(Debug, Args)]
-pub(crate) struct ReadArgs {
-    /// Reads this many job lines only
+    /// Writes the load of every channel in replication 0 as CSV, where jobs send messages; names as
+    /// for --jobs-csv
     #[arg(long)]
-    pub(crate) first: Option<u64>,
-    /// Keeps jobs whose fields have these values, such as partition=2,queue=1
+    pub(crate) channels: Option<PathBuf>,
+    /// Draws it on the machine, as SVG; names as for --jobs-csv
     #[arg(long)]
-    pub(crate) filter: Option<String>,
-    /// Keeps jobs with these status values (field 11), separated by commas
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) status: Option<String>,
-    /// Skips and counts lines that cannot be read, instead of stopping
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    pub(crate) heatmap: Option<PathBuf>,
 }

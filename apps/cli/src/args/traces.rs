@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use pavior_workload::traces::batsim::Version;
 
-use super::{ReadArgs, StreamArgs};
+use super::{OfReading, OfStreams, ParameterArgs};
 use crate::output::Format;
 
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_enum, default_value_t = Batsim::V4)]
     pub(crate) batsim: Batsim,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: ParameterArgs<OfReading>,
 }
 
 /// A version of Batsim.
@@ -78,7 +78,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) stream: StreamArgs,
+    pub(crate) stream: ParameterArgs<OfStreams>,
     /// The seed
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -95,7 +95,7 @@ pub(crate) struct InspectArgs {
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    pub(crate) read: ParameterArgs<OfReading>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,

@@ -1,16 +1,18 @@
 //! `pavior bench`: how long an allocation takes.
 
+use pavior_allocation::Selection;
 use pavior_draw::{TimesChart, TimesGroup};
+use pavior_experiments::Setting;
 use pavior_experiments::bench::{Answers, BATCH, Bench, BenchResults, BenchRow, Times};
-use pavior_mesh::{Grid, Request};
-use pavior_workload::{Family, Selection, ShapeRule, SideDistribution, Synthetic, SyntheticJobs};
+use pavior_mesh::Request;
 use serde_json::{Map, Value, json};
 
 use crate::args::BenchArgs;
+use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::progress::Bar;
-use crate::{files, input, logs};
+use crate::{files, input};
 
 /// The least number of requests that are drawn before the stream repeats itself.
 const DRAWN: usize = 100_000;
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     if let Some(path) = &args.results.chart {
         files::check_writable(path)?;
     }
-    let stream = stream(args, grid)?;
+    let stream = stream(args, &strategies[0])?;
     let bench = Bench {
         grid,
         strategies,
@@ -59,29 +61,23 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 /// The requests: of a log, or drawn.
-fn stream(args: &BenchArgs, grid: Grid) -> Result<Stream, Failure> {
-    let (log, seed) = (&args.log, args.rounds.seed);
-    if let Some(path) = &log.trace {
-        let rule = log.shape_rule.as_deref().unwrap_or("compact");
-        let rule: Selection<ShapeRule> = input::name("--shape-rule", rule)?;
-        let requests = logs::requests(path, &rule, &log.read, grid, seed)?;
-        let trace = path.display().to_string();
+fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
+    let mut settings = args.requests.settings();
+    settings.push(Setting::new("machine", &args.machine));
+    settings.push(Setting::new("strategy", strategy.to_string()));
+    settings.push(Setting::new("seed", args.rounds.seed.to_string()));
+    let scenario = simulate::scenario(&settings)?;
+    let requests = scenario.jobs(0).map(|job| job.request);
+    if let Some(trace) = args.requests.typed("trace") {
+        let requests: Vec<Request> = requests.collect();
         let words = format!("the {} requests of {trace}", requests.len());
-        return Ok(Stream { requests, sides: None, trace: Some(trace), words });
+        return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
-    let own = [("--shape-rule", log.shape_rule.is_some())];
-    logs::refuse(own.into_iter().chain(logs::given(&log.read)))?;
-    let sides = args.sides.as_deref().unwrap_or(SideDistribution::builtin()[0].name);
-    let sides: Selection<SideDistribution> = input::name("--sides", sides)?;
-    let words = format!("sides {sides}");
-    let name = sides.to_string();
-    let workload = Synthetic { sides, ..Synthetic::at_load(1.0) };
-    let jobs = SyntheticJobs::new(&workload, &grid, seed, 0)
-        .map_err(|error| Failure::usage(format!("--sides: {error}")))?;
+    let sides = args.requests.text("sides")?.unwrap_or_default();
     // More than are asked, but where warming up takes very long.
-    let drawn = args.rounds.attempts.max(DRAWN);
-    let requests = jobs.take(drawn).map(|job| job.request).collect();
-    Ok(Stream { requests, sides: Some(name), trace: None, words })
+    let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
+    let words = format!("sides {sides}");
+    Ok(Stream { requests, sides: Some(sides), trace: None, words })
 }
 
 struct Report {

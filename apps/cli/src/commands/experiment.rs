@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use pavior_draw::Section;
 use pavior_experiments::{
-    JournalEntry, LogRequest, Logs, Provenance, Samples, Shard, Specification, SweepError, schema,
+    Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Specification, SweepError,
+    schema,
 };
-use pavior_workload::traces::Trace;
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::failure::Failure;
+use crate::logs::Folder;
 use crate::output::{self, Format};
+use crate::pool;
 use crate::progress::Bar;
 use crate::store::{self, Directory, Run};
-use crate::{logs, pool};
 
 pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let Some(file) = args.file.as_deref().filter(|_| !args.schema) else {
@@ -28,18 +28,17 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let specification = read(file, &text, &stem)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
     let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-    let logs = Folder { folder, open: Mutex::new(HashMap::new()) };
+    let files = Folder::new(folder);
     let run = Run {
         name: specification.name.clone(),
-        fingerprint: specification
-            .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
-            .map_err(Failure::usage)?,
+        fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
         paper: None,
         shard: format!("{}/{}", shard.index, shard.of),
     };
     let directory = Directory::open(&out)?;
     let known = directory.begin(&run, &text, &specification, args.sweep.resume)?;
-    let samples = sweep(&specification, known, shard, &logs, &directory, args.sweep.threads, &out)?;
+    let samples =
+        sweep(&specification, known, shard, &files, &directory, args.sweep.threads, &out)?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
@@ -60,18 +59,24 @@ pub(crate) fn sweep(
     specification: &Specification,
     known: Vec<JournalEntry>,
     shard: Shard,
-    logs: &dyn Logs,
+    files: &dyn InputFiles,
     directory: &Directory,
     threads: Option<usize>,
     out: &Path,
 ) -> Result<Samples, Failure> {
     let mut journal = directory.journal()?;
     let bar = Bar::new(&specification.name);
+    let environment = Environment { files, progress: &bar, recording: None, stop: None };
     let samples =
-        pool::install(threads, || specification.run(known, shard, logs, &mut journal, &bar))?;
+        pool::install(threads, || specification.run(known, shard, environment, &mut journal))?;
     bar.finish();
     samples.map_err(|error| match error {
-        SweepError::Log(reason) => Failure::usage(reason),
+        SweepError::Input(error) => Failure::of_input(error),
+        SweepError::Run { point, replication, error } => Failure::usage(format!(
+            "replication {replication} of {}: {error}",
+            specification.points[point].key()
+        )),
+        SweepError::Stopped => Failure::Other("stopped".into()),
         SweepError::Store(error) => Failure::Other(format!(
             "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
              from there",
@@ -134,7 +139,9 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
         }
     }
     let specification = first.specification;
-    let samples = specification.complete(all.into_values().collect()).map_err(|open| {
+    let samples = specification.complete(all.into_values().collect()).map_err(|wanted| {
+        let mut open: Vec<usize> = wanted.iter().map(|span| span.point).collect();
+        open.dedup();
         Failure::usage(format!(
             "{} of {} points are not finished in any of these directories, the first of them: {}",
             open.len(),
@@ -207,25 +214,5 @@ fn read_shard(typed: &str) -> Result<Shard, Failure> {
         _ => Err(Failure::usage(format!(
             "--shard {typed}: write 1/4 for the first of four parts, 4/4 for the last"
         ))),
-    }
-}
-
-/// Logs beside the experiment's file, each read once.
-pub(crate) struct Folder {
-    pub(crate) folder: PathBuf,
-    pub(crate) open: Mutex<HashMap<String, Arc<Trace>>>,
-}
-
-impl Logs for Folder {
-    fn open(&self, request: &LogRequest) -> Result<Arc<Trace>, String> {
-        let mut open = self.open.lock().map_err(|_| "a reader of logs failed".to_string())?;
-        if let Some(trace) = open.get(&request.key) {
-            return Ok(trace.clone());
-        }
-        let path = self.folder.join(&request.path);
-        let trace = logs::read_with(&path, &request.options).map_err(|fault| fault.in_words())?;
-        let trace = Arc::new(trace);
-        open.insert(request.key.clone(), trace.clone());
-        Ok(trace)
     }
 }

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
+use pavior_experiments::NetworkParameters;
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Point};
 use pavior_network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::args::NetworkCommandArgs;
+use crate::args::{NetworkCommandArgs, OfNetworks, ParameterArgs};
 use crate::failure::{Failure, Place};
+use crate::input;
 use crate::output::{self, Format, Table};
-use crate::{input, net};
 
 /// A line of input.
 #[derive(Deserialize)]
@@ -26,8 +27,8 @@ struct Line {
 
 pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let (settings, engine) = net::settings(&args.network)?;
-    let mut messages = read(io::stdin().lock(), &grid, args.network.flits)?;
+    let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
+    let mut messages = read(io::stdin().lock(), &grid, flits)?;
     // Ids are the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =
@@ -42,6 +43,18 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     .map_err(|deadlock| Failure::usage(deadlock.to_string()))?;
     failed?;
     printer.finish()
+}
+
+/// The network, checked.
+fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
+    let mut values: BTreeMap<&str, String> = BTreeMap::new();
+    for name in ["flits", "routing-delay", "buffer", "engine", "release", "lanes"] {
+        values.insert(name, args.text(name)?.unwrap_or_default());
+    }
+    let network = NetworkParameters::new(|name| &values[name]);
+    let NetworkParameters { engine, settings, .. } = network;
+    engine.check(&settings).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(network)
 }
 
 /// Reads all messages; a line that is wrong ends the command.

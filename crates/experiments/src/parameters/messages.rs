@@ -2,97 +2,132 @@
 
 use pavior_network::PatternSelection;
 
-use super::{Applies, Parameter, ValueType, canonical, count, one_of};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
 
-const COMMON: Parameter = Parameter {
-    name: "",
-    alias: None,
-    meaning: "",
-    kind: ValueType::Text,
-    applies: Applies::Messages,
-    default: &[],
-    read: |text| Ok(text.to_string()),
-};
+const MESSAGE: Parameter =
+    Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
+
+/// The greatest count of cycles and flits that the network takes.
+const MOST: u64 = u32::MAX as u64;
 
 pub(super) const PATTERN: Parameter = Parameter {
     name: "pattern",
     alias: Some("patterns"),
-    meaning: "what jobs send",
+    meaning: "what jobs send; see `pavior patterns`",
     default: &["one-to-all"],
     read: canonical::<PatternSelection>,
-    ..COMMON
+    ..MESSAGE
+};
+
+pub(super) const ORDER: Parameter = Parameter {
+    name: "order",
+    meaning: "the order of destinations of a one-to-all or all-to-all, an option of the pattern",
+    ..MESSAGE
 };
 
 pub(super) const SENDING: Parameter = Parameter {
     name: "sending",
-    meaning: "messages in flight at once: sequential, blocking or pipelined",
-    read: |text| one_of(text, &["sequential", "blocking", "pipelined"]),
-    ..COMMON
+    meaning: "messages in flight at once; else sequential for messages, blocking for iterations",
+    kind: ValueType::Choice(&[
+        ("sequential", "one message of the job"),
+        ("blocking", "one message of each rank"),
+        ("pipelined", "all of a rank's messages"),
+    ]),
+    ..MESSAGE
 };
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "what lies between two rounds of a pattern: barrier or free",
-    read: |text| one_of(text, &["barrier", "free"]),
-    ..COMMON
+    meaning: "what lies between two rounds of a pattern; else what the pattern says",
+    kind: ValueType::Choice(&[
+        ("barrier", "a round starts when the one before is delivered"),
+        ("free", "ranks send on without waiting"),
+    ]),
+    ..MESSAGE
 };
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "how ranks of a job in several parts are numbered: coordinates or parts",
+    meaning: "how the ranks of a job in several parts are numbered",
+    kind: ValueType::Choice(&[
+        ("coordinates", "row-major over the whole allocation"),
+        ("parts", "part by part"),
+    ]),
     default: &["coordinates"],
-    read: |text| one_of(text, &["coordinates", "parts"]),
-    ..COMMON
+    ..MESSAGE
 };
 
 pub(super) const FLITS: Parameter = Parameter {
     name: "flits",
     meaning: "the length of a message",
     kind: ValueType::Count,
+    unit: "flits",
     default: &["8"],
-    read: |text| count(text, 1),
-    ..COMMON
+    read: |text| count(text, 1..=MOST),
+    ..MESSAGE
 };
 
 pub(super) const ROUTING_DELAY: Parameter = Parameter {
     name: "routing-delay",
-    meaning: "cycles that a header takes to be routed through a node",
+    meaning: "the time that a header takes to be routed through a node",
     kind: ValueType::Count,
+    unit: "cycles",
     default: &["3"],
-    read: |text| count(text, 0),
-    ..COMMON
+    read: |text| count(text, 0..=MOST),
+    ..MESSAGE
 };
 
 pub(super) const BUFFER: Parameter = Parameter {
     name: "buffer",
-    meaning: "flits that the buffer behind a channel holds",
+    meaning: "what the buffer behind a channel holds",
     kind: ValueType::Count,
+    unit: "flits",
     default: &["1"],
-    read: |text| count(text, 1),
-    ..COMMON
+    read: |text| count(text, 1..=MOST),
+    ..MESSAGE
 };
 
 pub(super) const ENGINE: Parameter = Parameter {
     name: "engine",
-    meaning: "the network engine: worm or flit",
+    meaning: "the network engine; the results are the same",
+    kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
-    read: |text| one_of(text, &["worm", "flit"]),
-    ..COMMON
+    ..MESSAGE
 };
 
 pub(super) const RELEASE: Parameter = Parameter {
     name: "release",
-    meaning: "when a channel is free again: drained or passed",
+    meaning: "when a channel is free for the next message",
+    kind: ValueType::Choice(&[
+        ("drained", "when its buffer has drained"),
+        ("passed", "when the tail has passed"),
+    ]),
     default: &["drained"],
-    read: |text| one_of(text, &["drained", "passed"]),
-    ..COMMON
+    ..MESSAGE
 };
 
-/// One lane is left out: a run that deadlocks has no results.
 pub(super) const LANES: Parameter = Parameter {
     name: "lanes",
-    meaning: "lanes of links on axes that wrap: 2 or shared",
+    meaning: "virtual channels of links on axes that wrap",
+    kind: ValueType::Choice(&[
+        ("1", "one, which can deadlock"),
+        ("2", "two, each with the full bandwidth"),
+        ("shared", "two that share the bandwidth"),
+    ]),
     default: &["2"],
-    read: |text| one_of(text, &["2", "shared"]),
-    ..COMMON
+    ..MESSAGE
+};
+
+pub(super) const LINK_ENERGY: Parameter =
+    Parameter { name: "link-energy", meaning: "the energy of a flit on a link", ..ENERGY };
+
+pub(super) const ROUTER_ENERGY: Parameter =
+    Parameter { name: "router-energy", meaning: "the energy of a flit in a router", ..ENERGY };
+
+const ENERGY: Parameter = Parameter {
+    kind: ValueType::Number,
+    unit: "units of energy",
+    default: &["1"],
+    read: |text| number(text, |value| value >= 0.0, "of at least 0"),
+    ..MESSAGE
 };

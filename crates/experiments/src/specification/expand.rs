@@ -1,16 +1,16 @@
 //! From parameters with several values to points.
 
-use pavior_allocation::SelectedStrategy;
-use pavior_mesh::Grid;
-use pavior_workload::{Selection, ServiceDistribution, Synthetic, TimeUnit};
+use std::collections::HashSet;
+use std::ops::Range;
 
-use super::SpecificationError;
+use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
+
 use super::read::{Entry, Node};
 use super::values::{Value, values};
+use super::{Keys, SpecificationError};
 use crate::parameters::{self, Applies, Parameter, index};
 use crate::point::Point;
 use crate::scenario;
-use crate::still::Still;
 
 /// More points in one experiment are a mistake.
 const MOST_POINTS: usize = 1_000_000;
@@ -43,18 +43,19 @@ pub(super) fn first_cap<'a>(
 pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
+    keys: Keys,
 ) -> Result<(Vec<Point>, Vec<Option<u64>>), SpecificationError> {
     let nothing = vec![None; parameters::ALL.len()];
     let shared = settings(top, &nothing)?;
     if blocks.is_empty() {
-        refuse_what_does_not_apply(top, &shared)?;
-        let points = expand(&shared, 0..0)?;
+        refuse_what_does_not_apply(top, &shared, keys)?;
+        let points = expand(&shared, 0..0, keys)?;
         let caps = vec![None; points.len()];
         return Ok((points, caps));
     }
     let mut all: Vec<Point> = Vec::new();
     let mut caps = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for block in blocks {
         let entries = block.table()?;
         let means_something = |entry: &Entry<'_>| entry.is(CAP) || parameter(entry).is_some();
@@ -71,9 +72,12 @@ pub(super) fn points(
             },
         };
         let own = settings(&entries, &shared)?;
-        refuse_what_does_not_apply(&entries, &own)?;
-        let more = expand(&own, block.span())?;
-        all.extend(more.into_iter().filter(|point| seen.insert(point.key())));
+        refuse_what_does_not_apply(&entries, &own, keys)?;
+        let more = expand(&own, block.span(), keys)?;
+        all.extend(more.into_iter().filter(|point| seen.insert(point.clone())));
+        if all.len() > MOST_POINTS {
+            return block.fail(format!("more than {MOST_POINTS} points"));
+        }
         caps.resize(all.len(), cap);
     }
     Ok((all, caps))
@@ -99,37 +103,35 @@ fn settings(entries: &[Entry<'_>], inherited: &Settings) -> Result<Settings, Spe
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &Settings,
+    keys: Keys,
 ) -> Result<(), SpecificationError> {
-    let still = settings[index("request")].is_some();
-    let log = settings[index("trace")].is_some() && !still;
+    let mut reach = Reach::new(settings);
     let services = settings[index("service")].iter().flatten();
-    let messages = services.into_iter().any(|service| sends(&service.text));
+    reach.messages = services.into_iter().any(|service| sends(&service.text));
     for entry in entries {
-        let Some(parameter) = parameter(entry) else { continue };
-        let reach = Reach { still, log, messages };
-        if !reach.covers(parameter) {
-            let reason = if parameter.applies == Applies::Still {
-                format!("`{}` is for still states; give a `request` to ask there", parameter.name)
-            } else if still {
-                format!(
-                    "`{}` is for runs of jobs; a `request` asks in a still state",
-                    parameter.name
-                )
-            } else if parameter.applies == Applies::Messages {
-                format!(
-                    "`{}` is for jobs that send messages; give `service` messages or iterations",
-                    parameter.name
-                )
-            } else if log {
-                format!(
-                    "`{}` is for synthetic workloads; a log runs all its jobs as they come",
-                    parameter.name
-                )
-            } else {
-                format!("`{}` is for job logs; name one with `trace`", parameter.name)
-            };
-            return Err(SpecificationError::new(reason, entry.key_span.clone()));
-        }
+        let Some(parameter) = parameter(entry).filter(|parameter| !reach.covers(parameter)) else {
+            continue;
+        };
+        let [name, request, service, trace, first, scale] =
+            [parameter.name, "request", "service", "trace", "first", "arrival-scale"]
+                .map(|name| keys.spell(name));
+        let reason = if parameter.applies == Applies::Still {
+            format!("{name} is for still states; give a {request} to ask there")
+        } else if reach.still {
+            format!("{name} is for runs of jobs; a {request} asks in a still state")
+        } else if reach.log {
+            format!(
+                "{name} is for synthetic workloads; a log runs all its jobs as they come ({first} \
+                 reads a part, {scale} changes its load)"
+            )
+        } else if parameter.applies == Applies::Messages {
+            format!(
+                "{name} is for jobs that send messages; choose {service} messages or iterations"
+            )
+        } else {
+            format!("{name} is for job logs; name one with {trace}")
+        };
+        return Err(SpecificationError::new(reason, entry.key_span.clone()));
     }
     Ok(())
 }
@@ -143,6 +145,12 @@ struct Reach {
 }
 
 impl Reach {
+    /// That of a block, before it is known whether jobs send messages.
+    fn new(settings: &Settings) -> Reach {
+        let still = settings[index("request")].is_some();
+        Reach { still, log: settings[index("trace")].is_some() && !still, messages: false }
+    }
+
     fn covers(self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
@@ -164,76 +172,68 @@ fn sends(service: &str) -> bool {
 /// Every combination; the last parameter varies fastest.
 fn expand(
     settings: &Settings,
-    block: std::ops::Range<usize>,
+    block: Range<usize>,
+    keys: Keys,
 ) -> Result<Vec<Point>, SpecificationError> {
-    let still = settings[index("request")].is_some();
-    let log = settings[index("trace")].is_some() && !still;
-    let mut combinations: Vec<Vec<Option<Value>>> = vec![Vec::new()];
-    for (parameter, given) in parameters::ALL.iter().zip(settings) {
-        let usual = |text: &&str| Value { text: (*text).to_string(), span: block.clone() };
-        let choices: Vec<Option<Value>> = match given {
-            Some(values) => values.iter().cloned().map(Some).collect(),
-            None if parameter.default.is_empty() => vec![None],
-            None => parameter.default.iter().map(usual).map(Some).collect(),
-        };
-        if combinations.len() * choices.len() > MOST_POINTS {
-            let reason = format!("more than {MOST_POINTS} combinations");
-            return Err(SpecificationError::new(reason, block));
+    let usual = |text: &&str| Value { text: (*text).into(), span: block.clone() };
+    let choices = parameters::ALL.iter().zip(settings).map(|(parameter, given)| match given {
+        Some(values) => values.clone(),
+        None => parameter.default.iter().map(usual).collect(),
+    });
+    let choices: Vec<Vec<Value>> = choices.collect();
+    let reach = Reach::new(settings);
+    // The points are counted before any is made.
+    let mut count = 0;
+    combine(&choices, reach, &mut Vec::new(), &mut |_| {
+        count += 1;
+        if count <= MOST_POINTS {
+            return Ok(());
         }
-        // Parameters of messages stand behind the service, which says whether there are any.
-        let messages = |so_far: &[Option<Value>]| {
-            let service = so_far.get(index("service")).and_then(Option::as_ref);
-            service.is_some_and(|service| sends(&service.text))
-        };
-        combinations = combinations
-            .into_iter()
-            .flat_map(|so_far| {
-                let reach = Reach { still, log, messages: messages(&so_far) };
-                let none = [None];
-                let choices = if reach.covers(parameter) { &choices[..] } else { &none };
-                let longer = choices.iter().map(|choice| {
-                    let mut longer = so_far.clone();
-                    longer.push(choice.clone());
-                    longer
-                });
-                longer.collect::<Vec<_>>()
-            })
-            .collect();
+        let reason = format!("more than {MOST_POINTS} combinations");
+        Err(SpecificationError::new(reason, block.clone()))
+    })?;
+    let mut points = Vec::with_capacity(count);
+    combine(&choices, reach, &mut Vec::new(), &mut |values| {
+        points.push(checked(values, keys)?);
+        Ok(())
+    })?;
+    Ok(points)
+}
+
+/// What is done with a combination.
+type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), SpecificationError> + 's;
+
+/// Shows every combination that begins with some values.
+fn combine<'v>(
+    choices: &'v [Vec<Value>],
+    reach: Reach,
+    so_far: &mut Vec<Option<&'v Value>>,
+    show: &mut Show<'_, 'v>,
+) -> Result<(), SpecificationError> {
+    let Some(parameter) = parameters::ALL.get(so_far.len()) else { return show(so_far) };
+    let values = &choices[so_far.len()];
+    if values.is_empty() || !reach.covers(parameter) {
+        so_far.push(None);
+        combine(choices, reach, so_far, show)?;
+        so_far.pop();
+        return Ok(());
     }
-    combinations.into_iter().map(|values| checked(&values)).collect()
+    for value in values {
+        // Parameters of messages stand behind the service, which says whether there are any.
+        let messages = reach.messages || parameter.name == "service" && sends(&value.text);
+        so_far.push(Some(value));
+        combine(choices, Reach { messages, ..reach }, so_far, show)?;
+        so_far.pop();
+    }
+    Ok(())
 }
 
 /// The point, if its values go together; a fault is shown at the value that does not fit.
-fn checked(values: &[Option<Value>]) -> Result<Point, SpecificationError> {
+fn checked(values: &[Option<&Value>], keys: Keys) -> Result<Point, SpecificationError> {
     let point = Point::new(values.iter().map(|value| Some(value.as_ref()?.text.clone())).collect());
-    let at = |name: &str| values[index(name)].as_ref().map_or(0..0, |value| value.span.clone());
-    let fail = |name: &str, reason: String| Err(SpecificationError::new(reason, at(name)));
-    let grid: Grid = scenario::value(&point, "machine");
-    let strategy: pavior_allocation::Selection = scenario::value(&point, "strategy");
-    if let Err(error) = strategy.supports(&grid) {
-        return fail("strategy", error.to_string());
-    }
-    if point.get("trace").is_some() {
-        return Ok(point);
-    }
-    if Still::is(&point) {
-        return match Still::check(&point) {
-            Ok(()) => Ok(point),
-            Err((name, reason)) => fail(name, reason),
-        };
-    }
-    let workload: Synthetic = scenario::synthetic(&point);
-    if let Err(error) = workload.check(&grid) {
-        return fail("sides", error.to_string());
-    }
-    if let Err((name, reason)) = scenario::check(&point, &workload, grid) {
-        return fail(name, reason);
-    }
-    let (warmup, jobs): (u64, u64) =
-        (scenario::value(&point, "warmup"), scenario::value(&point, "jobs"));
-    if warmup >= jobs {
-        let reason = format!("a warm-up of {warmup} leaves nothing of {jobs} completions");
-        return fail("warmup", reason);
-    }
+    scenario::check(&point, keys).map_err(|(name, reason)| {
+        let span = values[index(name)].as_ref().map_or(0..0, |value| value.span.clone());
+        SpecificationError::new(reason, span)
+    })?;
     Ok(point)
 }

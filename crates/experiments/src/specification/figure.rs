@@ -228,7 +228,7 @@ fn fixed(entry: &Entry<'_>) -> Result<Vec<(usize, Vec<String>)>, SpecificationEr
         let parameter: &Parameter = &parameters::ALL[index];
         let values = condition.node.list().into_iter();
         let values: Result<Vec<String>, SpecificationError> =
-            values.map(|node| Ok(scalar(parameter, node)?.text)).collect();
+            values.map(|node| Ok(scalar(parameter, node)?.text.to_string())).collect();
         all.push((index, values?));
     }
     Ok(all)

@@ -1,14 +1,17 @@
 //! An experiment as data: what is varied, how often it is run, what is drawn.
 //!
-//! An experiment file is TOML. Every option of `pavior simulate` is a key, and takes a value, a list
-//! or a range; every combination is a point. `[[sweep]]` tables replace some values of the top level
+//! An experiment file is TOML. Every parameter is a key, and takes a value, a list or a range; every
+//! combination is a point. The same keys may be given one by one as [`Setting`]s, by a command line
+//! or a program. `[[sweep]]` tables replace some values of the top level
 //! each, and their points are joined. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
+
 mod figure;
 mod read;
 mod schema;
+mod settings;
 mod values;
 
 use pavior_kernel::unknown_name;
@@ -16,13 +19,14 @@ use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::de::DeTable;
 
 use crate::orders::{self, Orders};
-use crate::still::{self, Still};
-use crate::{Formula, Point, Policy};
+use crate::parameters::CONTROLS;
+use crate::{Formula, Point, Policy, still};
 use read::{Entry, Node};
 
-pub use error::SpecificationError;
+pub use error::{Keys, SpecificationError};
 pub use figure::{Axis, Figure};
 pub use schema::schema;
+pub use settings::{Setting, SettingError};
 
 /// An experiment.
 #[derive(Clone)]
@@ -51,23 +55,8 @@ pub struct Specification {
     pub figures: Vec<Figure>,
 }
 
-/// Keys besides parameters.
-const KEYS: [&str; 14] = [
-    "name",
-    "title",
-    "metrics",
-    "timing",
-    "replications",
-    "precision",
-    "confidence",
-    "min-replications",
-    "max-replications",
-    "precision-metrics",
-    "baseline",
-    "orders",
-    "figure",
-    "sweep",
-];
+/// More replications in all are a mistake.
+const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
     /// Reads an experiment file. `name` is its name where the file gives none.
@@ -91,6 +80,15 @@ impl Specification {
             let span = error.span().unwrap_or(0..0);
             SpecificationError::new(error.message().replace('\n', ", "), span)
         })?;
+        Specification::read(read::entries(text, document.get_ref()), name, Keys::Plain)
+    }
+
+    /// Reads entries, which may be tables of sweeps and figures.
+    fn read(
+        entries: Vec<Entry<'_>>,
+        name: &str,
+        keys: Keys,
+    ) -> Result<Specification, SpecificationError> {
         let mut specification = Specification {
             name: name.to_string(),
             title: String::new(),
@@ -104,18 +102,17 @@ impl Specification {
             orders: Orders::default(),
             figures: Vec::new(),
         };
-        let entries = read::entries(text, document.get_ref());
         let (parameters, rest): (Vec<Entry<'_>>, Vec<Entry<'_>>) =
             entries.into_iter().partition(|entry| expand::parameter(entry).is_some());
         specification.settle(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
-        (specification.points, specification.caps) = expand::points(&parameters, &blocks)?;
-        let still = specification.points.iter().all(Still::is);
+        (specification.points, specification.caps) = expand::points(&parameters, &blocks, keys)?;
+        let still = specification.points.iter().all(Point::is_still);
         if still && !rest.iter().any(|entry| entry.is("metrics")) {
             specification.metrics = still::METRICS.to_vec();
         }
-        specification.policy(&rest)?;
+        specification.policy(&rest, keys)?;
         specification.compare(&rest)?;
         for node in rest.iter().filter(|entry| entry.is("figure")).flat_map(|e| e.node.list()) {
             let figure = figure::read(node, &specification)?;
@@ -125,11 +122,6 @@ impl Specification {
             specification.figures = figure::usual(&specification);
         }
         Ok(specification)
-    }
-
-    /// Whether the points run logs.
-    pub fn runs_logs(&self) -> bool {
-        self.points.iter().any(|point| point.get("trace").is_some())
     }
 
     /// The keys that depend on no other.
@@ -143,10 +135,14 @@ impl Specification {
                 self.orders = orders(entry.node)?;
             } else if entry.is("metrics") {
                 (self.metrics, self.timing) = observed(entry.node)?;
-            } else if !KEYS.iter().any(|key| entry.is(key)) {
+            } else {
                 let parameters = crate::parameters::ALL.iter().map(|parameter| parameter.name);
-                let known: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
-                return Err(entry.unknown(&known));
+                let controls = CONTROLS.iter().map(|control| control.name);
+                let known: Vec<&str> =
+                    controls.chain(["figure", "sweep"]).chain(parameters).collect();
+                if !known.iter().any(|key| entry.is(key)) {
+                    return Err(entry.unknown(&known));
+                }
             }
         }
         if let Some(entry) = entries.iter().find(|entry| entry.is("timing")) {
@@ -159,28 +155,42 @@ impl Specification {
     }
 
     /// How many replications, and what must be precise.
-    fn policy(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+    fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), SpecificationError> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
-        let count = |key: &str| match find(key).map(|entry| (entry.node, entry.node.count())) {
-            None => Ok(None),
-            Some((node, Ok(0))) => node.fail("there must be at least one replication"),
-            Some((_, count)) => count.map(Some),
-        };
+        let points = self.points.len() as u64;
+        let count =
+            |key: &str| {
+                let Some(node) = find(key).map(|entry| entry.node) else { return Ok(None) };
+                let runs = |count: u64| count.saturating_mul(points);
+                match node.count()? {
+                0 => node.fail("there must be at least one replication"),
+                count if count > Policy::MOST => {
+                    node.fail(format!("at most {} replications of a point", Policy::MOST))
+                }
+                count if key != "max-replications" && runs(count) > MOST_RUNS => node.fail(format!(
+                    "{} runs in all, {count} of each of {points} points: at most {MOST_RUNS}",
+                    runs(count)
+                )),
+                count => Ok(Some(count)),
+            }
+            };
         let Some(precision) = find("precision") else {
             let others =
                 ["confidence", "min-replications", "max-replications", "precision-metrics"];
             let capped = expand::first_cap(entries)?;
             let others = others.iter().find_map(|key| find(key));
             if let Some(entry) = others.or(capped.as_ref()) {
-                let reason = format!("`{}` goes with `precision`", entry.key);
+                let (key, precision) = (keys.spell(entry.key), keys.spell("precision"));
+                let reason = format!("{key} goes with {precision}");
                 return Err(SpecificationError::new(reason, entry.key_span.clone()));
             }
-            let usual = if self.runs_logs() { 1 } else { 10 };
+            let usual = if self.points.iter().any(Point::draws) { 10 } else { 1 };
             self.policy = Policy::Fixed(count("replications")?.unwrap_or(usual));
             return Ok(());
         };
         if let Some(entry) = find("replications") {
-            let reason = "give `replications` or `precision`, not both";
+            let [count, precision] = ["replications", "precision"].map(|key| keys.spell(key));
+            let reason = format!("{count} cannot be used with {precision}: give one of them");
             return Err(SpecificationError::new(reason, entry.key_span.clone()));
         }
         let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;
@@ -249,13 +259,13 @@ impl Specification {
             Some(entry) => {
                 let parameter = &crate::parameters::ALL[crate::parameters::index("strategy")];
                 let value = values::scalar(parameter, entry.node)?;
-                if !strategies.contains(&value.text.as_str()) {
+                if !strategies.contains(&&*value.text) {
                     return entry.node.fail(format!(
                         "`{}` is not among the strategies of this experiment",
                         value.text
                     ));
                 }
-                Some(value.text)
+                Some(value.text.to_string())
             }
         };
         let first = strategies.first().map(ToString::to_string);
@@ -270,7 +280,7 @@ fn orders(node: Node<'_>) -> Result<Orders, SpecificationError> {
         let text = entry.node.text()?;
         let formula: Formula = match text.parse() {
             Ok(formula) => formula,
-            Err(bad) => return Err(error::inside(node.source, text, &entry.node.span(), bad)),
+            Err(bad) => return Err(entry.node.bad(text, bad)),
         };
         match formula.names().into_iter().find(|name| !orders::NAMES.contains(name)) {
             Some(name) => entry

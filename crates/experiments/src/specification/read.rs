@@ -1,20 +1,38 @@
-//! Typed values out of a TOML document, with spans.
+//! Typed values out of a TOML document, or out of settings given one by one, with spans.
 
 use std::ops::Range;
 
-use pavior_kernel::unknown_name;
+use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::SpecificationError;
+use super::error::inside;
 
-/// A value as it stands in the file.
+/// A value as it was given.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
-    /// The whole file.
-    pub(super) source: &'a str,
-    /// The value.
-    pub(super) value: &'a Spanned<DeValue<'a>>,
+pub(super) enum Node<'a> {
+    /// It stands in a file.
+    File {
+        /// The whole file.
+        source: &'a str,
+        /// The value.
+        value: &'a Spanned<DeValue<'a>>,
+    },
+    /// The text of one value.
+    Text {
+        /// The text.
+        text: &'a str,
+        /// Where it begins.
+        start: usize,
+    },
+    /// The texts of several values, one after the other with a byte between them.
+    Texts {
+        /// The texts.
+        texts: &'a [String],
+        /// Where the first begins.
+        start: usize,
+    },
 }
 
 /// An entry of a table: its key, where the key stands, and its value.
@@ -44,7 +62,7 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
         .map(|(key, value)| Entry {
             key: key.get_ref(),
             key_span: key.span(),
-            node: Node { source, value },
+            node: Node::File { source, value },
         })
         .collect();
     entries.sort_by_key(|entry| entry.key_span.start);
@@ -53,7 +71,22 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
 
 impl<'a> Node<'a> {
     pub(super) fn span(self) -> Range<usize> {
-        self.value.span()
+        match self {
+            Node::File { value, .. } => value.span(),
+            Node::Text { text, start } => start..start + text.len(),
+            Node::Texts { texts, start } => start..start + length(texts),
+        }
+    }
+
+    /// The error for text of this value that cannot be read.
+    pub(super) fn bad(self, text: &str, bad: BadName) -> SpecificationError {
+        match self {
+            Node::File { source, value } => inside(source, text, &value.span(), bad),
+            Node::Text { start, .. } | Node::Texts { start, .. } => {
+                let span = start + bad.span.start..start + bad.span.end;
+                SpecificationError::new(bad.reason, span)
+            }
+        }
     }
 
     pub(super) fn fail<T>(self, reason: impl Into<String>) -> Result<T, SpecificationError> {
@@ -62,46 +95,67 @@ impl<'a> Node<'a> {
 
     /// The error for a value of the wrong type.
     fn wrong<T>(self, wanted: &str) -> Result<T, SpecificationError> {
-        self.fail(format!("this must be {wanted}, not {}", word(self.value.get_ref())))
+        match self {
+            Node::File { value, .. } => {
+                self.fail(format!("this must be {wanted}, not {}", word(value.get_ref())))
+            }
+            Node::Text { text, .. } => self.fail(format!("`{text}` is not {wanted}")),
+            Node::Texts { .. } => self.fail(format!("this must be {wanted}, not a list")),
+        }
     }
 
     pub(super) fn text(self) -> Result<&'a str, SpecificationError> {
-        match self.value.get_ref() {
-            DeValue::String(text) => Ok(text),
-            DeValue::Integer(_) | DeValue::Float(_) => self.wrong("text in quotes"),
-            _ => self.wrong("text"),
+        match self {
+            Node::Text { text, .. } => Ok(text),
+            Node::File { value, .. } => match value.get_ref() {
+                DeValue::String(text) => Ok(text),
+                DeValue::Integer(_) | DeValue::Float(_) => self.wrong("text in quotes"),
+                _ => self.wrong("text"),
+            },
+            Node::Texts { .. } => self.wrong("text"),
         }
     }
 
     pub(super) fn switch(self) -> Result<bool, SpecificationError> {
-        match self.value.get_ref() {
-            DeValue::Boolean(value) => Ok(*value),
-            _ => self.wrong("true or false"),
-        }
+        let value = match self {
+            Node::File { value, .. } => match value.get_ref() {
+                DeValue::Boolean(value) => Some(*value),
+                _ => None,
+            },
+            Node::Text { text, .. } => text.parse().ok(),
+            Node::Texts { .. } => None,
+        };
+        value.map_or_else(|| self.wrong("true or false"), Ok)
     }
 
     pub(super) fn number(self) -> Result<f64, SpecificationError> {
-        match self.value.get_ref() {
-            DeValue::Integer(integer) => match whole(integer) {
-                Some(value) => Ok(value as f64),
-                None => self.fail("this number is too large"),
+        let value = match self {
+            Node::File { value, .. } => match value.get_ref() {
+                DeValue::Integer(integer) => match whole(integer) {
+                    Some(value) => Some(value as f64),
+                    None => return self.fail("this number is too large"),
+                },
+                DeValue::Float(float) => float.as_str().replace('_', "").parse().ok(),
+                _ => None,
             },
-            DeValue::Float(float) => match float.as_str().replace('_', "").parse() {
-                Ok(value) => Ok(value),
-                Err(_) => self.wrong("a number"),
-            },
-            _ => self.wrong("a number"),
-        }
+            Node::Text { text, .. } => text.parse().ok(),
+            Node::Texts { .. } => None,
+        };
+        value.map_or_else(|| self.wrong("a number"), Ok)
     }
 
     pub(super) fn count(self) -> Result<u64, SpecificationError> {
-        let DeValue::Integer(integer) = self.value.get_ref() else {
-            return self.wrong("a whole number");
+        let value = match self {
+            Node::File { value, .. } => {
+                let DeValue::Integer(integer) = value.get_ref() else {
+                    return self.wrong("a whole number");
+                };
+                whole(integer).and_then(|value| u64::try_from(value).ok())
+            }
+            Node::Text { text, .. } => text.parse().ok(),
+            Node::Texts { .. } => return self.wrong("a whole number"),
         };
-        match whole(integer).and_then(|value| u64::try_from(value).ok()) {
-            Some(value) => Ok(value),
-            None => self.fail("this must be a whole number of at least 0"),
-        }
+        value.map_or_else(|| self.fail("this must be a whole number of at least 0"), Ok)
     }
 
     /// A number strictly between 0 and 1.
@@ -114,24 +168,43 @@ impl<'a> Node<'a> {
 
     /// The members of a list; a single value is a list of one.
     pub(super) fn list(self) -> Vec<Node<'a>> {
-        match self.value.get_ref() {
-            DeValue::Array(items) => {
-                items.iter().map(|value| Node { source: self.source, value }).collect()
-            }
-            _ => vec![self],
+        match self {
+            Node::File { source, value } => match value.get_ref() {
+                DeValue::Array(items) => {
+                    items.iter().map(|value| Node::File { source, value }).collect()
+                }
+                _ => vec![self],
+            },
+            Node::Text { .. } => vec![self],
+            Node::Texts { texts, start } => texts
+                .iter()
+                .enumerate()
+                .map(|(index, text)| {
+                    let before = if index == 0 { 0 } else { length(&texts[..index]) + 1 };
+                    Node::Text { text, start: start + before }
+                })
+                .collect(),
         }
     }
 
     pub(super) fn table(self) -> Result<Vec<Entry<'a>>, SpecificationError> {
-        match self.value.get_ref() {
-            DeValue::Table(table) => Ok(entries(self.source, table)),
-            _ => self.wrong("a table"),
+        match self {
+            Node::File { source, value } => match value.get_ref() {
+                DeValue::Table(table) => Ok(entries(source, table)),
+                _ => self.wrong("a table"),
+            },
+            Node::Text { .. } | Node::Texts { .. } => self.wrong("a table"),
         }
     }
 
     pub(super) fn is_table(self) -> bool {
-        matches!(self.value.get_ref(), DeValue::Table(_))
+        matches!(self, Node::File { value, .. } if matches!(value.get_ref(), DeValue::Table(_)))
     }
+}
+
+/// The length of texts with a byte between them.
+fn length(texts: &[String]) -> usize {
+    (texts.iter().map(|text| text.len() + 1).sum::<usize>()).saturating_sub(1)
 }
 
 fn whole(integer: &DeInteger<'_>) -> Option<i128> {

@@ -3,14 +3,12 @@
 use pavior_simulation::metrics::{self, ALLOCATION_NS};
 use serde_json::{Map, Value, json};
 
-use crate::parameters::{self, Parameter, ValueType};
+use crate::Policy;
+use crate::parameters::{self, CONTROLS, Control, ControlKind, Parameter, ValueType};
 
 /// The schema (draft 2020-12), for editors and validators.
 pub fn schema() -> Value {
-    let mut properties = Map::new();
-    for (key, value) in general() {
-        properties.insert(key.to_string(), value);
-    }
+    let mut properties = controls();
     let swept = parameters();
     properties.extend(swept.clone());
     let mut of_sweep = swept;
@@ -44,31 +42,26 @@ fn described(mut schema: Value, meaning: &str) -> Value {
     schema
 }
 
-fn general() -> Vec<(&'static str, Value)> {
-    let share = || json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
-    let count = || json!({ "type": "integer", "minimum": 1 });
-    let word = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$" });
-    vec![
-        ("name", described(word, "names files; the file's own name where it is left out")),
-        ("title", described(json!({ "type": "string" }), "the heading of the report")),
-        ("metrics", described(one_or_more(&metric()), "what is observed; +NAME adds to the usual")),
-        ("timing", described(json!({ "type": "boolean" }), "whether allocation is timed")),
-        ("replications", described(count(), "independent replications of every point")),
-        ("precision", described(share(), "replicate until half-width / mean is at most this")),
-        ("confidence", described(share(), "the confidence level of `precision`")),
-        ("min-replications", described(count(), "the least with `precision`")),
-        ("max-replications", described(count(), "the most with `precision`")),
-        ("precision-metrics", described(one_or_more(&metric()), "the metrics of `precision`")),
-        ("baseline", described(json!({ "type": "string" }), "the strategy others are compared to")),
-        (
-            "orders",
-            described(
-                json!({ "type": "object", "additionalProperties": { "type": "string" } }),
-                "orders of growth by strategy, for `printed_order`: formulas of N nodes, h rows, B \
-                 busy submeshes, K nodes a submesh",
-            ),
-        ),
-    ]
+fn controls() -> Map<String, Value> {
+    let one = |control: &Control| {
+        let schema = match control.kind {
+            ControlKind::Word => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$" }),
+            ControlKind::Text => json!({ "type": "string" }),
+            ControlKind::Switch => json!({ "type": "boolean" }),
+            ControlKind::Count => {
+                json!({ "type": "integer", "minimum": 1, "maximum": Policy::MOST })
+            }
+            ControlKind::Share => {
+                json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
+            }
+            ControlKind::Metrics => one_or_more(&metric()),
+            ControlKind::Formulas => {
+                json!({ "type": "object", "additionalProperties": { "type": "string" } })
+            }
+        };
+        (control.name.to_string(), described(schema, control.meaning))
+    };
+    CONTROLS.iter().map(one).collect()
 }
 
 fn metric() -> Value {
@@ -90,6 +83,13 @@ fn parameters() -> Map<String, Value> {
             ValueType::Number => json!({ "type": "number" }),
             ValueType::Count => json!({ "type": "integer", "minimum": 0 }),
             ValueType::Switch => json!({ "type": "boolean" }),
+            ValueType::Choice(words) => {
+                // A word may be a number: `lanes = 2`.
+                let words = words.iter().flat_map(|(word, _)| {
+                    [word.parse::<u64>().ok().map(|number| json!(number)), Some(json!(word))]
+                });
+                json!({ "enum": words.flatten().collect::<Vec<Value>>() })
+            }
         };
         let mut choices =
             vec![item.clone(), json!({ "type": "array", "items": item, "minItems": 1 })];

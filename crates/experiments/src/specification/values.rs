@@ -1,9 +1,9 @@
 //! The values of a parameter: one, a list, or a range.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::SpecificationError;
-use super::error::inside;
 use super::read::Node;
 use crate::parameters::{Parameter, ValueType};
 
@@ -13,7 +13,7 @@ const MOST_STEPS: u64 = 10_000;
 /// A value and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) span: Range<usize>,
 }
 
@@ -42,19 +42,20 @@ pub(super) fn values(
 /// One value, canonical.
 pub(super) fn scalar(parameter: &Parameter, node: Node<'_>) -> Result<Value, SpecificationError> {
     let span = node.span();
-    let read = |text: &str| {
-        (parameter.read)(text).map_err(|bad| SpecificationError::new(bad.reason, span.clone()))
+    let read = |text: &str| parameter.canonical(text).map_err(|bad| node.bad(text, bad));
+    let text = match (node, parameter.kind) {
+        (Node::Text { text, .. }, _) => read(text)?,
+        (_, ValueType::Text) => read(node.text()?)?,
+        // A word may be a number: `lanes = 2`.
+        (_, ValueType::Choice(_)) => match node.count() {
+            Ok(number) => read(&number.to_string())?,
+            Err(_) => read(node.text()?)?,
+        },
+        (_, ValueType::Number) => read(&node.number()?.to_string())?,
+        (_, ValueType::Count) => read(&node.count()?.to_string())?,
+        (_, ValueType::Switch) => read(&node.switch()?.to_string())?,
     };
-    let text = match parameter.kind {
-        ValueType::Text => {
-            let text = node.text()?;
-            (parameter.read)(text).map_err(|bad| inside(node.source, text, &span, bad))?
-        }
-        ValueType::Number => read(&node.number()?.to_string())?,
-        ValueType::Count => read(&node.count()?.to_string())?,
-        ValueType::Switch => read(&node.switch()?.to_string())?,
-    };
-    Ok(Value { text, span })
+    Ok(Value { text: text.into(), span })
 }
 
 /// `{ from, to, steps, scale }`: so many values, both ends included.
@@ -94,11 +95,12 @@ fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, Specificat
     for step in 0..steps {
         let value = between(from, to, step, steps - 1, logarithmic);
         let value = if parameter.kind == ValueType::Count { value.round() } else { value };
-        let text = (parameter.read)(&value.to_string())
+        let text = parameter
+            .canonical(&value.to_string())
             .map_err(|bad| SpecificationError::new(bad.reason, node.span()))?;
         // Rounding to whole numbers may make neighbours equal.
-        if all.last().is_none_or(|last| last.text != text) {
-            all.push(Value { text, span: node.span() });
+        if all.last().is_none_or(|last| *last.text != *text) {
+            all.push(Value { text: text.into(), span: node.span() });
         }
     }
     Ok(all)

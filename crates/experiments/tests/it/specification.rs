@@ -1,6 +1,6 @@
 //! Experiment files: what they mean, and where their faults are shown.
 
-use pavior_experiments::{Policy, Specification, parameters, schema};
+use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
 use crate::read;
 
@@ -47,14 +47,19 @@ fn every_parameter_can_be_given() {
             "ranks" => "['coordinates', 'parts']",
             "engine" => "['worm', 'flit']",
             "release" => "'drained'",
-            "lanes" => "'2'",
+            "lanes" => "[1, '2']",
+            "order" => "'from-zero'",
+            "failures" => "'failures.jsonl'",
             "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
             "request" => "['3x2', '2x2']",
             _ => "[3, 4]",
         };
         let log = match parameter.applies {
+            _ if parameter.name == "mttr" => "mttf = 2\n",
+            _ if parameter.name == "checkpoint" => "mttf = 2\nmttr = 1\n",
             parameters::Applies::Messages => "service = 'messages:5'\n",
             parameters::Applies::Still if parameter.name != "request" => "request = '3x2'\n",
+            _ if parameter.name == "mttf" => "mttr = 2\n",
             parameters::Applies::Log if parameter.name != "trace" => "trace = 'x.swf'\n",
             _ => "",
         };
@@ -109,7 +114,7 @@ fn a_sweep_may_cap_its_replications() {
     // The second point stands in the first sweep.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
-    let of = |experiment: &Specification| experiment.fingerprint("1", &crate::NoLogs).unwrap();
+    let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
     assert_ne!(of(&experiment), of(&other));
     let error = Specification::parse(&text[16..].replace("max-replications = 40\n", ""), "test");
     assert!(error.err().unwrap().reason.contains("goes with `precision`"));
@@ -189,7 +194,7 @@ fn faults_are_shown_where_they_stand() {
         ("load = 1\nloads = 2", "loads", "given twice"),
         ("metrics = ['turnaronud']", "'turnaronud'", "did you mean `turnaround`?"),
         ("replications = 0", "0", "at least one"),
-        ("replications = 3\nprecision = 0.1", "replications", "not both"),
+        ("replications = 3\nprecision = 0.1", "replications", "cannot be used with"),
         ("confidence = 0.9", "confidence", "goes with `precision`"),
         ("precision = 1", "1", "between 0 and 1"),
         ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),

@@ -3,10 +3,12 @@
 use std::io;
 
 use pavior_experiments::{
-    JournalEntry, NoProgress, NoStore, Shard, Specification, Store, SweepError, Table, differences,
+    Environment, JournalEntry, NoStore, Shard, Span, Specification, Store, SweepError, Table,
+    differences,
 };
+use pavior_simulation::Stop;
 
-use crate::{NoLogs, whole};
+use crate::whole;
 
 /// Keeps entries, and fails after some.
 struct Memory {
@@ -62,7 +64,7 @@ fn interruptions_lose_and_repeat_nothing() {
     let samples = loop {
         let mut store = Memory::new(7);
         let result = in_pool(3, || {
-            experiment.run(known.clone(), Shard::WHOLE, &NoLogs, &mut store, &NoProgress)
+            experiment.run(known.clone(), Shard::WHOLE, Environment::PLAIN, &mut store)
         });
         for entry in store.kept {
             let repeated = known
@@ -92,13 +94,16 @@ fn shards_make_a_whole() {
     for index in 1..=4 {
         let mut store = Memory::new(usize::MAX);
         let shard = Shard { index, of: 4 };
-        let samples = experiment.run(Vec::new(), shard, &NoLogs, &mut store, &NoProgress).unwrap();
+        let samples = experiment.run(Vec::new(), shard, Environment::PLAIN, &mut store).unwrap();
         assert!(samples.iter().enumerate().all(|(i, s)| shard.has(i) != s.is_empty()));
         entries.extend(store.kept);
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    assert_eq!(experiment.complete(missing), Err(vec![4]));
+    // Of an unknown point the first batch is wanted, and no more until it is there.
+    let wanted = vec![Span { point: 4, first: 0, last: 4 }];
+    assert_eq!(experiment.wanted(missing.clone()), wanted);
+    assert_eq!(experiment.complete(missing), Err(wanted));
     assert!(experiment.complete(entries) == Ok(whole(&experiment)));
 }
 
@@ -165,6 +170,52 @@ fn equal_strategies_do_not_differ() {
 #[test]
 fn a_log_that_cannot_be_read_is_said() {
     let experiment = Specification::parse("trace = 'none.swf'\nstrategy = 'ff'", "test").unwrap();
-    let result = experiment.run(Vec::new(), Shard::WHOLE, &NoLogs, &mut NoStore, &NoProgress);
-    assert_eq!(result.unwrap_err().to_string(), "no log none.swf");
+    let result = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore);
+    assert_eq!(result.unwrap_err().to_string(), "none.swf: no files are read here");
+}
+
+#[test]
+fn the_first_run_that_cannot_go_on_is_said_whatever_the_threads() {
+    let text = "machine = 'torus:5x5'\nstrategy = ['naive', 'tff', 'random']\npattern = 'all-to-all'\n\
+                service = 'iterations:2'\nsending = 'pipelined'\nlanes = 1\njobs = 30\n\
+                load = [0.0005, 0.005]\ntiming = false\nreplications = 4\n";
+    let experiment = Specification::parse(text, "test").unwrap();
+    let run = |threads| {
+        let result = in_pool(threads, || {
+            experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)
+        });
+        let Err(SweepError::Run { point, replication, error }) = result else {
+            panic!("one lane deadlocks");
+        };
+        (point, replication, error.to_string())
+    };
+    let one = run(1);
+    assert!(one.2.contains("deadlock"), "{one:?}");
+    for threads in [2, 3, 8] {
+        assert_eq!(run(threads), one);
+    }
+}
+
+#[test]
+fn a_sweep_is_stopped_from_outside() {
+    let experiment = Specification::parse("jobs = 1000000000", "test").unwrap();
+    let stop = Stop::default();
+    let environment = Environment { stop: Some(&stop), ..Environment::PLAIN };
+    let result = std::thread::scope(|scope| {
+        let sweep =
+            scope.spawn(|| experiment.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        stop.set();
+        sweep.join().unwrap()
+    });
+    assert!(matches!(result, Err(SweepError::Stopped)));
+}
+
+#[test]
+fn many_replications_of_a_point_cost_no_more_each() {
+    // The time of each does not depend on how many there are: 50,000 take seconds, not minutes.
+    let text = "machine = 'mesh:2x2'\nstrategy = 'ff'\njobs = 1\nload = 1\ntiming = false\n\
+                replications = 50000\nmetrics = 'turnaround'\n";
+    let samples = whole(&Specification::parse(text, "test").unwrap());
+    assert_eq!(samples[0].len(), 50_000);
 }

@@ -3,157 +3,165 @@
 mod batsim;
 mod swf;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{Combination, Comparison, Row};
+use pavior_experiments::{Point, Record, Recording, Specification};
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Fate, JobRecord};
 use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
 
-use crate::args::{MessageArgs, ResultArgs};
+use crate::args::ResultArgs;
 use crate::commands::allocate;
 use crate::failure::Failure;
 use crate::files;
 
-/// Whether any file is asked for.
-pub(crate) fn are_wanted(results: &ResultArgs, messages: &MessageArgs) -> bool {
-    let ResultArgs { jobs_csv, schedule, swf, placements, .. } = results;
-    let MessageArgs { channels, heatmap, .. } = messages;
-    [jobs_csv, schedule, swf, placements, channels, heatmap].into_iter().any(Option::is_some)
+/// A file of a combination.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    JobsCsv,
+    Schedule,
+    Swf,
+    Placements,
+    Channels,
+    Heatmap,
 }
 
+/// What is told of a combination in the names of its files.
+const MARKS: [&str; 3] = ["strategy", "scheduler", "load"];
+
 /// The files that will be written, checked before anything is run.
-pub(crate) struct Files {
-    jobs_csv: Option<PathBuf>,
-    schedule: Option<PathBuf>,
-    swf: Option<PathBuf>,
-    placements: Option<PathBuf>,
-    channels: Option<PathBuf>,
-    heatmap: Option<PathBuf>,
-}
+pub(crate) struct Files(Vec<(Kind, &'static str, PathBuf)>);
 
 impl Files {
     /// # Errors
     /// If a name does not tell the combinations apart, or a file cannot be written.
-    pub(crate) fn plan(
-        args: &ResultArgs,
-        messages: &MessageArgs,
-        comparison: &Comparison<'_>,
-    ) -> Result<Files, Failure> {
-        let files = Files {
-            jobs_csv: args.jobs_csv.clone(),
-            schedule: args.schedule.clone(),
-            swf: args.swf.clone(),
-            placements: args.placements.clone(),
-            channels: messages.channels.clone(),
-            heatmap: messages.heatmap.clone(),
-        };
-        let lists = [
-            ("{strategy}", comparison.strategies.len()),
-            ("{scheduler}", comparison.schedulers.len()),
-            ("{load}", comparison.loads.len()),
-        ];
+    pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
         let options = [
-            ("--jobs-csv", &files.jobs_csv),
-            ("--schedule", &files.schedule),
-            ("--swf", &files.swf),
-            ("--placements", &files.placements),
-            ("--channels", &files.channels),
-            ("--heatmap", &files.heatmap),
+            (Kind::JobsCsv, "--jobs-csv", &args.jobs_csv),
+            (Kind::Schedule, "--schedule", &args.schedule),
+            (Kind::Swf, "--swf", &args.swf),
+            (Kind::Placements, "--placements", &args.placements),
+            (Kind::Channels, "--channels", &args.channels),
+            (Kind::Heatmap, "--heatmap", &args.heatmap),
         ];
-        for (index, (option, path)) in options.iter().enumerate() {
-            let Some(path) = path else { continue };
-            if let Some((other, _)) =
-                options[..index].iter().find(|(_, other)| other.as_ref() == Some(path))
-            {
+        let given = |(kind, option, path): (Kind, &'static str, &Option<PathBuf>)| {
+            path.clone().map(|path| (kind, option, path))
+        };
+        let files: Vec<_> = options.into_iter().filter_map(given).collect();
+        for (index, (kind, option, path)) in files.iter().enumerate() {
+            if let Some((_, other, _)) = files[..index].iter().find(|(_, _, other)| other == path) {
                 return Err(Failure::usage(format!(
                     "{other} and {option} name the same file, {}",
                     path.display()
                 )));
             }
-            let name = path.to_string_lossy();
-            for (mark, count) in lists {
-                if count > 1 && !name.contains(mark) {
-                    return Err(Failure::usage(format!(
-                        "{option} {name}: with {count} of them, the name must contain {mark}"
-                    )));
-                }
-            }
-            let plain =
-                lists.iter().fold(name.to_string(), |name, (mark, _)| name.replace(mark, ""));
-            if plain.contains(['{', '}']) {
+            let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);
+            let silent = |point: &Point| point.get("pattern").is_none();
+            if of_messages && specification.points.iter().any(silent) {
                 return Err(Failure::usage(format!(
-                    "{option} {name}: braces mark {{strategy}}, {{scheduler}} or {{load}}"
+                    "{option} is for jobs that send messages; choose --service messages or \
+                     iterations"
                 )));
             }
-            for combination in comparison.combinations() {
-                files::check_writable(&named(path, &combination))?;
+            check_name(option, path, specification)?;
+            for point in &specification.points {
+                files::check_writable(&named(path, point))?;
             }
         }
-        Ok(files)
+        Ok(Files(files))
     }
 
-    pub(crate) fn write(&self, comparison: &Comparison<'_>, rows: &[Row]) -> Result<(), Failure> {
-        let (grid, unit) = (&comparison.grid, comparison.source.unit());
-        for row in rows {
-            let Some(records) = &row.record else { continue };
-            if let Some(path) = &self.jobs_csv {
-                let path = named(path, &row.combination);
-                files::write_whole(&path, |out| batsim::jobs_csv(grid, unit, records, out))?;
-            }
-            if let Some(path) = &self.schedule {
-                let path = named(path, &row.combination);
-                files::write_whole(&path, |out| batsim::schedule(grid, unit, records, out))?;
-            }
-            if let Some(path) = &self.swf {
-                let path = named(path, &row.combination);
-                let by = &row.combination;
-                files::write_whole(&path, |out| swf::log(grid, unit, by, records, out))?;
-            }
-            if let Some(path) = &self.placements {
-                let path = named(path, &row.combination);
-                files::write_whole(&path, |out| placements(grid, unit, records, out))?;
-            }
-            self.write_channels(row)?;
-        }
-        Ok(())
+    /// Whether any file is asked for.
+    pub(crate) fn are_wanted(&self) -> bool {
+        !self.0.is_empty()
     }
 
-    fn write_channels(&self, row: &Row) -> Result<(), Failure> {
-        let Some((load, cycles)) = &row.channels else { return Ok(()) };
-        let text = |write: &dyn Fn(&mut String) -> std::fmt::Result| {
-            let mut text = String::new();
-            write(&mut text).expect("writing into a string does not fail");
-            text
-        };
-        if let Some(path) = &self.channels {
-            let text = text(&|out| load.write_csv(out, *cycles));
-            let path = named(path, &row.combination);
-            files::write_whole(&path, |out| out.write_all(text.as_bytes()))?;
-        }
-        if let Some(path) = &self.heatmap {
-            let Combination { strategy, scheduler, load: jobs } = &row.combination;
-            let jobs = jobs.map(|load| format!(", load {load}")).unwrap_or_default();
-            let title = format!("{strategy}, {scheduler}{jobs}");
-            let text = pavior_draw::heatmap(load, *cycles, &title);
-            let path = named(path, &row.combination);
-            files::write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+    pub(crate) fn write(
+        &self,
+        specification: &Specification,
+        recording: Recording,
+    ) -> Result<(), Failure> {
+        for (index, record) in recording.into_records() {
+            let point = &specification.points[index];
+            for (kind, _, path) in &self.0 {
+                let path = named(path, point);
+                files::write_whole(&path, |out| kind.write(point, &record, out))?;
+            }
         }
         Ok(())
     }
 }
 
-/// The file of a combination. Colons would be awkward in file names; they become underscores.
-fn named(path: &Path, combination: &Combination) -> PathBuf {
-    let plain = |name: String| name.replace([':', '/'], "_");
-    let load = combination.load.map(|load| load.to_string()).unwrap_or_default();
+/// Whether a name tells the combinations apart.
+fn check_name(option: &str, path: &Path, specification: &Specification) -> Result<(), Failure> {
     let name = path.to_string_lossy();
-    let name = name.replace("{strategy}", &plain(combination.strategy.to_string()));
-    let name = name.replace("{scheduler}", &plain(combination.scheduler.to_string()));
-    PathBuf::from(name.replace("{load}", &load))
+    let mut plain = name.to_string();
+    for parameter in MARKS {
+        let mark = format!("{{{parameter}}}");
+        let values: BTreeSet<Option<&str>> =
+            specification.points.iter().map(|point| point.get(parameter)).collect();
+        if values.len() > 1 && !name.contains(&mark) {
+            return Err(Failure::usage(format!(
+                "{option} {name}: with {} of them, the name must contain {mark}",
+                values.len()
+            )));
+        }
+        plain = plain.replace(&mark, "");
+    }
+    if plain.contains(['{', '}']) {
+        return Err(Failure::usage(format!(
+            "{option} {name}: braces mark {{strategy}}, {{scheduler}} or {{load}}"
+        )));
+    }
+    Ok(())
+}
+
+/// The file of a combination. Colons would be awkward in file names; they become underscores.
+fn named(path: &Path, point: &Point) -> PathBuf {
+    let name = path.to_string_lossy().into_owned();
+    PathBuf::from(MARKS.iter().fold(name, |name, parameter| {
+        let value = point.get(parameter).unwrap_or_default().replace([':', '/'], "_");
+        name.replace(&format!("{{{parameter}}}"), &value)
+    }))
+}
+
+/// The combination in words: strategy, scheduler.
+fn combination(point: &Point) -> String {
+    let value = |name: &str| point.get(name).unwrap_or_default();
+    format!("{}, {}", value("strategy"), value("scheduler"))
+}
+
+impl Kind {
+    fn write(self, point: &Point, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        let grid: Grid = point
+            .get("machine")
+            .and_then(|machine| machine.parse().ok())
+            .ok_or_else(|| io::Error::other("a point without a machine"))?;
+        let (unit, jobs) = (point.unit(), record.jobs.as_slice());
+        match self {
+            Kind::JobsCsv => batsim::jobs_csv(&grid, unit, jobs, out),
+            Kind::Schedule => batsim::schedule(&grid, unit, jobs, out),
+            Kind::Swf => swf::log(&grid, unit, &combination(point), jobs, out),
+            Kind::Placements => placements(&grid, unit, jobs, out),
+            Kind::Channels | Kind::Heatmap => self.write_channels(point, record, out),
+        }
+    }
+
+    fn write_channels(self, point: &Point, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+        let Some((load, cycles)) = &record.channels else { return Ok(()) };
+        let mut text = String::new();
+        if self == Kind::Channels {
+            load.write_csv(&mut text, *cycles).map_err(io::Error::other)?;
+        } else {
+            let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
+            text = pavior_draw::heatmap(load, *cycles, &(combination(point) + &jobs));
+        }
+        out.write_all(text.as_bytes())
+    }
 }
 
 /// JSON lines of the jobs that started, in the order of their starts.

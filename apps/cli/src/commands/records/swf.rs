@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use pavior_experiments::Combination;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Fate, JobRecord};
@@ -14,7 +13,7 @@ use pavior_workload::traces::{Header, Record, Tags, swf};
 pub(super) fn log(
     grid: &Grid,
     unit: TimeUnit,
-    by: &Combination,
+    by: &str,
     records: &[JobRecord],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -23,7 +22,7 @@ pub(super) fn log(
     let version = env!("CARGO_PKG_VERSION");
     header.push("Version", "2.2");
     header.push("Computer", &format!("{grid} (simulated)"));
-    header.push("Conversion", &format!("pavior {version}, {}, {}", by.strategy, by.scheduler));
+    header.push("Conversion", &format!("pavior {version}, {by}"));
     header.push("MaxJobs", &outcomes.len().to_string());
     header.push("MaxProcs", &grid.nodes().to_string());
     if unit != TimeUnit::SECOND {

@@ -4,16 +4,15 @@ mod all;
 mod alternatives;
 mod print;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use pavior_experiments::papers::{self, Paper, PaperError, Verdicts};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
 
 use crate::args::{ReproduceArgs, SweepArgs};
-use crate::commands::experiment::{self, Folder};
+use crate::commands::experiment;
 use crate::failure::Failure;
+use crate::logs::Folder;
 use crate::store::{Directory, Run};
 
 /// The word for all papers that are built in.
@@ -114,12 +113,10 @@ impl Task<'_> {
         publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
     ) -> Result<(), Failure> {
         let Task { text, specification, name, out } = self;
-        let logs = Folder { folder: PathBuf::new(), open: Mutex::new(HashMap::new()) };
+        let files = Folder::default();
         let run = Run {
             name: specification.name.clone(),
-            fingerprint: specification
-                .fingerprint(env!("CARGO_PKG_VERSION"), &logs)
-                .map_err(Failure::usage)?,
+            fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
             paper: Some((name.clone(), args.quick)),
             shard: "1/1".to_string(),
         };
@@ -128,7 +125,7 @@ impl Task<'_> {
         let known = directory.begin(&run, text, specification, resume)?;
         let whole = Shard::WHOLE;
         let samples =
-            experiment::sweep(specification, known, whole, &logs, &directory, threads, out)?;
+            experiment::sweep(specification, known, whole, &files, &directory, threads, out)?;
         directory.finish(&run, &publish(specification, &samples)?)?;
         eprintln!("written to {}", out.display());
         Ok(())

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use pavior_experiments::Setting;
 use pavior_kernel::{bare_name, unknown_name};
 use pavior_workload::traces::{Format, Header, Record, batsim};
-use pavior_workload::{Family, Generator, Selection, SideDistribution, SyntheticJobs};
+use pavior_workload::{Family, Generator, Selection, SideDistribution};
 
 use super::Log;
 use crate::args::GenerateArgs;
@@ -23,9 +24,13 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         let grid = grid.ok_or_else(|| {
             Failure::usage(format!("{}: request sides are drawn for a --machine", args.model))
         })?;
-        let workload = simulate::workload(&args.model, &args.stream)?;
-        let jobs = SyntheticJobs::new(&workload, &grid, args.seed, 0)
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        let mut settings = args.stream.settings();
+        settings.push(Setting::new("sides", &args.model));
+        settings.push(Setting::new("machine", grid.to_string()));
+        settings.push(Setting::new("seed", args.seed.to_string()));
+        settings.push(Setting::new("strategy", "ff"));
+        let scenario = simulate::scenario(&settings)?;
+        let jobs = scenario.jobs(0);
         let records: Option<Vec<Record>> =
             jobs.take(args.jobs).map(|job| Record::of_job(&job)).collect();
         let records = records.ok_or_else(|| {

@@ -1,0 +1,247 @@
+//! Options made from the one list of parameters: `--NAME` for each, with its meaning and default.
+//!
+//! What is typed stays text here; the list reads it, so that a fault can be underlined.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use pavior_experiments::parameters::{
+    self, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType,
+};
+use pavior_experiments::{Setting, SettingError};
+
+use crate::failure::Failure;
+
+/// Some of the parameters and controls, as options of a command.
+pub(crate) trait Choice {
+    /// Whether a parameter is among them.
+    fn has(parameter: &Parameter) -> bool;
+
+    /// Whether controls are.
+    const CONTROLS: bool = false;
+}
+
+/// All that apply to runs of jobs, and the controls of replications and results.
+#[derive(Debug)]
+pub(crate) struct OfRuns;
+
+impl Choice for OfRuns {
+    fn has(parameter: &Parameter) -> bool {
+        parameter.applies != Applies::Still
+    }
+
+    const CONTROLS: bool = true;
+}
+
+/// When jobs come and what they do.
+#[derive(Debug)]
+pub(crate) struct OfStreams;
+
+impl Choice for OfStreams {
+    fn has(parameter: &Parameter) -> bool {
+        ["load", "service", "arrivals"].contains(&parameter.name)
+    }
+}
+
+/// What to read of a log.
+#[derive(Debug)]
+pub(crate) struct OfReading;
+
+impl Choice for OfReading {
+    fn has(parameter: &Parameter) -> bool {
+        ["first", "filter", "status", "lenient"].contains(&parameter.name)
+    }
+}
+
+/// Where requests come from: drawn sides, or a log.
+#[derive(Debug)]
+pub(crate) struct OfRequests;
+
+impl Choice for OfRequests {
+    fn has(parameter: &Parameter) -> bool {
+        ["sides", "trace", "shape-rule"].contains(&parameter.name) || OfReading::has(parameter)
+    }
+}
+
+/// The network alone.
+#[derive(Debug)]
+pub(crate) struct OfNetworks;
+
+impl Choice for OfNetworks {
+    fn has(parameter: &Parameter) -> bool {
+        ["flits", "routing-delay", "buffer", "engine", "release", "lanes"].contains(&parameter.name)
+    }
+}
+
+/// Options whose values are lists: every combination is run.
+const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision-metrics"];
+/// Options of one letter.
+const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
+
+/// What was typed of a choice of parameters.
+#[derive(Debug)]
+pub(crate) struct ParameterArgs<C> {
+    typed: Vec<(&'static str, String)>,
+    choice: PhantomData<C>,
+}
+
+impl<C: Choice> ParameterArgs<C> {
+    /// What was typed, as settings of an experiment.
+    pub(crate) fn settings(&self) -> Vec<Setting> {
+        let setting = |(name, typed): &(&str, String)| {
+            let values =
+                if LISTS.contains(name) { typed.split(',').collect() } else { vec![&**typed] };
+            Setting {
+                key: (*name).to_string(),
+                values: values.into_iter().map(String::from).collect(),
+            }
+        };
+        self.typed.iter().map(setting).collect()
+    }
+
+    /// What was typed for an option.
+    pub(crate) fn typed(&self, name: &str) -> Option<&str> {
+        self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
+    }
+
+    /// The value of a parameter, or its default, canonical; none if it has neither.
+    ///
+    /// # Errors
+    /// If what was typed is no value of it.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+        let parameter = &parameters::ALL[parameters::index(name)];
+        let Some(typed) = self.typed(name) else {
+            return Ok(parameter.default.first().map(ToString::to_string));
+        };
+        let bad = |bad| Failure::option(&format!("--{name}"), typed, 0, &bad);
+        parameter.canonical(typed).map(Some).map_err(bad)
+    }
+
+    /// The same, typed.
+    ///
+    /// # Errors
+    /// If what was typed is no value of it.
+    pub(crate) fn value<T: FromStr>(&self, name: &str) -> Result<Option<T>, Failure>
+    where
+        T::Err: Debug,
+    {
+        let value = |text: String| text.parse().expect("the parameter has read it");
+        Ok(self.text(name)?.map(value))
+    }
+}
+
+/// A fault in a setting, underlined in what was typed.
+pub(crate) fn failure(settings: &[Setting], error: SettingError) -> Failure {
+    let SettingError { reason, setting, value } = error;
+    let (Some(setting), Some((value, span))) = (setting.map(|index| &settings[index]), value)
+    else {
+        return Failure::usage(reason);
+    };
+    let before: usize = setting.values[..value].iter().map(|value| value.len() + 1).sum();
+    let (option, typed) = (format!("--{}", setting.key), setting.values.join(","));
+    Failure::option(&option, &typed, before, &pavior_kernel::BadName { reason, span })
+}
+
+impl<C: Choice> FromArgMatches for ParameterArgs<C> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut typed = Vec::new();
+        for (name, is_switch) in names::<C>() {
+            if matches.value_source(name) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let text =
+                if is_switch { None } else { matches.get_one::<String>(name).map(String::as_str) };
+            typed.push((name, text.unwrap_or("true").to_string()));
+        }
+        Ok(ParameterArgs { typed, choice: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = ParameterArgs::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<C: Choice> Args for ParameterArgs<C> {
+    fn augment_args(mut command: Command) -> Command {
+        for heading in Heading::ALL {
+            let chosen = parameters::ALL.iter().filter(|one| one.heading == heading && C::has(one));
+            command = command.args(chosen.map(of_parameter));
+            let controls = controls::<C>().filter(|control| control.heading == Some(heading));
+            command = command.args(controls.map(of_control));
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn controls<C: Choice>() -> impl Iterator<Item = &'static Control> {
+    CONTROLS.iter().filter(|control| C::CONTROLS && control.heading.is_some())
+}
+
+/// The names of the options, each with whether it has no value.
+fn names<C: Choice>() -> impl Iterator<Item = (&'static str, bool)> {
+    let chosen = parameters::ALL.iter().filter(|parameter| C::has(parameter));
+    let chosen = chosen.map(|parameter| (parameter.name, parameter.kind == ValueType::Switch));
+    chosen.chain(controls::<C>().map(|control| (control.name, false)))
+}
+
+fn of_parameter(parameter: &'static Parameter) -> Arg {
+    let Parameter { name, meaning, kind, unit, default, .. } = parameter;
+    let mut help = sentence(meaning);
+    if !unit.is_empty() {
+        help += &format!(" ({unit})");
+    }
+    if LISTS.contains(name) {
+        help += "; several, separated by commas, are compared";
+    }
+    let arg = option(name, &help, parameter.heading, &default.join(","));
+    let arg = match SHORT.iter().find(|(long, _)| long == name) {
+        Some((_, short)) => arg.short(*short),
+        None => arg,
+    };
+    match kind {
+        // Field 11 of a log may be -1.
+        ValueType::Text => arg.allow_hyphen_values(*name == "status"),
+        ValueType::Number | ValueType::Count => arg.allow_hyphen_values(true),
+        ValueType::Switch => arg.action(ArgAction::SetTrue).num_args(0),
+        ValueType::Choice(words) => {
+            let words = words
+                .iter()
+                .map(|(word, meaning)| PossibleValue::new(*word).help(sentence(meaning)));
+            arg.value_parser(PossibleValuesParser::new(words))
+        }
+    }
+}
+
+fn of_control(control: &'static Control) -> Arg {
+    let heading = control.heading.unwrap_or(Heading::General);
+    let arg = option(control.name, &sentence(control.meaning), heading, control.default);
+    arg.allow_hyphen_values(matches!(control.kind, ControlKind::Share | ControlKind::Count))
+}
+
+fn option(name: &'static str, help: &str, heading: Heading, default: &str) -> Arg {
+    let default = match default {
+        "" | "false" => String::new(),
+        default => format!(" [default: {default}]"),
+    };
+    let arg = Arg::new(name).long(name).help(format!("{help}{default}"));
+    let arg = arg.value_name(name.replace('-', "_").to_uppercase());
+    match heading {
+        Heading::General => arg,
+        other => arg.help_heading(other.title()),
+    }
+}
+
+/// A clause with a capital letter.
+fn sentence(clause: &str) -> String {
+    let mut letters = clause.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}

@@ -1,0 +1,111 @@
+//! A digest of everything that results depend on.
+//!
+//! Replications may be mixed if and only if their fingerprints are equal: the same program, points,
+//! metrics and policy, and the same contents of all logs and lists of failures, field by field.
+
+use std::collections::HashSet;
+
+use pavior_workload::traces::{Record, Tags, Trace};
+use pavior_workload::{Change, NodeEvent};
+use sha2::{Digest, Sha256};
+
+use crate::Specification;
+use crate::scenario::{InputError, InputFiles, InputRequest, inputs};
+
+/// The program as far as results depend on it: the version, and a digest of the sources.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
+
+/// A digest under way. Every item ends where the next begins: texts have their length before them.
+struct Items(Sha256);
+
+impl Items {
+    fn new() -> Items {
+        Items(Sha256::new())
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn numbers<const N: usize>(&mut self, numbers: [u64; N]) {
+        for number in numbers {
+            self.number(number);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text);
+    }
+
+    /// The first 128 bits, as hexadecimal digits.
+    fn digits(self) -> String {
+        let first =
+            self.0.finalize()[..16].iter().fold(0, |all, &byte| all << 8 | u128::from(byte));
+        format!("{first:032x}")
+    }
+}
+
+impl Specification {
+    /// A digest of everything that results depend on: that of the specification and the program
+    /// ([`Specification::own_fingerprint`]), a dash, and that of the inputs.
+    ///
+    /// # Errors
+    /// If a log or a list of failures cannot be read.
+    pub fn fingerprint(&self, files: &dyn InputFiles) -> Result<String, InputError> {
+        let mut items = Items::new();
+        let mut seen = HashSet::new();
+        for input in self.points.iter().flat_map(inputs) {
+            if !seen.insert(input.key().to_string()) {
+                continue;
+            }
+            items.text(input.key());
+            match &input {
+                InputRequest::Log(log) => add_trace(&mut items, files.log(log)?.as_ref()),
+                InputRequest::Failures(list) => add_events(&mut items, &files.failures(list)?),
+            }
+        }
+        Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
+    }
+
+    /// A digest of what results depend on besides files: the program, the points, the metrics, how
+    /// many replications each point gets.
+    pub fn own_fingerprint(&self) -> String {
+        let mut items = Items::new();
+        items.text(BUILD);
+        items.number(self.points.len() as u64);
+        self.points.iter().for_each(|point| items.text(&point.key()));
+        items.number(self.metrics.len() as u64);
+        self.metrics.iter().for_each(|spec| items.text(spec.name));
+        let Specification { policy, caps, targets, timing, orders, .. } = self;
+        items.text(&format!("{policy:?} {targets:?} {timing} {orders:?}"));
+        for cap in caps {
+            items.number(cap.unwrap_or(0));
+        }
+        items.digits()
+    }
+}
+
+fn add_trace(items: &mut Items, trace: &Trace) {
+    items.number(trace.records.len() as u64);
+    for record in &trace.records {
+        // All fields by name: one that is added must be added here.
+        let Record { number, line: _, submit, run, estimate, nodes, shape, tags } = record;
+        let Tags { status, user, group, application, queue, partition } = tags;
+        let estimate = estimate.map_or(u64::MAX, |estimate| estimate.0);
+        items.numbers([*number, submit.0, run.0, estimate, u64::from(*nodes)]);
+        items.numbers(shape.unwrap_or_default().map(u64::from));
+        items.numbers([status, user, group, application, queue, partition].map(|tag| *tag as u64));
+    }
+}
+
+fn add_events(items: &mut Items, events: &[NodeEvent]) {
+    items.number(events.len() as u64);
+    for NodeEvent { at, node, change } in events {
+        let change = match change {
+            Change::Repair => 0,
+            Change::Fail => 1,
+        };
+        items.numbers([at.0, u64::from(node.0), change]);
+    }
+}

@@ -1,0 +1,126 @@
+//! What holds for an experiment as a whole: how often, until when, what is observed.
+
+use super::Heading;
+
+/// A key that belongs to no point.
+pub struct Control {
+    /// The name, kebab-case.
+    pub name: &'static str,
+    /// What it is, in a clause.
+    pub meaning: &'static str,
+    /// What its values are.
+    pub kind: ControlKind,
+    /// Its value where none is given; empty where leaving it out means something.
+    pub default: &'static str,
+    /// Under which heading `simulate` takes it; none if it is for experiment files alone.
+    pub heading: Option<Heading>,
+}
+
+/// What the values of a control are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlKind {
+    /// A word that can name files.
+    Word,
+    /// Any text.
+    Text,
+    /// True or false.
+    Switch,
+    /// A whole number of at least 1.
+    Count,
+    /// A number strictly between 0 and 1.
+    Share,
+    /// Names of metrics.
+    Metrics,
+    /// Formulas by strategy.
+    Formulas,
+}
+
+/// Every control.
+pub const CONTROLS: &[Control] = &[
+    Control {
+        name: "name",
+        meaning: "names files; the file's own name where it is left out",
+        kind: ControlKind::Word,
+        default: "",
+        heading: None,
+    },
+    Control {
+        name: "title",
+        meaning: "the heading of the report",
+        kind: ControlKind::Text,
+        default: "",
+        heading: None,
+    },
+    Control {
+        name: "replications",
+        meaning: "independent replications of every point: 10; 1 for a log",
+        kind: ControlKind::Count,
+        default: "",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "precision",
+        meaning: "replicates until the half-widths of the confidence intervals are at most this \
+                  share of the mean, such as 0.05",
+        kind: ControlKind::Share,
+        default: "",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "precision-metrics",
+        meaning: "the metrics of precision: turnaround and utilization",
+        kind: ControlKind::Metrics,
+        default: "",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "confidence",
+        meaning: "the confidence level of precision",
+        kind: ControlKind::Share,
+        default: "0.95",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "min-replications",
+        meaning: "the least replications with precision",
+        kind: ControlKind::Count,
+        default: "5",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "max-replications",
+        meaning: "the most replications with precision",
+        kind: ControlKind::Count,
+        default: "200",
+        heading: Some(Heading::Replications),
+    },
+    Control {
+        name: "metrics",
+        meaning: "what is observed; +NAME adds one to the usual ones. See `pavior metrics`",
+        kind: ControlKind::Metrics,
+        default: "",
+        heading: Some(Heading::Results),
+    },
+    Control {
+        name: "timing",
+        meaning: "whether allocation attempts are timed",
+        kind: ControlKind::Switch,
+        default: "true",
+        heading: None,
+    },
+    Control {
+        name: "baseline",
+        meaning: "the strategy that others are compared with: the first",
+        kind: ControlKind::Text,
+        default: "",
+        heading: None,
+    },
+    Control {
+        name: "orders",
+        meaning: "orders of growth by strategy, for the metric printed_order: formulas of N nodes, h \
+                  rows, B busy submeshes, K nodes a submesh",
+        kind: ControlKind::Formulas,
+        default: "",
+        heading: None,
+    },
+];

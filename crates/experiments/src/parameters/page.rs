@@ -1,0 +1,82 @@
+//! The page of the documentation about parameters, made from the lists.
+
+use std::fmt::Write;
+
+use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType};
+
+const INTRODUCTION: &str = "\
+# Parameters
+
+Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
+(`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may stand for
+a dash), where each may be a list or, for numbers, a range: every combination is a point. `simulate`
+takes lists, separated by commas, of strategies, schedulers and loads, and nothing about still states.
+
+This page is made from the list in `crates/experiments/src/parameters`; `PAVIOR_UPDATE=1 cargo test -p
+pavior-experiments page` writes it anew.
+";
+
+/// The page, as Markdown.
+pub fn page() -> String {
+    let mut page = INTRODUCTION.to_string();
+    for heading in Heading::ALL {
+        let rows = ALL.iter().filter(|parameter| parameter.heading == heading).map(row);
+        let controls = CONTROLS.iter().filter(|control| control.heading == Some(heading));
+        let rows: Vec<String> = rows.chain(controls.map(control)).collect();
+        table(&mut page, heading.title(), &rows);
+    }
+    let others = CONTROLS.iter().filter(|control| control.heading.is_none());
+    table(&mut page, "Experiment files alone", &others.map(control).collect::<Vec<_>>());
+    page
+}
+
+fn table(page: &mut String, title: &str, rows: &[String]) {
+    // Writing to a string cannot fail.
+    let _ = write!(
+        page,
+        "\n## {title}\n\n| name | values | default | meaning | for |\n|---|---|---|---|---|\n{}",
+        rows.concat()
+    );
+}
+
+fn row(parameter: &Parameter) -> String {
+    let Parameter { name, alias, meaning, kind, unit, applies, default, .. } = parameter;
+    let alias = alias.map(|alias| format!(", `{alias}`")).unwrap_or_default();
+    let values = match kind {
+        ValueType::Text => "text".to_string(),
+        ValueType::Number => "number".to_string(),
+        ValueType::Count => "whole number".to_string(),
+        ValueType::Switch => "true or false".to_string(),
+        ValueType::Choice(words) => {
+            let words: Vec<String> =
+                words.iter().map(|(word, meaning)| format!("`{word}` ({meaning})")).collect();
+            words.join(", ")
+        }
+    };
+    let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+    let applies = match applies {
+        Applies::Always => "all",
+        Applies::Runs => "runs of jobs",
+        Applies::Synthetic => "drawn jobs",
+        Applies::Messages => "jobs that send messages",
+        Applies::Log => "logs",
+        Applies::Still => "still states",
+    };
+    let default = default.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
+    format!("| `{name}`{alias} | {values}{unit} | {default} | {meaning} | {applies} |\n")
+}
+
+fn control(control: &Control) -> String {
+    let Control { name, meaning, kind, default, .. } = control;
+    let values = match kind {
+        ControlKind::Word => "a word of letters, digits, `-` and `_`",
+        ControlKind::Text => "text",
+        ControlKind::Switch => "true or false",
+        ControlKind::Count => "whole number from 1 to 1000000",
+        ControlKind::Share => "number between 0 and 1",
+        ControlKind::Metrics => "names of metrics",
+        ControlKind::Formulas => "a table of formulas",
+    };
+    let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+    format!("| `{name}` | {values} | {default} | {meaning} | the whole |\n")
+}

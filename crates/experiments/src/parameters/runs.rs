@@ -1,0 +1,104 @@
+//! Parameters of every run.
+
+use pavior_kernel::BadName;
+use pavior_mesh::Grid;
+
+use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+
+pub(super) const MACHINE: Parameter = Parameter {
+    name: "machine",
+    alias: Some("machines"),
+    meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
+    default: &["mesh:16x16"],
+    read: |text| {
+        let bad =
+            |error: pavior_mesh::NameError| BadName { reason: error.reason, span: error.span };
+        text.parse::<Grid>().map(|grid| grid.to_string()).map_err(bad)
+    },
+    ..COMMON
+};
+
+pub(super) const STRATEGY: Parameter = Parameter {
+    name: "strategy",
+    alias: Some("strategies"),
+    meaning: "which nodes a job gets; see `pavior strategies`",
+    default: &["ff", "tff", "tbl", "gabl", "mbs"],
+    read: canonical::<pavior_allocation::Selection>,
+    ..COMMON
+};
+
+pub(super) const SCHEDULER: Parameter = Parameter {
+    name: "scheduler",
+    alias: Some("schedulers"),
+    meaning: "which job goes next; see `pavior schedulers`",
+    applies: Applies::Runs,
+    default: &["fcfs"],
+    read: canonical::<pavior_scheduling::Selection>,
+    ..COMMON
+};
+
+pub(super) const SEED: Parameter = Parameter {
+    name: "seed",
+    alias: Some("seeds"),
+    meaning: "the seed of all random numbers",
+    heading: Heading::Replications,
+    kind: ValueType::Count,
+    default: &["1"],
+    read: |text| count(text, 0..=u64::MAX),
+    ..COMMON
+};
+
+pub(super) const WARMUP: Parameter = Parameter {
+    name: "warmup",
+    meaning: "completions to drop before averages start",
+    heading: Heading::Replications,
+    applies: Applies::Runs,
+    kind: ValueType::Count,
+    unit: "jobs",
+    default: &["0"],
+    read: |text| count(text, 0..=u64::MAX),
+    ..COMMON
+};
+
+pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
+    name: "slowdown-bound",
+    meaning: "the least run time in the bounded slowdown; else 10 s for logs, 1 unit for others",
+    heading: Heading::Results,
+    applies: Applies::Runs,
+    kind: ValueType::Number,
+    unit: "units of time",
+    read: |text| number(text, |value| value >= 0.0, "of at least 0"),
+    ..COMMON
+};
+
+const BOUND: Parameter = Parameter {
+    heading: Heading::Replications,
+    applies: Applies::Runs,
+    kind: ValueType::Count,
+    ..COMMON
+};
+
+pub(super) const MAX_WAITING: Parameter = Parameter {
+    name: "max-waiting",
+    meaning: "ends a run of drawn jobs with an error when more wait; else 100000",
+    unit: "jobs",
+    read: |text| count(text, 1..=u64::MAX),
+    ..BOUND
+};
+
+pub(super) const MAX_TIME: Parameter = Parameter {
+    name: "max-time",
+    meaning: "ends a run with an error at this time; else at the greatest that can be told",
+    kind: ValueType::Number,
+    unit: "units of time",
+    read: |text| number(text, |value| value > 0.0, "above 0"),
+    ..BOUND
+};
+
+pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
+    name: "max-interruptions",
+    meaning: "ends a run with an error when a job loses a node more often; else 10000",
+    unit: "times",
+    read: |text| count(text, 0..=u64::MAX),
+    ..BOUND
+};

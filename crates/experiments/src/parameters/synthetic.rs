@@ -1,0 +1,53 @@
+//! Parameters of drawn jobs.
+
+use pavior_workload::{ArrivalProcess, Selection, ServiceDistribution, SideDistribution};
+
+use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+
+const SYNTHETIC: Parameter =
+    Parameter { heading: Heading::Synthetic, applies: Applies::Synthetic, ..COMMON };
+
+pub(super) const SIDES: Parameter = Parameter {
+    name: "sides",
+    meaning: "the distribution of request sides",
+    default: &["uniform"],
+    read: canonical::<Selection<SideDistribution>>,
+    ..SYNTHETIC
+};
+
+pub(super) const SERVICE: Parameter = Parameter {
+    name: "service",
+    meaning: "what jobs do while they hold their nodes",
+    default: &["exponential"],
+    read: canonical::<Selection<ServiceDistribution>>,
+    ..SYNTHETIC
+};
+
+pub(super) const ARRIVALS: Parameter = Parameter {
+    name: "arrivals",
+    meaning: "when jobs arrive",
+    default: &["exponential"],
+    read: canonical::<Selection<ArrivalProcess>>,
+    ..SYNTHETIC
+};
+
+pub(super) const JOBS: Parameter = Parameter {
+    name: "jobs",
+    meaning: "completed jobs that end a run",
+    kind: ValueType::Count,
+    unit: "jobs",
+    default: &["1000"],
+    read: |text| count(text, 1..=u64::MAX),
+    ..SYNTHETIC
+};
+
+pub(super) const LOAD: Parameter = Parameter {
+    name: "load",
+    alias: Some("loads"),
+    meaning: "arrivals per unit of time",
+    kind: ValueType::Number,
+    unit: "jobs per unit of time",
+    default: &["1.5"],
+    read: |text| number(text, |value| (1e-6..=1e6).contains(&value), "from 1e-6 to 1e6"),
+    ..SYNTHETIC
+};

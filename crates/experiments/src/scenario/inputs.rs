@@ -1,0 +1,136 @@
+//! What a point needs from files: logs, and lists of failures.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use pavior_mesh::Grid;
+use pavior_workload::traces::{Filter, ReadOptions, Trace};
+use pavior_workload::{NodeEvent, TimeUnit};
+
+use crate::Point;
+
+/// A log that a point replays, and how to read it.
+#[derive(Clone, Debug)]
+pub struct LogRequest {
+    /// The path, as the point has it.
+    pub path: String,
+    /// What to read of it.
+    pub options: ReadOptions,
+    /// Equal requests have equal keys.
+    pub key: String,
+}
+
+/// A list of failures and repairs, and the machine and unit of time that it is read for.
+#[derive(Clone, Debug)]
+pub struct FailureRequest {
+    /// The path, as the point has it.
+    pub path: String,
+    /// The machine.
+    pub grid: Grid,
+    /// The unit of time.
+    pub unit: TimeUnit,
+    /// Equal requests have equal keys.
+    pub key: String,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub enum InputRequest {
+    /// A log.
+    Log(LogRequest),
+    /// A list of failures.
+    Failures(FailureRequest),
+}
+
+/// Why an input cannot be read. The one who opens files says it in a form of its own.
+pub type InputError = Box<dyn Error + Send + Sync>;
+
+/// Who opens files: this crate does not.
+pub trait InputFiles: Sync {
+    /// A log; the same one for the same key.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError>;
+
+    /// A list of failures and repairs in the order of time; the same one for the same key.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError>;
+}
+
+/// No files, for points that need none.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl InputFiles for NoFiles {
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        Err(format!("{}: no files are read here", request.path).into())
+    }
+
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+        Err(format!("{}: no files are read here", request.path).into())
+    }
+}
+
+/// What a point needs: its log and its failures.
+pub(crate) fn inputs(point: &Point) -> Vec<InputRequest> {
+    let log = log(point).map(InputRequest::Log);
+    log.into_iter().chain(failures(point).map(InputRequest::Failures)).collect()
+}
+
+/// The log of a point; none if its jobs are drawn.
+pub(super) fn log(point: &Point) -> Option<LogRequest> {
+    let path = point.get("trace")?.to_string();
+    let filter: Filter = point.optional("filter").unwrap_or_default();
+    let status = point.get("status").and_then(|text| Filter::of_status(text).ok());
+    let filter = filter.and(&status.unwrap_or_default());
+    let (first, lenient) = (point.optional("first"), point.value("lenient"));
+    let key = format!("log {path} first={first:?} lenient={lenient} {filter}");
+    Some(LogRequest { path, options: ReadOptions { lenient, first, filter }, key })
+}
+
+/// The list of failures of a point, if it has one.
+pub(super) fn failures(point: &Point) -> Option<FailureRequest> {
+    let path = point.get("failures")?.to_string();
+    let (grid, unit): (Grid, TimeUnit) = (point.value("machine"), point.unit());
+    let key = format!("failures {path} {grid} {}", unit.name);
+    Some(FailureRequest { path, grid, unit, key })
+}
+
+impl InputRequest {
+    /// Equal requests have equal keys.
+    pub fn key(&self) -> &str {
+        match self {
+            InputRequest::Log(log) => &log.key,
+            InputRequest::Failures(failures) => &failures.key,
+        }
+    }
+
+    /// Reads the input, so that it is known that it can be.
+    ///
+    /// # Errors
+    /// If it cannot be read, or no job is left of a log.
+    pub(crate) fn check(&self, files: &dyn InputFiles) -> Result<(), InputError> {
+        match self {
+            InputRequest::Log(log) => log.trace(files).map(drop),
+            InputRequest::Failures(failures) => files.failures(failures).map(drop),
+        }
+    }
+}
+
+impl LogRequest {
+    /// The log, of which at least one job is left.
+    pub(super) fn trace(&self, files: &dyn InputFiles) -> Result<Arc<Trace>, InputError> {
+        let trace = files.log(self)?;
+        if trace.records.is_empty() {
+            return Err(format!(
+                "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+                self.path, trace.report.job_lines, trace.report.filtered
+            )
+            .into());
+        }
+        Ok(trace)
+    }
+}

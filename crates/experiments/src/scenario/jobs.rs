@@ -1,0 +1,210 @@
+//! Runs of jobs: drawn ones, or those of a log, on a machine whose nodes may fail.
+
+use std::sync::Arc;
+
+use pavior_kernel::Time;
+use pavior_mesh::Grid;
+use pavior_network::Channels;
+use pavior_simulation::metrics::{Context, Metric, MetricSpec};
+use pavior_simulation::{
+    Bounds, ChannelRecorder, Ending, Histories, Inputs, Observer, Recorder, Restart, RunError,
+    Setup, Stop, run_within,
+};
+use pavior_workload::traces::{Replay, Trace, TraceJobs};
+use pavior_workload::{
+    Failures, Job, NodeEvent, Selection, ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
+};
+
+use super::inputs::{failures, log};
+use super::network::{energy, network};
+use super::{InputError, InputFiles, Record};
+use crate::{Point, Sample};
+
+/// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
+const USUAL_BOUNDS: [f64; 2] = [10.0, 1.0];
+
+/// A run of jobs.
+pub(super) struct Jobs {
+    setup: Setup,
+    context: Context,
+    workload: Workload,
+    failing: Option<(Failing, Restart)>,
+    bounds: Bounds,
+}
+
+/// Where jobs come from.
+enum Workload {
+    /// They are drawn; a run ends at a completion.
+    Drawn(Synthetic),
+    /// They are those of a log; a run ends at the last departure.
+    Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
+}
+
+/// When nodes fail and come back.
+enum Failing {
+    /// Mean times to failure and repair.
+    Drawn { mttf: f64, mttr: f64 },
+    /// A list.
+    Listed(Arc<Vec<NodeEvent>>),
+}
+
+/// The synthetic workload of a point.
+pub(super) fn synthetic(point: &Point) -> Synthetic {
+    Synthetic {
+        load: point.value("load"),
+        arrivals: point.value("arrivals"),
+        sides: point.value("sides"),
+        service: point.value("service"),
+    }
+}
+
+impl Jobs {
+    pub(super) fn new(
+        point: &Point,
+        timing: bool,
+        files: &dyn InputFiles,
+        histories: &Histories,
+    ) -> Result<Jobs, InputError> {
+        let grid: Grid = point.value("machine");
+        let (workload, begin, ending) = match log(point) {
+            None => {
+                let ending = Ending::Completions(point.value("jobs"));
+                (Workload::Drawn(synthetic(point)), Time::ZERO, ending)
+            }
+            Some(request) => {
+                let trace = request.trace(files)?;
+                let begin = trace.records[0].submit;
+                let replay = Replay {
+                    arrival_scale: point.value("arrival-scale"),
+                    kill: point.value("kill"),
+                    estimates: point.value("estimates"),
+                };
+                let rule = point.value("shape-rule");
+                (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
+            }
+        };
+        let time = point.unit();
+        let network = network(point, histories);
+        let settings = network.as_ref().map(|network| network.settings).unwrap_or_default();
+        let [of_logs, of_drawn] = USUAL_BOUNDS;
+        let usual_bound = if ending == Ending::Drained { of_logs } else { of_drawn };
+        let context = Context {
+            grid,
+            time,
+            routing_delay: settings.routing_delay,
+            energy: energy(point),
+            slowdown_bound: point.optional("slowdown-bound").unwrap_or(usual_bound),
+        };
+        let setup = Setup {
+            grid,
+            strategy: point.value("strategy"),
+            scheduler: point.value("scheduler"),
+            network,
+            seed: point.value("seed"),
+            replication: 0,
+            begin,
+            warmup: point.value("warmup"),
+            ending,
+            timing,
+        };
+        let failing = failing(point, files)?.map(|failing| {
+            let interval = point.optional("checkpoint").map(|units| time.time(units));
+            (failing, interval.map_or(Restart::Scratch, Restart::Checkpoint))
+        });
+        Ok(Jobs { setup, context, workload, failing, bounds: bounds(point, begin) })
+    }
+
+    /// Runs one replication, which `others` observe, too.
+    pub(super) fn replicate<'o>(
+        &self,
+        replication: u64,
+        metrics: &[&'static MetricSpec],
+        others: &mut Vec<&'o mut (dyn Observer + 'o)>,
+        stop: &Stop,
+    ) -> Result<Sample, RunError> {
+        let setup = Setup { replication, ..self.setup.clone() };
+        let mut metrics: Vec<Box<dyn Metric>> =
+            metrics.iter().map(|spec| (spec.build)(&self.context)).collect();
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer));
+        observers.extend(others.iter_mut().map(|other| &mut **other as &mut dyn Observer));
+        let inputs = Inputs { jobs: self.jobs(replication), failures: self.failures(replication) };
+        let outcome = run_within(self.bounds, &setup, inputs, &mut observers, stop)?;
+        Ok(Sample::new(metrics.iter().map(|metric| metric.value()).collect(), &outcome))
+    }
+
+    /// Runs one replication, and records what happened in it.
+    pub(super) fn record(
+        &self,
+        replication: u64,
+        metrics: &[&'static MetricSpec],
+        stop: &Stop,
+    ) -> Result<(Sample, Record), RunError> {
+        let mut recorder = Recorder::default();
+        let network = self.setup.network.as_ref();
+        let mut channels = network.map(|network| {
+            ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
+        });
+        let mut others: Vec<&mut dyn Observer> = vec![&mut recorder];
+        others.extend(channels.as_mut().map(|channels| channels as &mut dyn Observer));
+        let sample = self.replicate(replication, metrics, &mut others, stop)?;
+        let channels = channels.map(ChannelRecorder::into_load);
+        Ok((sample, Record { jobs: recorder.into_records(), channels }))
+    }
+
+    /// The jobs of a replication, in the order of arrival; the same for the same arguments.
+    pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+        let Setup { grid, seed, .. } = &self.setup;
+        match &self.workload {
+            Workload::Drawn(workload) => {
+                let jobs = SyntheticJobs::new(workload, grid, *seed, replication);
+                Box::new(jobs.expect("the point was checked"))
+            }
+            Workload::Replayed { trace, rule, replay } => {
+                let shaper = Shaper::new(rule, grid, *seed, replication);
+                Box::new(TraceJobs::new(&trace.records, shaper, replay.clone()))
+            }
+        }
+    }
+
+    /// Failures and repairs of a replication, in the order of time, and what becomes of jobs.
+    fn failures(
+        &self,
+        replication: u64,
+    ) -> Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)> {
+        let (failing, restart) = self.failing.as_ref()?;
+        let Setup { grid, seed, begin, .. } = self.setup;
+        let unit: TimeUnit = self.context.time;
+        let events: Box<dyn Iterator<Item = NodeEvent> + Send> = match failing {
+            Failing::Drawn { mttf, mttr } => {
+                let events = Failures::new(&grid, *mttf, *mttr, unit, seed, replication);
+                let events = events.expect("the point was checked");
+                Box::new(events.map(move |event| NodeEvent { at: event.at + begin, ..event }))
+            }
+            Failing::Listed(events) => {
+                let events = events.clone();
+                Box::new((0..events.len()).map(move |index| events[index]))
+            }
+        };
+        Some((events, *restart))
+    }
+}
+
+/// What ends a run that would not end by itself.
+fn bounds(point: &Point, begin: Time) -> Bounds {
+    let usual = Bounds::default();
+    let until = point.optional("max-time").map(|units| point.unit().time(units));
+    Bounds {
+        waiting: point.optional("max-waiting").unwrap_or(usual.waiting),
+        until: until.map_or(usual.until, |time| begin.saturating_add(time)),
+        interruptions: point.optional("max-interruptions").unwrap_or(usual.interruptions),
+    }
+}
+
+fn failing(point: &Point, files: &dyn InputFiles) -> Result<Option<Failing>, InputError> {
+    if let Some(request) = failures(point) {
+        return Ok(Some(Failing::Listed(files.failures(&request)?)));
+    }
+    let (mttf, mttr) = (point.optional("mttf"), point.optional("mttr"));
+    Ok(mttf.zip(mttr).map(|(mttf, mttr)| Failing::Drawn { mttf, mttr }))
+}

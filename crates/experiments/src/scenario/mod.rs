@@ -1,0 +1,98 @@
+//! What a point means: where values of parameters take effect.
+
+mod check;
+mod inputs;
+mod jobs;
+mod network;
+
+use pavior_network::ChannelLoad;
+use pavior_simulation::metrics::MetricSpec;
+use pavior_simulation::{Histories, JobRecord, RunError, Stop};
+use pavior_workload::Job;
+
+use crate::still::Still;
+use crate::{Point, Sample};
+use jobs::Jobs;
+
+pub(crate) use check::check;
+pub(crate) use inputs::inputs;
+pub use inputs::{FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NoFiles};
+pub use network::NetworkParameters;
+
+/// A point that can be run.
+pub struct Scenario(Kind);
+
+enum Kind {
+    Jobs(Box<Jobs>),
+    Still(Still),
+}
+
+/// What happened in one replication, besides its metrics.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// The jobs, in the order of arrival.
+    pub jobs: Vec<JobRecord>,
+    /// The load of every channel, and the cycles in which it was carried, if there is a network.
+    pub channels: Option<(ChannelLoad, u64)>,
+}
+
+impl Scenario {
+    /// The scenario of a point. What `histories` knows of jobs that are alone on the network is used
+    /// and added to.
+    ///
+    /// # Errors
+    /// If its log or its list of failures cannot be read.
+    pub fn new(
+        point: &Point,
+        timing: bool,
+        files: &dyn InputFiles,
+        histories: &Histories,
+    ) -> Result<Scenario, InputError> {
+        Ok(Scenario(if point.is_still() {
+            Kind::Still(Still::new(point, timing))
+        } else {
+            Kind::Jobs(Box::new(Jobs::new(point, timing, files, histories)?))
+        }))
+    }
+
+    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A still state has
+    /// none.
+    pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.jobs(replication),
+            Kind::Still(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Runs one replication.
+    ///
+    /// # Errors
+    /// If the run cannot go on, because its messages deadlock, say, or is stopped.
+    pub fn replicate(
+        &self,
+        replication: u64,
+        metrics: &[&'static MetricSpec],
+        stop: &Stop,
+    ) -> Result<Sample, RunError> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.replicate(replication, metrics, &mut Vec::new(), stop),
+            Kind::Still(still) => Ok(still.replicate(replication, metrics)),
+        }
+    }
+
+    /// Runs one replication, and records what happened in it.
+    ///
+    /// # Errors
+    /// As [`Scenario::replicate`].
+    pub fn record(
+        &self,
+        replication: u64,
+        metrics: &[&'static MetricSpec],
+        stop: &Stop,
+    ) -> Result<(Sample, Record), RunError> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.record(replication, metrics, stop),
+            Kind::Still(still) => Ok((still.replicate(replication, metrics), Record::default())),
+        }
+    }
+}
