@@ -10,6 +10,19 @@ const STEPS: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
     ("tests and examples of the docs", &["test", "--workspace", "--no-fail-fast"]),
+    (
+        "instructions of a fixed set of allocations",
+        &[
+            "bench",
+            "--quiet",
+            "--package",
+            "pavior-allocation",
+            "--bench",
+            "instructions",
+            "--",
+            "check",
+        ],
+    ),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
 ];
 
@@ -37,17 +50,24 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed
 }
 
-/// Runs the exhaustive conformance suite.
-pub(crate) fn exhaustive(root: &Path) -> Vec<String> {
-    let arguments = [
-        "run",
-        "--release",
-        "--quiet",
-        "--package",
-        "pavior-allocation",
-        "--example",
-        "exhaustive",
-    ];
+/// Runs the exhaustive conformance suite, of all strategies or of those named.
+pub(crate) fn exhaustive(root: &Path, names: &[String]) -> Vec<String> {
+    example(root, &["--release"], "exhaustive", names)
+}
+
+/// Runs the conformance suite of the strategies named, in the profile that tests are built in.
+pub(crate) fn conformance(root: &Path, names: &[String]) -> Vec<String> {
+    example(root, &[], "conformance", names)
+}
+
+fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> Vec<String> {
+    let arguments = arguments.iter().map(String::as_str);
+    let arguments: Vec<&str> = ["run", "--quiet", "--package", "pavior-allocation"]
+        .into_iter()
+        .chain(profile.iter().copied())
+        .chain(["--example", name, "--"])
+        .chain(arguments)
+        .collect();
     if cargo(root, &arguments) { Vec::new() } else { vec!["a claim is broken".to_string()] }
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod docs;
 mod layers;
+mod strategy;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -14,17 +15,23 @@ const USAGE: &str = "usage: cargo xtask <command>
   tidy        lengths of files and functions, banned calls
   layers      the direction of dependencies between crates
   docs        writes docs/strategies/ from the headers of the strategies' files
-  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (a minute)";
+  exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
+                     one strategy's
+  conformance NAME   one strategy's claim (seconds)
+  strategy NAME      the file of a new contiguous strategy, and its lines in the lists";
 
 fn main() -> ExitCode {
     let root = root();
     let command = std::env::args().nth(1);
+    let rest: Vec<String> = std::env::args().skip(2).collect();
     let problems = match command.as_deref() {
         Some("check") => check::run(&root),
         Some("tidy") => tidy::problems(&root),
         Some("layers") => layers::problems(&root),
         Some("docs") => docs::write(&root),
-        Some("exhaustive") => check::exhaustive(&root),
+        Some("exhaustive") => check::exhaustive(&root, &rest),
+        Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
+        Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

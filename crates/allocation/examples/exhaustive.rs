@@ -1,10 +1,12 @@
 //! Every claim of the registry on every occupancy of all grids of up to 12 nodes: sides in ascending
 //! order, every combination of wraps that matters. Prints a Markdown table; exits with 1 at the first
-//! broken claim. Run by `cargo xtask exhaustive`; an argument sets another number of nodes.
+//! broken claim. Run by `cargo xtask exhaustive [NAME] [NODES]`: of one strategy with all its variants
+//! (`NAME`) or one variant (`NAME:OPTION`), on grids of up to another number of nodes.
 
 use std::process::ExitCode;
 
-use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
+use pavior_allocation::{SelectedStrategy, Selection, StrategyKind, conformance};
+use pavior_kernel::Family;
 use pavior_mesh::Grid;
 
 /// All grids of up to `most` nodes with sides of at least 2 in ascending order, and single rows.
@@ -32,11 +34,39 @@ fn grids(most: u32) -> Vec<Grid> {
     grids
 }
 
+/// The selections that the arguments name, and the number of nodes.
+fn arguments() -> Result<(Vec<Selection>, u32), String> {
+    let (mut selections, mut most) = (Vec::new(), 12);
+    for text in std::env::args().skip(1) {
+        if let Ok(nodes) = text.parse() {
+            most = nodes;
+            continue;
+        }
+        let selection: Selection =
+            text.parse().map_err(|bad| format!("strategy `{text}`: {bad}"))?;
+        if text.contains(':') {
+            selections.push(selection);
+        } else {
+            selections.extend(Selection::variants(&selection.entry));
+        }
+    }
+    if selections.is_empty() {
+        selections = StrategyKind::builtin().iter().flat_map(Selection::variants).collect();
+    }
+    Ok((selections, most))
+}
+
 fn main() -> ExitCode {
-    let most = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(12);
+    let (selections, most) = match arguments() {
+        Ok(arguments) => arguments,
+        Err(reason) => {
+            eprintln!("{reason}");
+            return ExitCode::from(2);
+        }
+    };
     let grids = grids(most);
     println!("| strategy | grids | answers judged |\n|---|---:|---:|");
-    for selection in Registry::new().entries().flat_map(Selection::variants) {
+    for selection in selections {
         let (mut count, mut answers) = (0, 0);
         for grid in grids.iter().filter(|grid| selection.supports(grid).is_ok()) {
             match conformance::every_occupancy(&selection, grid) {

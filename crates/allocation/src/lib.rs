@@ -20,6 +20,7 @@
 
 pub mod claim;
 pub mod conformance;
+pub mod contiguous;
 mod errors;
 pub mod explain;
 mod fork;

@@ -2,8 +2,8 @@
 //!
 //! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
 //! `that & that >> 2` wherever a run of four begins: a run of any length takes about log2(length)
-//! passes. The same along y with a stride of W, and along z with W*D, gives every base of the shape.
-//! O((log a + log b + log c) * N / 64) word operations for a shape a x b x c.
+//! passes. The same along y with rows in place of bits, and along z with planes, gives every base of
+//! the shape. O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -11,11 +11,17 @@
 //!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
 //! ```
 //!
-//! Rows are not padded, so a shift along x carries bits over the end of a row. On an axis that does
-//! not wrap this only touches coordinates that are no bases, and those are never looked at. On an
-//! axis that wraps the shift is a rotation within the axis: two shifts and a periodic mask.
+//! Here each row begins with a new word, and the bits behind its last node are zeros: what a shift
+//! brings in from beyond the end of an axis is never free, so that the set holds canonical bases
+//! alone. On an axis that wraps a shift is a rotation within the axis.
+//!
+//! The set also tells what its bases touch. The neighbour of a base along an axis is a base too
+//! exactly if the face of the placement on that side is free: [`BaseSet::edges`] has a bit where a
+//! face touches something, for all bases at once.
 
-use crate::{Grid, NodeId, Occupancy, Point, Scan, Sides};
+use crate::bits::{self, Block};
+use crate::occupancy::Ones;
+use crate::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
 /// A search for the bases of a shape, with its scratch memory: no allocation once warm.
 ///
@@ -26,29 +32,27 @@ use crate::{Grid, NodeId, Occupancy, Point, Scan, Sides};
 /// free.take(&Cuboid::new([1, 0], [1, 1])).unwrap();
 /// let mut bases = BaseSet::new(grid);
 /// assert_eq!(bases.find(&free, [3, 2, 1], Scan::default()), Some([2, 0, 0]));
-/// # Ok::<(), pavior_mesh::GridError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct BaseSet {
     grid: Grid,
     shape: Sides,
+    /// The free nodes, each row in words of its own.
+    nodes: Vec<u64>,
+    /// Whether they are those of a machine of this grid.
+    fits: bool,
     words: Vec<u64>,
     spare: Vec<u64>,
-    /// By axis and shift: which nodes take their bit from beyond the end of the axis.
-    wrapped: [Vec<Box<[u64]>>; 3],
     touched: u64,
 }
 
 impl BaseSet {
     /// A search on machines of this grid.
     pub fn new(grid: Grid) -> BaseSet {
-        let words = (grid.nodes() as usize).div_ceil(64);
-        let wrapped = std::array::from_fn(|axis| {
-            let shifts = if grid.wraps(axis) { usize::from(grid.side(axis)) } else { 0 };
-            vec![Box::default(); shifts]
-        });
-        let (words, spare) = (vec![0; words], vec![0; words]);
-        BaseSet { grid, shape: [1; 3], words, spare, wrapped, touched: 0 }
+        let words = vec![0; bits::row_words(&grid) * bits::rows(&grid)];
+        let (nodes, spare) = (words.clone(), words.clone());
+        BaseSet { grid, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
     /// The first base, in scan order, at which the shape is free, unturned.
@@ -76,38 +80,141 @@ impl BaseSet {
     /// [`BaseSet::iter`]. Returns false, and leaves nothing to ask, if the shape does not fit the
     /// empty grid unturned, or the occupancy is of another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
+        self.load(free);
+        self.compute_loaded(shape)
+    }
+
+    /// Takes note of the free nodes, for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`].
+    /// O(words). Of an occupancy of another grid no node is taken to be free.
+    pub fn load(&mut self, free: &Occupancy) {
+        self.touched += self.nodes.len() as u64;
+        self.fits = free.grid() == &self.grid;
+        if self.fits {
+            bits::load(&self.grid, free, &mut self.nodes);
+        } else {
+            self.nodes.fill(0);
+        }
+    }
+
+    /// As [`BaseSet::compute`], for the free nodes of the last [`BaseSet::load`] or
+    /// [`BaseSet::compute`].
+    pub fn compute_loaded(&mut self, shape: Sides) -> bool {
         self.shape = shape;
-        if !self.grid.fits(shape) || free.grid() != &self.grid {
+        if !self.grid.fits(shape) || !self.fits {
             self.words.fill(0);
             return false;
         }
-        self.words.copy_from_slice(free.words());
-        let pass = self.words.len() as u64;
-        self.touched += pass;
-        let mut stride = 1;
+        self.words.copy_from_slice(&self.nodes);
         for (axis, &side) in shape.iter().enumerate() {
-            let n = self.grid.side(axis);
-            let rotate = self.grid.wraps(axis) && side < n;
             let mut length = 1;
             while length < side {
                 let step = length.min(side - length);
-                if rotate {
-                    self.and_rotated(axis, step, stride);
-                } else {
-                    and_shifted(&mut self.words, usize::from(step) * stride);
-                }
+                self.and_ahead(axis, step);
                 length += step;
-                self.touched += pass;
             }
-            stride *= usize::from(n);
         }
         true
     }
 
+    /// Leaves the bases whose neighbour `step` further along an axis is one, too.
+    fn and_ahead(&mut self, axis: usize, step: u16) {
+        self.touched += self.words.len() as u64;
+        let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
+        let block = Block::of(&self.grid, axis);
+        block.and_ahead(&mut self.words, &mut self.spare, usize::from(step), ring);
+    }
+
+    /// Adds one to a side of the shape last computed. Returns whether a base is left.
+    pub fn grow(&mut self, axis: usize) -> bool {
+        self.shape[axis] = self.shape[axis].saturating_add(1);
+        if !self.grid.fits(self.shape) {
+            self.words.fill(0);
+            return false;
+        }
+        // A run that is one longer begins where one begins here, and one at the next node. A side
+        // that closes the ring does not go round: all of its runs of one less begin at 0 and at 1.
+        self.and_ahead(axis, 1);
+        if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
+            let mut beyond = Cuboid::whole(&self.grid);
+            (beyond.base[axis], beyond.sides[axis]) = (1, self.grid.side(axis) - 1);
+            bits::clear(&self.grid, &mut self.words, &beyond);
+        }
+        self.any()
+    }
+
+    /// Whether there is a base.
+    pub fn any(&self) -> bool {
+        self.words.iter().any(|&word| word != 0)
+    }
+
+    /// Whether there is a base in a box. None is in one that passes the end of an axis. O(rows of the
+    /// box).
+    pub fn any_in(&self, cuboid: &Cuboid) -> bool {
+        let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
+        let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
+        cuboid.sides.iter().all(|&side| side > 0)
+            && (0..3).all(within)
+            && bits::any(&self.grid, &self.words, cuboid)
+    }
+
+    /// The columns of the machine in which there are bases: bit x % 64 of word x / 64.
+    pub fn columns_into(&self, columns: &mut Vec<u64>) {
+        columns.clear();
+        columns.resize(bits::row_words(&self.grid), 0);
+        for row in self.words.chunks_exact(columns.len()) {
+            columns.iter_mut().zip(row).for_each(|(column, word)| *column |= word);
+        }
+    }
+
+    /// The shape last computed.
+    pub fn shape(&self) -> Sides {
+        self.shape
+    }
+
+    /// Takes over the bases of another set of the same grid, without allocating memory. What
+    /// [`BaseSet::load`] noted stays its own. Of a set of another grid there are none.
+    pub fn take(&mut self, other: &BaseSet) {
+        self.shape = other.shape;
+        if self.grid == other.grid {
+            self.words.copy_from_slice(&other.words);
+        } else {
+            self.words.fill(0);
+        }
+    }
+
+    /// Takes out the bases whose placement would meet a box; one that does not lie on the grid meets
+    /// none. O(rows of these).
+    pub fn cover(&mut self, busy: &Cuboid) {
+        if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
+            return;
+        }
+        let reach = |axis: usize| {
+            let (n, side) = (self.grid.side(axis), self.shape[axis]);
+            let (base, length) = (busy.base[axis], busy.sides[axis]);
+            if !self.grid.wraps(axis) {
+                let low = (base + 1).saturating_sub(side);
+                return (low, base + length - low);
+            }
+            if u32::from(length) + u32::from(side) > u32::from(n) {
+                return (0, n);
+            }
+            let back = side - 1;
+            (if base >= back { base - back } else { n - (back - base) }, length + back)
+        };
+        let reached: [_; 3] = std::array::from_fn(reach);
+        let covered = Cuboid::new(reached.map(|(low, _)| low), reached.map(|(_, length)| length));
+        bits::clear(&self.grid, &mut self.words, &covered);
+    }
+
     /// Whether the shape last computed is free at a canonical base.
-    pub fn contains(&self, base: Point) -> bool {
-        let index = self.grid.id(base).index();
-        self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    #[inline]
+    pub fn contains(&self, [x, y, z]: Point) -> bool {
+        if !self.grid.contains([x, y, z]) {
+            return false;
+        }
+        let row = usize::from(y) + usize::from(self.grid.side(1)) * usize::from(z);
+        let word = self.words[row * bits::row_words(&self.grid) + usize::from(x) / 64];
+        word >> (x % 64) & 1 == 1
     }
 
     /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other` have
@@ -129,18 +236,20 @@ impl BaseSet {
             return None;
         }
         let starts: Sides = std::array::from_fn(|axis| self.grid.starts(axis, bounding[axis]));
-        let id = |offset: Point, [x, y, z]: Point| {
-            self.grid.id([offset[0] + x, offset[1] + y, offset[2] + z]).index()
+        let (wide, d) = (bits::row_words(&self.grid), usize::from(self.grid.side(1)));
+        let row = |set: &BaseSet, [_, y, z]: Point, from: [u16; 2]| {
+            (usize::from(y + from[0]) + d * usize::from(z + from[1])) * wide..set.words.len()
         };
         for z in 0..starts[2] {
             for y in 0..starts[1] {
-                for x in (0..starts[0]).step_by(64) {
-                    let count = usize::from((starts[0] - x).min(64));
+                let own = &self.words[row(self, offsets[0], [y, z])][..wide];
+                let others = &other.words[row(other, offsets[1], [y, z])][..wide];
+                for index in 0..wide {
                     self.touched += 2;
-                    let own = window(&self.words, id(offsets[0], [x, y, z]), count);
-                    let both = own & window(&other.words, id(offsets[1], [x, y, z]), count);
+                    let both = bits::ahead(own, index, usize::from(offsets[0][0]))
+                        & bits::ahead(others, index, usize::from(offsets[1][0]));
                     if both != 0 {
-                        return Some([x + both.trailing_zeros() as u16, y, z]);
+                        return Some([64 * index as u16 + both.trailing_zeros() as u16, y, z]);
                     }
                 }
             }
@@ -153,142 +262,57 @@ impl BaseSet {
         scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
     }
 
-    /// The bases of the shape last computed, in row-major order. O(rows + bases found).
+    /// The bases of the shape last computed, in row-major order. O(words + bases found).
     pub fn row_major(&self) -> impl Iterator<Item = Point> + '_ {
-        let [columns, rows, planes] =
-            std::array::from_fn(|axis| usize::from(self.grid.starts(axis, self.shape[axis])));
-        let [w, d, _] = self.grid.sides().map(usize::from);
-        let starts = (0..planes).flat_map(move |z| (0..rows).map(move |y| w * (y + d * z)));
-        starts.flat_map(move |row| {
-            let mut from = row;
-            std::iter::from_fn(move || {
-                let length = (row + columns).checked_sub(from).filter(|&length| length > 0)?;
-                let found = first_one(&self.words, from, length)?;
-                from = found + 1;
-                Some(self.grid.point(NodeId(found as u32)))
-            })
-        })
+        let words = self.words.iter().enumerate();
+        words.flat_map(move |(index, &word)| Ones(word).map(move |bit| self.point(index, bit)))
+    }
+
+    /// The words of the set, in row-major order: [`BaseSet::point`] tells what a bit stands for.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The base of a bit of a word.
+    #[inline]
+    pub fn point(&self, word: usize, bit: u32) -> Point {
+        bits::point(&self.grid, word, bit)
     }
 
     /// The first base in row-major order.
-    fn first(&mut self) -> Option<Point> {
-        let [columns, rows, planes] =
-            std::array::from_fn(|axis| usize::from(self.grid.starts(axis, self.shape[axis])));
-        let [w, d, _] = self.grid.sides().map(usize::from);
-        for z in 0..planes {
-            for y in 0..rows {
-                let row = w * (y + d * z);
-                let found = first_one(&self.words, row, columns);
-                let last = found.unwrap_or(row + columns - 1);
-                self.touched += (last / 64 - row / 64 + 1) as u64;
-                if let Some(bit) = found {
-                    return Some(self.grid.point(NodeId(bit as u32)));
-                }
-            }
-        }
-        None
+    pub fn first(&mut self) -> Option<Point> {
+        let found = self.words.iter().position(|&word| word != 0);
+        self.touched += found.map_or(self.words.len(), |word| word + 1) as u64;
+        found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// `words &= words` rotated so that each node sees the one `step` further along the axis.
-    fn and_rotated(&mut self, axis: usize, step: u16, stride: usize) {
-        let n = usize::from(self.grid.side(axis));
-        let step = usize::from(step);
-        let mask = &mut self.wrapped[axis][step];
-        if mask.is_empty() {
-            *mask = wrapped_mask(n, step, stride, self.words.len());
-        }
-        let (ahead, back) = (step * stride, (n - step) * stride);
-        let mut masks = mask.iter().cycle();
-        for (index, out) in self.spare.iter_mut().enumerate() {
-            let wrapped = masks.next().expect("a mask is not empty");
-            let direct = shifted_right(&self.words, index, ahead);
-            let around = shifted_left(&self.words, index, back);
-            *out = self.words[index] & ((direct & !wrapped) | (around & wrapped));
-        }
-        std::mem::swap(&mut self.words, &mut self.spare);
+    /// Whether a placement has an outside on an axis at all: not where the axis is one node, or a
+    /// ring that the placement closes.
+    pub fn has_faces(&self, axis: usize) -> bool {
+        let n = self.grid.side(axis);
+        n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
-}
 
-/// `words &= words >> shift`, over the whole array.
-fn and_shifted(words: &mut [u64], shift: usize) {
-    let (skip, bits) = (shift / 64, shift % 64);
-    let count = words.len();
-    if skip >= count {
-        words.fill(0);
-        return;
-    }
-    // Ascending order reads only words that are not written yet.
-    if bits == 0 {
-        for index in 0..count - skip {
-            words[index] &= words[index + skip];
+    /// The bases whose placement touches a busy node, or the border, on the low side of an axis and
+    /// on its high side. All empty on an axis on which it has no faces.
+    pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
+        for edge in [&mut *low, &mut *high] {
+            edge.clear();
+            edge.resize(self.words.len(), 0);
         }
-    } else {
-        for index in 0..count - skip - 1 {
-            words[index] &= words[index + skip] >> bits | words[index + skip + 1] << (64 - bits);
-        }
-        words[count - skip - 1] &= words[count - 1] >> bits;
-    }
-    words[count - skip..].fill(0);
-}
-
-/// The `count` bits (1 to 64) from a bit on, in the low bits of a word.
-fn window(words: &[u64], from: usize, count: usize) -> u64 {
-    let (word, shift) = (from / 64, from % 64);
-    let next = words.get(word + 1).copied().unwrap_or(0);
-    // Two shifts, since one by 64 is none.
-    (words[word] >> shift | next << 1 << (63 - shift)) & (u64::MAX >> (64 - count))
-}
-
-/// Word `index` of `words >> shift`.
-fn shifted_right(words: &[u64], index: usize, shift: usize) -> u64 {
-    let (skip, bits) = (shift / 64, shift % 64);
-    let at = |index: usize| words.get(index).copied().unwrap_or(0);
-    if bits == 0 {
-        at(index + skip)
-    } else {
-        at(index + skip) >> bits | at(index + skip + 1) << (64 - bits)
-    }
-}
-
-/// Word `index` of `words << shift`.
-fn shifted_left(words: &[u64], index: usize, shift: usize) -> u64 {
-    let (skip, bits) = (shift / 64, shift % 64);
-    let at = |back: usize| index.checked_sub(back).map_or(0, |index| words[index]);
-    if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
-}
-
-/// The nodes whose coordinate is at least `n - step`: they look beyond the end of the axis. The
-/// pattern repeats every `n * stride` bits, so the mask is cut to its period in words.
-fn wrapped_mask(n: usize, step: usize, stride: usize, words: usize) -> Box<[u64]> {
-    let period = n * stride;
-    let length = (period / gcd(period, 64)).min(words);
-    let mut mask = vec![0u64; length].into_boxed_slice();
-    for bit in 0..length * 64 {
-        if bit % period >= (n - step) * stride {
-            mask[bit / 64] |= 1 << (bit % 64);
+        if self.has_faces(axis) {
+            let block = Block::of(&self.grid, axis);
+            block.without_neighbour(&self.words, low, self.grid.wraps(axis), false);
+            block.without_neighbour(&self.words, high, self.grid.wraps(axis), true);
         }
     }
-    mask
-}
 
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// The first one bit in `from..from + length`.
-fn first_one(words: &[u64], from: usize, length: usize) -> Option<usize> {
-    let end = from + length;
-    let mut index = from / 64;
-    let mut word = words[index] & u64::MAX << (from % 64);
-    loop {
-        if word != 0 {
-            let bit = index * 64 + word.trailing_zeros() as usize;
-            return (bit < end).then_some(bit);
+    /// The number of nodes of a box that were not free when the nodes were last loaded: all, if it does
+    /// not lie on the grid. O(rows of the box).
+    pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
+        if !cuboid.lies_on(&self.grid) {
+            return cuboid.volume();
         }
-        index += 1;
-        if index * 64 >= end {
-            return None;
-        }
-        word = words[index];
+        cuboid.volume() - bits::count(&self.grid, &self.nodes, cuboid)
     }
 }

@@ -11,6 +11,7 @@
 //! [`OccupancyError`], and nothing has changed then.
 
 mod bases;
+mod bits;
 mod cuboid;
 mod grid;
 mod largest;

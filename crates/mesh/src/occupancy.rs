@@ -234,6 +234,16 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
+    /// The nodes from one on, in row-major order, as the low bits of a word, a one for each that is
+    /// free: `length` of them, at most 64. None that the grid does not have is free.
+    pub fn window(&self, from: NodeId, length: u16) -> u64 {
+        let beyond = self.grid.nodes().saturating_sub(from.0);
+        match u32::from(length).min(beyond).min(64) {
+            0 => 0,
+            length => self.bits(from, length as usize),
+        }
+    }
+
     /// The `length` (at most 64) bits from a node on, in the low bits of a word.
     pub(crate) fn bits(&self, from: NodeId, length: usize) -> u64 {
         let (word, shift) = (from.index() / 64, from.index() % 64);

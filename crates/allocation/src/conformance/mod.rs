@@ -7,10 +7,14 @@
 //! - [`random_boxes`] fills machines with random boxes, as a busy list sees them.
 //! - [`history`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
+//! - [`lock_step`] holds two searches of one strategy to the same answers.
+//! - [`suite`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
 mod history;
 mod judge;
+mod lock_step;
 mod states;
+mod suite;
 
 use pavior_mesh::{Grid, Request, Sides, volume};
 
@@ -18,7 +22,9 @@ use crate::Selection;
 
 pub use history::history;
 pub use judge::judge;
+pub use lock_step::lock_step;
 pub use states::{every_occupancy, random_boxes};
+pub use suite::{plain_of, suite, walks};
 
 /// The requests that are asked in every state of a small grid: every shape up to the longest side on
 /// each axis, so that some fit only turned and some never; for strategies that grant by count also

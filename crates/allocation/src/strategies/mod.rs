@@ -18,10 +18,15 @@ use noncontiguous::{
     mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
+pub(crate) use shared::base_search::BaseSearch;
 pub use shared::border_planes::tbl_most_pieces;
+pub(crate) use shared::busy_list::BusyList;
 pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub(crate) use shared::prefix_sums::PrefixSums;
+pub use shared::turning::{
+    TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
+};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 pub(crate) const ALL: &[&Entry] = &[
@@ -46,6 +51,7 @@ pub(crate) const ALL: &[&Entry] = &[
     &kymfl::ENTRY,
     &pmfl::ENTRY,
     &choo::ENTRY,
+    // End of the contiguous ones.
     &random::ENTRY,
     &naive::ENTRY,
     &paging::ENTRY,

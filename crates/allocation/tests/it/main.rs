@@ -5,6 +5,7 @@ mod cases;
 mod conformance;
 mod drawings;
 mod edge;
+mod engines;
 mod equalities;
 mod explain;
 mod fork;

@@ -10,7 +10,9 @@
 //!   base 0 is free; were it busy, the scan would go 1 -> 3
 //! ```
 //!
-//! Cost: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy boxes; quoted
+//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//!
+//! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy boxes; quoted
 //! O(N B). Release is O(B), the search of the list (O(1) in the literature, with a pointer to it).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
@@ -20,22 +22,24 @@
 //! the lowest top of the coverages met in it, which all still cover the rows below) is ours, and so
 //! are 3D meshes and tori, where coverages are cut at the wrap and a line is walked the same way.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::busy_list::BusyList;
+use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::coverage_list::CoverageList;
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::turning::{TURN_ON, box_family};
+use super::ff;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "as",
     title: "Adaptive Scan",
     source: "Ding & Bhuyan 1993",
-    options: &[TURN_ON, ROWS],
-    variants: &["", "turn=none", "rows=jump"],
+    options: &[TURN_ON, ROWS, ENGINE],
+    variants: &["", "plain", "turn=none", "plain:rows=jump"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -63,22 +67,22 @@ fn claim(_: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(AdaptiveScan {
+    if !is_plain(options) {
+        return ff::first_fit(grid, options, Scan::default());
+    }
+    let rule = AdaptiveScan {
         grid: *grid,
-        turn: Turn::of(options),
         jump_rows: options.get("rows") == "jump",
-        busy: BusyList::default(),
         coverages: CoverageList::default(),
         tested: 0,
-    })
+    };
+    Contiguous::new(grid, options, rule).boxed()
 }
 
 #[derive(Clone)]
 struct AdaptiveScan {
     grid: Grid,
-    turn: Turn,
     jump_rows: bool,
-    busy: BusyList,
     coverages: CoverageList,
     /// Bases stopped at, and coverages held against them.
     tested: u64,
@@ -94,7 +98,6 @@ enum Line {
 
 impl AdaptiveScan {
     fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        self.coverages.load(&self.grid, self.busy.boxes(), shape);
         let [columns, rows, planes] =
             std::array::from_fn(|axis| self.grid.starts(axis, shape[axis]));
         for z in 0..planes {
@@ -130,29 +133,13 @@ impl AdaptiveScan {
     }
 }
 
-impl Strategy for AdaptiveScan {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut shapes = self.turn.shapes(self.grid, request);
-        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+impl BoxRule for AdaptiveScan {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.coverages.load(view.grid(), view.busy(), shape);
+        self.first(shape).map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.coverages.work() + self.busy.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+        Work::of_boxes(self.tested) + self.coverages.work()
     }
 }

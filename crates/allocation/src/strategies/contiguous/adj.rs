@@ -17,7 +17,10 @@
 //! linear and bends only at these coordinates, so the best of them is the best of all, and the first
 //! of them in scan order is the first of all.
 //!
-//! Cost: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has bases), and
+//! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and O(surface)
+//! for each base that is counted.
+//!
+//! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has bases), and
 //! for each combination the boxes near its plane and its line: O(B^3) in a plane, O(B^4) in space.
 //! Memory depends on B only; granting is O(1), releasing O(B).
 //!
@@ -29,22 +32,24 @@
 //! Which orientation is not said: the first that has a free base here, or with `over=all` the one
 //! with the best score (ties: the earlier orientation).
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Scan, Sides, volume};
 
-use super::super::shared::busy_list::BusyList;
+use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::contact::{contact, most_contact};
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::snug::Snug;
+use super::super::shared::turning::{TURN_ON, box_family};
 use crate::claim::{Claim, Grants, Over, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "adj",
     title: "Adjacency",
     source: "Das Sharma & Pradhan 1993, 1996",
-    options: &[TURN_ON, OVER],
-    variants: &["", "over=all"],
+    options: &[TURN_ON, OVER, ENGINE],
+    variants: &["", "plain", "over=all", "plain:over=all"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -76,23 +81,51 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(Adjacency {
+    let plain = Adjacency {
         grid: *grid,
-        turn: Turn::of(options),
-        over: over(options),
-        busy: BusyList::default(),
         candidates: Default::default(),
         near: Default::default(),
         tested: 0,
-    })
+    };
+    if is_plain(options) {
+        return Contiguous::new(grid, options, plain).over(over(options)).boxed();
+    }
+    let rule = Engine { plain, snug: Snug::new(*grid), loaded: false };
+    Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
+}
+
+/// The same placements by the set of all bases, and by candidates where these are few.
+#[derive(Clone)]
+struct Engine {
+    plain: Adjacency,
+    snug: Snug,
+    loaded: bool,
+}
+
+impl BoxRule for Engine {
+    fn load(&mut self, _: &mut View<'_>) {
+        self.loaded = false;
+    }
+
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if Adjacency::is_short(view.grid(), view.busy().len()) {
+            return self.plain.best(view, shape);
+        }
+        if !self.loaded {
+            self.snug.load(view.occupancy());
+            self.loaded = true;
+        }
+        self.snug.most(shape)
+    }
+
+    fn work(&self) -> Work {
+        BoxRule::work(&self.plain) + self.snug.work()
+    }
 }
 
 #[derive(Clone)]
 struct Adjacency {
     grid: Grid,
-    turn: Turn,
-    over: Over,
-    busy: BusyList,
     /// Scratch: the candidate coordinates on each axis, ascending.
     candidates: [Vec<u16>; 3],
     /// Scratch: the boxes that matter for any candidate, for one z, and for one z and y.
@@ -120,12 +153,19 @@ impl Near {
 }
 
 impl Adjacency {
+    /// Whether trying all candidates among so many boxes is less work than going over all nodes.
+    fn is_short(grid: &Grid, boxes: usize) -> bool {
+        let candidates: usize =
+            (0..3).map(|axis| (4 * boxes + 2).min(usize::from(grid.side(axis)))).product();
+        candidates * (boxes + 1) <= grid.nodes() as usize / 16
+    }
+
     /// The best free placement of a shape that fits the grid: the first in scan order.
-    fn best(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
+    fn best_of(&mut self, busy: &[Cuboid], shape: Sides) -> Option<(i64, Cuboid)> {
         for (axis, &side) in shape.iter().enumerate() {
-            self.list_candidates(axis, side);
+            self.list_candidates(busy, axis, side);
         }
-        let all = self.busy.boxes().iter();
+        let all = busy.iter();
         self.near[0].clear();
         self.near[0].extend(all.map(|&held| Near { held, shared: 1, touching: 0 }));
         let most = most_contact(&self.grid, shape);
@@ -152,15 +192,15 @@ impl Adjacency {
     }
 
     /// The coordinates at which a side touches or is flush with a busy box or the border.
-    fn list_candidates(&mut self, axis: usize, side: u16) {
+    fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
-        self.tested += self.busy.boxes().len() as u64;
+        self.tested += busy.len() as u64;
         let list = &mut self.candidates[axis];
         list.clear();
         list.push(0);
         list.push(if ring { 0 } else { starts - 1 });
-        for held in self.busy.boxes() {
+        for held in busy {
             let (low, end) = (
                 i32::from(held.base[axis]),
                 i32::from(held.base[axis]) + i32::from(held.sides[axis]),
@@ -241,38 +281,12 @@ fn border(grid: &Grid, at: &Cuboid) -> i64 {
     faces
 }
 
-impl Strategy for Adjacency {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut best: Option<(i64, Cuboid)> = None;
-        for shape in self.turn.shapes(self.grid, request) {
-            let found = self.best(shape);
-            if found.is_some_and(|(score, _)| best.is_none_or(|(highest, _)| score > highest)) {
-                best = found;
-            }
-            if self.over == Over::FirstShape && best.is_some() {
-                break;
-            }
-        }
-        best.map(|(_, at)| Placement::Whole(at))
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+impl BoxRule for Adjacency {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.best_of(view.busy(), shape).map(|(score, at)| Scored { score, at })
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.busy.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+        Work::of_boxes(self.tested)
     }
 }

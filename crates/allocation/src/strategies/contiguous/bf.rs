@@ -12,7 +12,9 @@
 //!     + +   that touch            bases                     then as `base`
 //! ```
 //!
-//! Cost: O(N) to fill a table of prefix sums, then O(1) a base for its test and for its score (a
+//! Two searches give the same answers. The engine takes the set of all bases, O(N/64 log(side)), and
+//! counts the contact of those that touch most, O(surface) each. `plain`, and the readings `base` and
+//! `area`: O(N) to fill a table of prefix sums, then O(1) a base for its test and for its score (a
 //! face is a box one node thick); `area` labels the components of the bases in O(N) more. Zhu
 //! quotes O(N).
 //!
@@ -22,23 +24,26 @@
 //! counts as busy in each. 3D meshes and tori: Qiao & Ni, MSU technical report, 1994, whose exact
 //! score is unknown too.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
+use super::super::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use super::super::shared::contact::{contact, most_contact};
 use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::regions::{Regions, closed_neighbours, region};
-use super::super::shared::turning::{TURN_BEST_OFF, Turn, box_family, over};
-use crate::claim::{Claim, Grants, Over, Recognition};
+use super::super::shared::snug::Snug;
+use super::super::shared::turning::{TURN_BEST_OFF, box_family, turn_over};
+use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "bf",
     title: "Best Fit",
     source: "Zhu 1992; Qiao & Ni 1994",
-    options: &[READING, TURN_BEST_OFF],
-    variants: &["", "base", "area", "turn=all", "turn=best"],
+    options: &[READING, TURN_BEST_OFF, ENGINE_BY_KEY],
+    variants: &["", "plain", "base", "area", "turn=all", "turn=best", "plain:turn=best"],
     does: StrategyKind {
         contiguous: true,
         turns: false,
@@ -75,7 +80,7 @@ pub(in crate::strategies) fn best_claim(
         family: box_family,
         scan: Scan::default(),
         grants: Grants::Exact,
-        recognition: Recognition::Best { score, over: over(options), first_of_ties: true },
+        recognition: Recognition::Best { score, over: turn_over(options), first_of_ties: true },
     }
 }
 
@@ -88,21 +93,48 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     build_with(grid, options, rule)
 }
 
-/// Best Fit by a rule, with the options' turning.
+/// Best Fit by a rule, with the options' turning and search.
 pub(in crate::strategies) fn build_with(
     grid: &Grid,
     options: &Options,
     rule: Rule,
 ) -> Box<dyn Strategy> {
-    Box::new(BestFit {
+    let least = rule == Rule::Apart;
+    if (least || rule == Rule::Frame) && !is_plain(options) {
+        let rule = ByContact { snug: Snug::new(*grid), least };
+        return Contiguous::new(grid, options, rule).exact().boxed();
+    }
+    let rule = BestFit {
         grid: *grid,
-        turn: Turn::of(options),
-        over: over(options),
         rule,
         sums: PrefixSums::new(*grid),
         regions: Regions::default(),
         work: Work::default(),
-    })
+    };
+    Contiguous::new(grid, options, rule).boxed()
+}
+
+/// The most contact, or the least, by the engine.
+#[derive(Clone)]
+pub(in crate::strategies) struct ByContact {
+    pub(in crate::strategies) snug: Snug,
+    pub(in crate::strategies) least: bool,
+}
+
+impl BoxRule for ByContact {
+    const READS_BUSY_LIST: bool = false;
+
+    fn load(&mut self, view: &mut View<'_>) {
+        self.snug.load(view.occupancy());
+    }
+
+    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if self.least { self.snug.least(shape) } else { self.snug.most(shape) }
+    }
+
+    fn work(&self) -> Work {
+        self.snug.work()
+    }
 }
 
 /// What makes a base good.
@@ -121,8 +153,6 @@ pub(in crate::strategies) enum Rule {
 #[derive(Clone)]
 struct BestFit {
     grid: Grid,
-    turn: Turn,
-    over: Over,
     rule: Rule,
     sums: PrefixSums,
     regions: Regions,
@@ -132,7 +162,7 @@ struct BestFit {
 
 impl BestFit {
     /// The best base of one orientation.
-    fn best(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
+    fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
         let (grid, sums) = (self.grid, &self.sums);
         let is_base = |base: Point| sums.busy_in(&Cuboid::new(base, shape)) == 0;
         if self.rule == Rule::Area {
@@ -169,29 +199,19 @@ impl BestFit {
     }
 }
 
-impl Strategy for BestFit {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.sums.load(free);
-        let mut best: Option<(i64, Cuboid)> = None;
-        for shape in self.turn.shapes(self.grid, request) {
-            if let Some((score, cuboid)) = self.best(shape)
-                && best.is_none_or(|(most, _)| score > most)
-            {
-                best = Some((score, cuboid));
-            }
-            if self.over == Over::FirstShape && best.is_some() {
-                break;
-            }
-        }
-        best.map(|(_, cuboid)| Placement::Whole(cuboid))
+impl BoxRule for BestFit {
+    const READS_BUSY_LIST: bool = false;
+
+    fn load(&mut self, view: &mut View<'_>) {
+        self.sums.load(view.occupancy());
+    }
+
+    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.best_of(shape).map(|(score, at)| Scored { score, at })
     }
 
     fn work(&self) -> Work {
         self.work + self.sums.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.
 
+use super::super::shared::base_search::ENGINE;
 use super::super::shared::turning::TURN_OFF;
 use super::tbl;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
@@ -13,8 +14,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "bl",
     title: "Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2006",
-    options: &[TURN_OFF],
-    variants: &[""],
+    options: &[TURN_OFF, ENGINE],
+    variants: &["", "plain"],
     does: StrategyKind {
         contiguous: true,
         turns: false,

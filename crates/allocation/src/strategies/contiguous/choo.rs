@@ -13,7 +13,9 @@
 //! The occupancy of a space is never held: only, for the line (y, z) at hand, the next possible x,
 //! as the two-dimensional status table of the source has for every line.
 //!
-//! Cost: D * H lines of bases at most, for each O(B) to find the boxes that cover some of it and one
+//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//!
+//! Cost of `plain`: D * H lines of bases at most, for each O(B) to find the boxes that cover some of it and one
 //! step a jump; so O(D * H * B) for B busy boxes where the source quotes O(L W^2 H^2). Granting is
 //! O(1), releasing O(B). It allocates no memory once warm.
 //!
@@ -22,22 +24,24 @@
 //! holds is not known, and this search is a reconstruction with the same result. Meshes and machines
 //! of fewer axes follow from it. The axis that is walked fastest, and the others, are an option.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::busy_list::BusyList;
+use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::coverage::covered;
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::turning::{TURN_ON, box_family};
+use super::ff;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "choo",
     title: "Scan Search",
     source: "Choo, Yoo & Youn 2000",
-    options: &[TURN_ON, SCAN],
-    variants: &["", "scan=yzx"],
+    options: &[TURN_ON, SCAN, ENGINE],
+    variants: &["", "plain", "scan=yzx", "plain:scan=yzx"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -69,26 +73,24 @@ fn scan_of(options: &Options) -> Scan {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    if !is_plain(options) {
+        return ff::first_fit(grid, options, scan_of(options));
+    }
     let axis = |letter: u8| usize::from(letter - b'x');
     let letters = options.get("scan").as_bytes();
-    Box::new(ScanSearch {
-        grid: *grid,
-        turn: Turn::of(options),
+    let rule = ScanSearch {
         axes: std::array::from_fn(|rank| axis(letters[rank])),
-        busy: BusyList::default(),
         plane: Vec::new(),
         line: Vec::new(),
         tested: 0,
-    })
+    };
+    Contiguous::new(grid, options, rule).boxed()
 }
 
 #[derive(Clone)]
 struct ScanSearch {
-    grid: Grid,
-    turn: Turn,
     /// The axis that lines run along, then the other two, the slowest last.
     axes: [usize; 3],
-    busy: BusyList,
     /// Scratch: the boxes that cover bases of the plane, and of the line, at hand.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
@@ -98,19 +100,19 @@ struct ScanSearch {
 
 impl ScanSearch {
     /// The first base of a shape that fits the grid, in scan order.
-    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+    fn first(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         let [fast, middle, slow] = self.axes;
-        for c in 0..self.grid.starts(slow, shape[slow]) {
-            let covers = |held: &&Cuboid| hits(&self.grid, slow, held, shape[slow], c);
-            self.tested += self.busy.boxes().len() as u64;
+        for c in 0..grid.starts(slow, shape[slow]) {
+            let covers = |held: &&Cuboid| hits(grid, slow, held, shape[slow], c);
+            self.tested += busy.len() as u64;
             self.plane.clear();
-            self.plane.extend(self.busy.boxes().iter().filter(covers));
-            for b in 0..self.grid.starts(middle, shape[middle]) {
-                let covers = |held: &&Cuboid| hits(&self.grid, middle, held, shape[middle], b);
+            self.plane.extend(busy.iter().filter(covers));
+            for b in 0..grid.starts(middle, shape[middle]) {
+                let covers = |held: &&Cuboid| hits(grid, middle, held, shape[middle], b);
                 self.tested += self.plane.len() as u64;
                 self.line.clear();
                 self.line.extend(self.plane.iter().filter(covers));
-                if let Some(a) = self.first_on_line(fast, shape[fast]) {
+                if let Some(a) = self.first_on_line(grid, fast, shape[fast]) {
                     let mut base = [0; 3];
                     (base[fast], base[middle], base[slow]) = (a, b, c);
                     return Some(Cuboid::new(base, shape));
@@ -121,12 +123,12 @@ impl ScanSearch {
     }
 
     /// The first base on the line at hand that none of its boxes covers.
-    fn first_on_line(&mut self, axis: usize, side: u16) -> Option<u16> {
-        let limit = self.grid.starts(axis, side);
+    fn first_on_line(&mut self, grid: &Grid, axis: usize, side: u16) -> Option<u16> {
+        let limit = grid.starts(axis, side);
         let mut at = 0;
         while at < limit {
             self.tested += 1 + self.line.len() as u64;
-            let spans = self.line.iter().flat_map(|held| covered(&self.grid, axis, held, side));
+            let spans = self.line.iter().flat_map(|held| covered(grid, axis, held, side));
             let ends = spans.flatten().filter(|span| span.contains(at)).map(|span| span.high);
             match ends.max() {
                 None => return Some(at),
@@ -142,29 +144,12 @@ fn hits(grid: &Grid, axis: usize, held: &Cuboid, side: u16, base: u16) -> bool {
     covered(grid, axis, held, side).into_iter().flatten().any(|span| span.contains(base))
 }
 
-impl Strategy for ScanSearch {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut shapes = self.turn.shapes(self.grid, request);
-        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+impl BoxRule for ScanSearch {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.first(view.grid(), view.busy(), shape).map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.busy.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+        Work::of_boxes(self.tested)
     }
 }

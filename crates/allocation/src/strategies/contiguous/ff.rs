@@ -65,12 +65,17 @@ pub(in crate::strategies) fn claim(options: &Options) -> Claim {
 }
 
 pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let scan = scan_of(options);
-    Box::new(FirstFit {
-        turn: Turn::of(options),
-        scan,
-        search: BaseSearch::of(*grid, options, scan),
-    })
+    first_fit(grid, options, scan_of(options))
+}
+
+/// First Fit in a scan order, with the turning and the search that the options name.
+pub(in crate::strategies) fn first_fit(
+    grid: &Grid,
+    options: &Options,
+    scan: Scan,
+) -> Box<dyn Strategy> {
+    let search = BaseSearch::of(*grid, options, scan);
+    Box::new(FirstFit { turn: Turn::of(options), scan, search })
 }
 
 #[derive(Clone)]

@@ -18,7 +18,11 @@
 //! corners of the machine too, and then it is: a placement that touches no busy submesh can slide
 //! along the border into a corner, or against a busy submesh, and keeps its contact on the way.
 //!
-//! Cost: a status mark per covered base (the set-up, O(N) at least where much is covered), then
+//! The engine takes the set of all bases, one bit a base, and counts the contact of those that can be
+//! the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal ones is
+//! met first.
+//!
+//! Cost of `plain`: a status mark per covered base (the set-up, O(N) at least where much is covered), then
 //! O(p + q) for each of the O(B (sqrt K + p + q)) candidates, for a task p x q and B submeshes of K
 //! nodes. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release is O(B).
 //!
@@ -37,11 +41,14 @@ use std::ops::ControlFlow;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, orientations};
 
+use super::super::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use super::super::shared::busy_list::BusyList;
 use super::super::shared::contact::{contact, most_contact};
-use super::super::shared::fringe::{Fringe, MfaCandidate, MfaVerdict};
-use super::super::shared::turning::{TURN_BEST_ON, Turn, box_family, over};
-use crate::claim::{Claim, Grants, Over, Question, Recognition};
+use super::super::shared::fringe::{Fringe, MfaCandidate, MfaVerdict, corner_bases, place_around};
+use super::super::shared::snug::Snug;
+use super::super::shared::turning::{TURN_BEST_ON, Turn, box_family, turn_over};
+use crate::claim::{Claim, Grants, Question, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
@@ -49,8 +56,15 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mfa",
     title: "Minimal Fragmentation Algorithm",
     source: "Srinivasan, Seshadri, Chandrasekhar & Jonathan 2004",
-    options: &[RULE, TURN_BEST_ON, CORNERS],
-    variants: &["", "corners=all", "turn=best:corners=all", "printed"],
+    options: &[RULE, TURN_BEST_ON, CORNERS, ENGINE_BY_KEY],
+    variants: &[
+        "",
+        "plain",
+        "corners=all",
+        "turn=best:corners=all",
+        "plain:corners=all",
+        "printed",
+    ],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -99,7 +113,7 @@ fn claim(options: &Options) -> Claim {
         recognition: match (options.get("rule"), options.get("corners")) {
             ("printed", _) => Recognition::Partial(Question::Boxes),
             (_, "all") => {
-                Recognition::Best { score: contact, over: over(options), first_of_ties: false }
+                Recognition::Best { score: contact, over: turn_over(options), first_of_ties: false }
             }
             _ => Recognition::Complete,
         },
@@ -107,29 +121,28 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(MinimalFragmentation {
-        grid: *grid,
-        turn: Turn::of(options),
-        over: over(options),
-        printed: options.get("rule") == "printed",
-        all_corners: options.get("corners") == "all",
-        busy: BusyList::default(),
-        fringe: Fringe::default(),
-        tested: 0,
-    })
+    let plain = Walk { fringe: Fringe::default(), all_corners: options.get("corners") == "all" };
+    if options.get("rule") == "printed" {
+        return Box::new(Printed {
+            turn: Turn::of(options),
+            walk: plain,
+            busy: BusyList::default(),
+            tested: 0,
+        });
+    }
+    if is_plain(options) {
+        return Contiguous::new(grid, options, plain).boxed();
+    }
+    let (snug, ties) = (Snug::new(*grid), Vec::new());
+    let rule = Engine { all_corners: plain.all_corners, snug, ties };
+    Contiguous::new(grid, options, rule).exact().boxed()
 }
 
+/// The walk around every busy submesh.
 #[derive(Clone)]
-struct MinimalFragmentation {
-    grid: Grid,
-    turn: Turn,
-    over: Over,
-    printed: bool,
-    all_corners: bool,
-    busy: BusyList,
+struct Walk {
     fringe: Fringe,
-    /// Blind tests of <0,0>.
-    tested: u64,
+    all_corners: bool,
 }
 
 /// The best candidate so far.
@@ -139,10 +152,17 @@ struct Best {
     base: Option<Point>,
 }
 
-impl MinimalFragmentation {
+impl Walk {
     /// The best candidate of one orientation whose index is above a threshold.
-    fn best(&mut self, free: &Occupancy, shape: Sides, threshold: i64) -> Best {
-        let perfect = most_contact(&self.grid, shape);
+    fn best_above(
+        &mut self,
+        free: &Occupancy,
+        busy: &[Cuboid],
+        shape: Sides,
+        threshold: i64,
+        corners: bool,
+    ) -> Best {
+        let perfect = most_contact(free.grid(), shape);
         let mut best = Best { index: threshold, base: None };
         let mut see = |candidate: MfaCandidate| {
             if let MfaVerdict::Index(index) = candidate.verdict
@@ -152,28 +172,97 @@ impl MinimalFragmentation {
             }
             if best.index == perfect { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let walked = self.fringe.around(free, self.busy.boxes(), shape, &mut see);
-        if walked.is_continue() && !self.printed {
+        let walked = self.fringe.around(free, busy, shape, &mut see);
+        if walked.is_continue() && corners {
             let _ = self.fringe.corners(free, shape, self.all_corners, &mut see);
         }
         best
     }
+}
 
-    fn intended(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
-        let mut found: Option<(i64, Cuboid)> = None;
-        for shape in self.turn.shapes(self.grid, request) {
-            let threshold = found.map_or(-1, |(index, _)| index);
-            let best = self.best(free, shape, threshold);
-            if let Some(base) = best.base {
-                found = Some((best.index, Cuboid::new(base, shape)));
-            }
-            if self.over == Over::FirstShape && found.is_some() {
-                break;
-            }
-        }
-        found.map(|(_, cuboid)| cuboid)
+impl BoxRule for Walk {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        let best = self.best_above(view.occupancy(), view.busy(), shape, -1, true);
+        best.base.map(|base| Scored { score: best.index, at: Cuboid::new(base, shape) })
     }
 
+    fn work(&self) -> Work {
+        self.fringe.work()
+    }
+}
+
+/// The same choice without the walk: a base is a candidate exactly if its placement touches a busy
+/// node, and of those with the highest index the first met is the one around the earliest submesh.
+#[derive(Clone)]
+struct Engine {
+    all_corners: bool,
+    snug: Snug,
+    /// Scratch: the candidates with the highest index.
+    ties: Vec<Cuboid>,
+}
+
+impl BoxRule for Engine {
+    fn load(&mut self, view: &mut View<'_>) {
+        self.snug.load(view.occupancy());
+    }
+
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        let ties = &mut self.ties;
+        ties.clear();
+        let mut most = -1;
+        self.snug.descend(shape, false, |found| {
+            if found.is_beside && found.contact >= most {
+                if found.contact > most {
+                    ties.clear();
+                }
+                most = found.contact;
+                ties.push(found.at);
+            }
+            most
+        });
+        let mut corner = None;
+        for base in corner_bases(view.grid(), shape, self.all_corners) {
+            let at = Cuboid::new(base, shape);
+            if let Some(index) = self.snug.at(&at).filter(|&index| index > most) {
+                (most, corner) = (index, Some(at));
+            }
+        }
+        let at = corner.or_else(|| self.first_met(view, shape))?;
+        Some(Scored { score: most, at })
+    }
+
+    fn work(&self) -> Work {
+        self.snug.work()
+    }
+}
+
+impl Engine {
+    /// Of the best candidates, the one that the walk meets first.
+    fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
+        let mut tested = 0;
+        let met = view.busy().iter().find_map(|held| {
+            tested += self.ties.len() as u64;
+            let place = |at: &Cuboid| {
+                place_around(view.grid(), held, shape, at.base).map(|place| (place, *at))
+            };
+            self.ties.iter().filter_map(place).min_by_key(|&(place, _)| place)
+        });
+        view.count(Work::of_boxes(tested));
+        met.map(|(_, at)| at)
+    }
+}
+
+/// The algorithm as printed, on meshes of two dimensions.
+#[derive(Clone)]
+struct Printed {
+    turn: Turn,
+    walk: Walk,
+    busy: BusyList,
+    /// Blind tests of <0,0>.
+    tested: u64,
+}
+
+impl Printed {
     /// As printed: each orientation begins anew, and only the last one's best is returned, unless an
     /// earlier one is perfect; <0,0> is the answer where no index is above p + q.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
@@ -182,12 +271,13 @@ impl MinimalFragmentation {
         let mut last = None;
         for shape in flat {
             last = None;
-            if !self.grid.fits(shape) {
+            if !free.grid().fits(shape) {
                 continue;
             }
             // 2 (p + q), so that half of it is the printed threshold.
-            let perfect = most_contact(&self.grid, shape);
-            let best = self.best(free, shape, perfect / 2);
+            let perfect = most_contact(free.grid(), shape);
+            let busy = self.busy.boxes();
+            let best = self.walk.best_above(free, busy, shape, perfect / 2, false);
             let cuboid = Cuboid::new(best.base.unwrap_or_default(), shape);
             if best.base.is_some() && best.index == perfect {
                 return Some(cuboid);
@@ -201,11 +291,9 @@ impl MinimalFragmentation {
     }
 }
 
-impl Strategy for MinimalFragmentation {
+impl Strategy for Printed {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let found =
-            if self.printed { self.printed(free, request) } else { self.intended(free, request) };
-        found.map(Placement::Whole)
+        self.printed(free, request).map(Placement::Whole)
     }
 
     fn granted(&mut self, placement: &Placement) {
@@ -217,7 +305,7 @@ impl Strategy for MinimalFragmentation {
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.fringe.work() + self.busy.work()
+        Work::of_boxes(self.tested) + self.walk.fringe.work() + self.busy.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

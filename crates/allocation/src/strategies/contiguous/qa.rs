@@ -10,7 +10,9 @@
 //!   in the order          1 1 2     3       (a coverage that begins after `covered` is left out)
 //! ```
 //!
-//! Cost: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number each instead of
+//! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
+//!
+//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number each instead of
 //! a node each. Release is O(B), the search of the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
@@ -19,22 +21,24 @@
 //! it is the end of the covered prefix. The sort is a condition of correctness that no summary
 //! states: unsorted, the scan offers bases that are covered. 3D meshes and tori are ours.
 
-use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+use pavior_kernel::Options;
+use pavior_mesh::{Cuboid, Grid, Point, Scan, Sides};
 
-use super::super::shared::busy_list::BusyList;
+use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::coverage_list::{CoverageList, Piece};
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::turning::{TURN_ON, box_family};
+use super::ff;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "qa",
     title: "Quick Allocation",
     source: "Yoo, Youn & Shirazi 1997",
-    options: &[TURN_ON],
-    variants: &["", "turn=none"],
+    options: &[TURN_ON, ENGINE],
+    variants: &["", "plain", "turn=none"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -54,22 +58,14 @@ fn claim(_: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let [_, d, h] = grid.sides().map(usize::from);
-    Box::new(QuickAllocation {
-        grid: *grid,
-        turn: Turn::of(options),
-        busy: BusyList::default(),
-        coverages: CoverageList::default(),
-        covered: Vec::with_capacity(d * h),
-        work: Work::default(),
-    })
+    if !is_plain(options) {
+        return ff::first_fit(grid, options, Scan::default());
+    }
+    Contiguous::new(grid, options, QuickAllocation::default()).boxed()
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct QuickAllocation {
-    grid: Grid,
-    turn: Turn,
-    busy: BusyList,
     coverages: CoverageList,
     /// By row of bases: the length of its covered prefix.
     covered: Vec<u16>,
@@ -78,14 +74,13 @@ struct QuickAllocation {
 }
 
 impl QuickAllocation {
-    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        self.coverages.load(&self.grid, self.busy.boxes(), shape);
+    fn first(&mut self, grid: &Grid, shape: Sides) -> Option<Cuboid> {
         self.coverages.sort_by_column();
         let rows =
             |[_, y, z]: &Piece| (u64::from(y.high - y.low) + 1) * (u64::from(z.high - z.low) + 1);
         self.work.boxes += self.coverages.pieces().len() as u64;
         self.work.words += self.coverages.pieces().iter().map(rows).sum::<u64>();
-        let starts = std::array::from_fn(|axis| self.grid.starts(axis, shape[axis]));
+        let starts = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let base = first_gap(self.coverages.pieces(), &mut self.covered, starts);
         self.work.words += self.covered.len() as u64;
         let base = base?;
@@ -113,30 +108,14 @@ fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Opti
     Some([covered[row], y as u16, z as u16])
 }
 
-impl Strategy for QuickAllocation {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut shapes = self.turn.shapes(self.grid, request);
-        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+impl BoxRule for QuickAllocation {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.coverages.load(view.grid(), view.busy(), shape);
+        self.first(view.grid(), shape).map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        self.work + self.coverages.work() + self.busy.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+        self.work + self.coverages.work()
     }
 }
 

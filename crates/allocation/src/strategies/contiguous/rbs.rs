@@ -19,7 +19,10 @@
 //! segment, and subtracting all B regions from it is O(B). Unsorted, the same loop offers busy
 //! nodes (a test shows it): the order is a condition, not an optimisation.
 //!
-//! Cost: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is special to the
+//! The engine looks along the lines for bases of the set of all of them, one bit a base: O(N/64
+//! log(side)) and O(1) a line.
+//!
+//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is special to the
 //! plane, so spaces are refused (BL and TBL are the generalisation), and so is a y axis that wraps,
 //! on which a line can fall in two.
 //!
@@ -28,12 +31,15 @@
 //! summaries; which base of a clear segment is taken is not known, and the lowest is taken here. An
 //! x axis that wraps is ours.
 
-use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Grid, Occupancy, Request, Scan};
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Grid, Occupancy, Scan, Sides};
 
+use super::super::shared::base_search::{ENGINE, is_plain};
+use super::super::shared::border_planes::is_short;
 use super::super::shared::right_borders::RightBorders;
-use super::super::shared::turning::{TURN_OFF, Turn, box_family};
+use super::super::shared::turning::{TURN_OFF, box_family};
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
@@ -41,8 +47,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "rbs",
     title: "Right of Busy Submeshes",
     source: "Chiu & Chen 1999",
-    options: &[TURN_OFF],
-    variants: &["", "turn=all"],
+    options: &[TURN_OFF, ENGINE],
+    variants: &["", "plain", "turn=all", "plain:turn=all"],
     does: StrategyKind {
         contiguous: true,
         turns: false,
@@ -62,24 +68,33 @@ fn claim(_: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(RightOfBusy {
-        grid: *grid,
-        turn: Turn::of(options),
-        borders: RightBorders::new(*grid),
-    })
+    let borders = RightBorders::new(*grid);
+    if is_plain(options) {
+        return Contiguous::new(grid, options, RightOfBusy { borders, bases: None }).boxed();
+    }
+    let rule = RightOfBusy { borders, bases: Some(BaseSet::new(*grid)) };
+    Contiguous::new(grid, options, rule).exact().boxed()
 }
 
 #[derive(Clone)]
 struct RightOfBusy {
-    grid: Grid,
-    turn: Turn,
     borders: RightBorders,
+    /// The engine's.
+    bases: Option<BaseSet>,
 }
 
-impl Strategy for RightOfBusy {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut shapes = self.turn.shapes(self.grid, request);
-        shapes.find_map(|shape| self.borders.first(shape)).map(Placement::Whole)
+impl BoxRule for RightOfBusy {
+    const READS_BUSY_LIST: bool = false;
+
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        let found = match &mut self.bases {
+            Some(bases) if !is_short(view.grid(), self.borders.len()) => {
+                bases.compute(view.occupancy(), shape);
+                self.borders.first_of(bases, &mut 0)
+            }
+            _ => self.borders.first(shape),
+        };
+        found.map(Scored::from)
     }
 
     fn granted(&mut self, placement: &Placement) {
@@ -91,11 +106,8 @@ impl Strategy for RightOfBusy {
     }
 
     fn work(&self) -> Work {
-        self.borders.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        let words = self.bases.as_ref().map_or(0, BaseSet::words_touched);
+        self.borders.work() + Work::of_words(words)
     }
 
     fn validate(&self, free: &Occupancy) {

@@ -10,7 +10,10 @@
 //!   1 2 2 4      it, so that bases on the lower left come first
 //! ```
 //!
-//! Cost: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2) is quoted;
+//! The engine asks the exact search whether there is a base at all, and takes apart only pieces that
+//! have one, which the set of all bases tells.
+//!
+//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2) is quoted;
 //! the number of pieces is small in practice, but a hostile arrangement makes O(B^2) of them in a
 //! plane, so the worst case lies above that. Granting is O(1), releasing O(B).
 //!
@@ -20,22 +23,25 @@
 //! which pieces are taken, and that they are disjoint. Spaces and tori are ours: there a coverage is
 //! up to eight boxes, cut where a ring is passed at 0.
 
-use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::busy_list::BusyList;
-use super::super::shared::coverage::{AxisRange, covered};
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::base_search::{ENGINE, is_plain};
+use super::super::shared::border_planes::is_short;
+use super::super::shared::coverage::AxisRange;
+use super::super::shared::coverage_list::CoverageList;
+use super::super::shared::turning::{TURN_ON, box_family};
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "sba",
     title: "Stack-Based Allocation",
     source: "Yoo & Das 2002",
-    options: &[TURN_ON],
-    variants: &[""],
+    options: &[TURN_ON, ENGINE],
+    variants: &["", "plain"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -55,14 +61,12 @@ fn claim(_: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(StackBased {
-        grid: *grid,
-        turn: Turn::of(options),
-        busy: BusyList::default(),
-        coverages: Vec::new(),
-        stack: Vec::new(),
-        tested: 0,
-    })
+    let stack = StackBased { coverages: CoverageList::default(), stack: Vec::new(), tested: 0 };
+    if is_plain(options) {
+        return Contiguous::new(grid, options, stack).boxed();
+    }
+    let rule = Engine { stack, bases: BaseSet::new(*grid) };
+    Contiguous::new(grid, options, rule).exact().boxed()
 }
 
 /// A box of bases.
@@ -70,49 +74,43 @@ type Area = [AxisRange; 3];
 
 #[derive(Clone)]
 struct StackBased {
-    grid: Grid,
-    turn: Turn,
-    busy: BusyList,
     /// Scratch: what the busy boxes cover of the shape at hand.
-    coverages: Vec<Area>,
+    coverages: CoverageList,
     /// Scratch: areas, each with the number of coverages that it is known to be free of.
     stack: Vec<(Area, usize)>,
-    /// Coverages computed, areas taken from the stack, and coverages held against them.
+    /// Areas taken from the stack, and coverages held against them.
     tested: u64,
 }
 
 impl StackBased {
-    /// The lowest base of the first area that no busy box covers.
-    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        self.list_coverages(shape);
+    /// The lowest base of the first area that no busy box covers; with the set of bases at hand,
+    /// areas without one are left out.
+    fn first(
+        &mut self,
+        view: &View<'_>,
+        shape: Sides,
+        has_base: impl Fn(&Area) -> bool,
+    ) -> Option<Cuboid> {
+        self.coverages.load(view.grid(), view.busy(), shape);
+        let coverages = self.coverages.pieces();
         let starts =
-            |axis: usize| AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 };
+            |axis: usize| AxisRange { low: 0, high: view.grid().starts(axis, shape[axis]) - 1 };
         self.stack.clear();
         self.stack.push((std::array::from_fn(starts), 0));
         while let Some((area, checked)) = self.stack.pop() {
-            let rest = &self.coverages[checked..];
+            self.tested += 1;
+            if !has_base(&area) {
+                continue;
+            }
+            let rest = &coverages[checked..];
             let hit = rest.iter().position(|covered| meets(&area, covered));
-            self.tested += 1 + hit.map_or(rest.len(), |index| index + 1) as u64;
+            self.tested += hit.map_or(rest.len(), |index| index + 1) as u64;
             let Some(hit) = hit else {
                 return Some(Cuboid::new(area.map(|span| span.low), shape));
             };
-            push_pieces(area, &self.coverages[checked + hit], checked + hit + 1, &mut self.stack);
+            push_pieces(area, &coverages[checked + hit], checked + hit + 1, &mut self.stack);
         }
         None
-    }
-
-    fn list_coverages(&mut self, shape: Sides) {
-        self.coverages.clear();
-        self.tested += self.busy.boxes().len() as u64;
-        for held in self.busy.boxes() {
-            let [xs, ys, zs] =
-                std::array::from_fn(|axis| covered(&self.grid, axis, held, shape[axis]));
-            for z in zs.into_iter().flatten() {
-                for y in ys.into_iter().flatten() {
-                    self.coverages.extend(xs.into_iter().flatten().map(|x| [x, y, z]));
-                }
-            }
-        }
     }
 }
 
@@ -144,29 +142,37 @@ fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, u
     stack.extend(pieces.map(|piece| (piece, checked)));
 }
 
-impl Strategy for StackBased {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let mut shapes = self.turn.shapes(self.grid, request);
-        shapes.find_map(|shape| self.first(shape)).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+impl BoxRule for StackBased {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.first(view, shape, |_| true).map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.busy.work()
+        Work::of_boxes(self.tested) + self.coverages.work()
+    }
+}
+
+/// The same with the set of all bases, so that no piece without a base is taken apart.
+#[derive(Clone)]
+struct Engine {
+    stack: StackBased,
+    bases: BaseSet,
+}
+
+impl BoxRule for Engine {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if is_short(view.grid(), view.busy().len()) {
+            return self.stack.best(view, shape);
+        }
+        self.bases.compute(view.occupancy(), shape);
+        let bases = &self.bases;
+        let sides = |area: &Area| area.map(|span| span.high - span.low + 1);
+        let has_base =
+            |area: &Area| bases.any_in(&Cuboid::new(area.map(|span| span.low), sides(area)));
+        self.stack.first(view, shape, has_base).map(Scored::from)
     }
 
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+    fn work(&self) -> Work {
+        self.stack.work() + Work::of_words(self.bases.words_touched())
     }
 }

@@ -18,7 +18,11 @@
 //! is free too, so the plane x = 0 is always looked at, and the planes' own intervals are taken
 //! modulo the axis and split at 0.
 //!
-//! Cost: O(m^2) pieces of planes for m busy boxes as long as planes split into few pieces; the
+//! The engine asks the exact search whether there is a base at all. If so, it takes the set of all
+//! bases, one bit a base, to know which plane is the first that has one, and which piece of it: O(m)
+//! planes, O(1) a row of each, and O(m) subtractions from one piece.
+//!
+//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes as long as planes split into few pieces; the
 //! paper's "at most four" does not hold, and a hostile arrangement makes O(m^2) pieces of one plane.
 //! Release is O(m).
 //!
@@ -30,21 +34,23 @@
 //! acceptance overlaps unless the list is sorted); pieces left at the end count as success. Tori are
 //! ours. The busy list is in order of grant, as in the paper's example.
 
-use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Grid, Occupancy, Request, Scan};
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Grid, Scan, Sides};
 
-use super::super::shared::border_planes::BorderPlanes;
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
+use super::super::shared::base_search::{ENGINE, is_plain};
+use super::super::shared::border_planes::{BorderPlanes, is_short};
+use super::super::shared::turning::{TURN_ON, box_family};
 use crate::claim::{Claim, Grants, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "tbl",
     title: "Turning Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    options: &[TURN_ON],
-    variants: &[""],
+    options: &[TURN_ON, ENGINE],
+    variants: &["", "plain"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
@@ -64,43 +70,35 @@ pub(in crate::strategies) fn claim(_: &Options) -> Claim {
 }
 
 pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(TurningBusyList {
-        grid: *grid,
-        turn: Turn::of(options),
-        planes: BorderPlanes::new(*grid),
-    })
+    let planes = BorderPlanes::new(*grid);
+    if is_plain(options) {
+        return Contiguous::new(grid, options, TurningBusyList { planes, bases: None }).boxed();
+    }
+    let rule = TurningBusyList { planes, bases: Some(BaseSet::new(*grid)) };
+    Contiguous::new(grid, options, rule).exact().boxed()
 }
 
 #[derive(Clone)]
 struct TurningBusyList {
-    grid: Grid,
-    turn: Turn,
     planes: BorderPlanes,
+    /// The engine's.
+    bases: Option<BaseSet>,
 }
 
-impl Strategy for TurningBusyList {
-    fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let shapes = self.turn.shapes(self.grid, request);
-        shapes.into_iter().find_map(|shape| self.planes.first(shape)).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.planes.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.planes.remove(placement);
+impl BoxRule for TurningBusyList {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        let found = match &mut self.bases {
+            Some(bases) if !is_short(view.grid(), view.busy().len()) => {
+                bases.compute(view.occupancy(), shape);
+                self.planes.first_of(view.busy(), bases, &mut 0)
+            }
+            _ => self.planes.first(view.busy(), shape),
+        };
+        found.map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        self.planes.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.planes.validate(free);
+        let words = self.bases.as_ref().map_or(0, BaseSet::words_touched);
+        self.planes.work() + Work::of_words(words)
     }
 }

@@ -14,7 +14,7 @@
 //!   . . . . .                 . # # # #
 //! ```
 //!
-//! Cost: `contact` as Best Fit, O(N). `prism` looks at every interval of rows and every interval of
+//! Cost: `contact` as Best Fit, by its engine or `plain`. `prism` looks at every interval of rows and every interval of
 //! planes, and walks the columns between, O(W (D H)^2) at worst for sides W x D x H; intervals that
 //! cannot beat the best box so far are skipped.
 //!
@@ -23,23 +23,25 @@
 
 use std::cell::Cell;
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
 
+use super::super::shared::base_search::ENGINE_BY_KEY;
 use super::super::shared::contact::contact;
 use super::super::shared::prefix_sums::PrefixSums;
-use super::super::shared::turning::{TURN_BEST_OFF, Turn, over};
+use super::super::shared::turning::TURN_BEST_OFF;
 use super::bf;
-use crate::claim::{Claim, Over};
+use crate::claim::Claim;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::{Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "wf",
     title: "Worst Fit",
     source: "Qiao & Ni 1994",
-    options: &[RULE, TURN_BEST_OFF],
-    variants: &["", "prism", "turn=all", "turn=best"],
+    options: &[RULE, TURN_BEST_OFF, ENGINE_BY_KEY],
+    variants: &["", "plain", "prism", "turn=all", "turn=best", "plain:turn=best"],
     does: StrategyKind {
         contiguous: true,
         turns: false,
@@ -73,20 +75,13 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     if options.get("rule") == "contact" {
         return bf::build_with(grid, options, bf::Rule::Apart);
     }
-    Box::new(LargestPrism {
-        grid: *grid,
-        turn: Turn::of(options),
-        over: over(options),
-        sums: PrefixSums::new(*grid),
-        tested: 0,
-    })
+    let rule = LargestPrism { grid: *grid, sums: PrefixSums::new(*grid), tested: 0 };
+    Contiguous::new(grid, options, rule).boxed()
 }
 
 #[derive(Clone)]
 struct LargestPrism {
     grid: Grid,
-    turn: Turn,
-    over: Over,
     sums: PrefixSums,
     /// Columns tested.
     tested: u64,
@@ -169,28 +164,21 @@ impl LargestPrism {
     }
 }
 
-impl Strategy for LargestPrism {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.sums.load(free);
-        let mut found: Option<(u32, Cuboid)> = None;
-        for shape in self.turn.shapes(self.grid, request) {
-            let best = self.largest(shape);
-            if best.volume > found.map_or(0, |(volume, _)| volume) {
-                found = Some((best.volume, Cuboid::new(best.base, shape)));
-            }
-            if self.over == Over::FirstShape && found.is_some() {
-                break;
-            }
-        }
-        found.map(|(_, cuboid)| Placement::Whole(cuboid))
+impl BoxRule for LargestPrism {
+    const READS_BUSY_LIST: bool = false;
+
+    fn load(&mut self, view: &mut View<'_>) {
+        self.sums.load(view.occupancy());
+    }
+
+    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        let best = self.largest(shape);
+        let at = Cuboid::new(best.base, shape);
+        (best.volume > 0).then_some(Scored { score: best.volume.into(), at })
     }
 
     fn work(&self) -> Work {
         Work::of_boxes(self.tested) + self.sums.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 

@@ -19,8 +19,12 @@
 //! by adding 1 to the shortest side of 1x1x1 that can still grow (ties: x, then y, then z) until it
 //! holds the count.
 //!
-//! Cost: at most a + b + c shapes and one search a piece, each the search of the busy list: O(B^2)
-//! for B busy pieces (right border lines in a plane whose y does not wrap, right border planes
+//! The engine computes the bases of all these shapes at once, one bit a base, from the single node up
+//! to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's choice:
+//! O(B) for each shape that has bases, for B busy pieces.
+//!
+//! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy list:
+//! O(B^2) (right border lines in a plane whose y does not wrap, right border planes
 //! elsewhere). `shape=largest`: a search for each of up to a * b * c shapes.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
@@ -32,9 +36,12 @@
 //! and tori are ours, and the paper's future work.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
-use super::super::shared::border_planes::BorderPlanes;
+use super::super::shared::base_search::{BaseSearch, ENGINE, is_plain};
+use super::super::shared::border_planes::{BorderPlanes, is_short};
+use super::super::shared::busy_list::BusyList;
+use super::super::shared::chain::Chain;
 use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::Turn;
 use crate::claim::{Claim, Grants, Recognition};
@@ -45,8 +52,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "gabl",
     title: "Greedy Available Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
-    options: &[TURN, TIE, SHAPE],
-    variants: &["", "turn=none", "tie=last", "shape=largest"],
+    options: &[TURN, TIE, SHAPE, ENGINE],
+    variants: &["", "plain", "turn=none", "tie=last", "shape=largest", "plain:turn=parts"],
     does: StrategyKind {
         contiguous: false,
         turns: true,
@@ -92,6 +99,7 @@ fn claim(_: &Options) -> Claim {
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let turn = options.get("turn");
     let turns = |part: &str| if turn == "all" || turn == part { Turn::All } else { Turn::None };
+    let engine = !is_plain(options) && options.get("shape") == "chain";
     Box::new(Greedy {
         grid: *grid,
         first: turns("first"),
@@ -100,10 +108,15 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         largest: options.get("shape") == "largest",
         busy: match RightBorders::supports(grid) {
             Ok(()) => Busy::Lines(RightBorders::new(*grid)),
-            Err(_) => Busy::Planes(BorderPlanes::new(*grid)),
+            Err(_) => Busy::Planes(BorderPlanes::new(*grid), BusyList::default()),
         },
         pieces: Vec::new(),
         shapes: Vec::new(),
+        engine: engine.then(|| Engine {
+            exact: BaseSearch::engine(*grid),
+            bases: BaseSet::new(*grid),
+            chain: Chain::default(),
+        }),
     })
 }
 
@@ -119,41 +132,79 @@ struct Greedy {
     /// Scratch: the pieces found so far, in the busy list while the search runs.
     pieces: Vec<Cuboid>,
     shapes: Vec<Sides>,
+    engine: Option<Engine>,
+}
+
+/// What the engine has beside the busy list, whose order tells which of the bases is taken.
+#[derive(Clone)]
+struct Engine {
+    /// Whether the whole shape is free.
+    exact: BaseSearch,
+    /// Where it is.
+    bases: BaseSet,
+    /// Where pieces are.
+    chain: Chain,
 }
 
 /// The busy list, as the machine allows.
 #[derive(Clone)]
 enum Busy {
     Lines(RightBorders),
-    Planes(BorderPlanes),
+    Planes(BorderPlanes, BusyList),
 }
 
 impl Busy {
     fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         match self {
             Busy::Lines(lines) => lines.first(shape),
-            Busy::Planes(planes) => planes.first(shape),
+            Busy::Planes(planes, list) => planes.first(list.boxes(), shape),
+        }
+    }
+
+    /// The same by the set of all bases. Boxes before `from` are known to have none beside them.
+    fn first_of(&mut self, bases: &BaseSet, from: &mut usize) -> Option<Cuboid> {
+        match self {
+            Busy::Lines(lines) => lines.first_of(bases, from),
+            Busy::Planes(planes, list) => planes.first_of(list.boxes(), bases, from),
+        }
+    }
+
+    /// Adds a box, and says where it stands in the list.
+    fn insert(&mut self, part: Cuboid) -> usize {
+        match self {
+            Busy::Lines(lines) => lines.insert(part),
+            Busy::Planes(_, list) => {
+                list.add(&Placement::Whole(part));
+                list.boxes().len() - 1
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Busy::Lines(lines) => lines.len(),
+            Busy::Planes(_, list) => list.boxes().len(),
         }
     }
 
     fn work(&self) -> Work {
         match self {
             Busy::Lines(lines) => lines.work(),
-            Busy::Planes(planes) => planes.work(),
+            Busy::Planes(planes, list) => planes.work() + list.work(),
         }
     }
 
     fn add(&mut self, placement: &Placement) {
         match self {
             Busy::Lines(lines) => lines.add(placement),
-            Busy::Planes(planes) => planes.add(placement),
+            Busy::Planes(_, list) => list.add(placement),
         }
     }
 
     fn remove(&mut self, placement: &Placement) {
         match self {
             Busy::Lines(lines) => lines.remove(placement),
-            Busy::Planes(planes) => planes.remove(placement),
+            Busy::Planes(_, list) => list.remove(placement),
         }
     }
 }
@@ -171,6 +222,53 @@ impl Greedy {
         self.busy.add(&Placement::Whole(piece));
         self.pieces.push(piece);
         true
+    }
+
+    /// The whole shape by the engine: the exact search remembers where it was refused.
+    fn whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
+        let short = is_short(&self.grid, self.busy.len());
+        let Some(engine) = self.engine.as_mut().filter(|_| !short) else {
+            return self.search(shape, self.first);
+        };
+        let (asked, shapes) = (self.first.name(shape), self.first.of_shape(shape));
+        let found = engine.exact.first(free, asked, &shapes, Scan::default())?;
+        engine.bases.compute(free, found.sides);
+        self.busy.first_of(&engine.bases, &mut 0)
+    }
+
+    /// The intended loop of the paper, over the bases of all its shapes. While one shape is asked for
+    /// bases only vanish, and the boxes beside which there is none are passed once.
+    fn take_from_chain(&mut self, free: &Occupancy, nodes: u32, mut shape: Sides) {
+        let Some(mut engine) = self.engine.take() else { return };
+        let mut left = u64::from(nodes);
+        while volume(shape) > left {
+            self.shrink(&mut shape);
+        }
+        let chain = std::iter::successors(Some(shape), |&shape| {
+            let mut less = shape;
+            (less != [1; 3]).then(|| {
+                self.shrink(&mut less);
+                less
+            })
+        });
+        engine.chain.load(free, chain, self.parts);
+        for bases in engine.chain.sets() {
+            let size = volume(bases.shape());
+            if size > left {
+                continue;
+            }
+            self.pieces.iter().for_each(|piece| bases.cover(piece));
+            let mut from = 0;
+            while size <= left {
+                let Some(piece) = self.busy.first_of(bases, &mut from) else { break };
+                from = from.min(self.busy.insert(piece));
+                bases.cover(&piece);
+                self.pieces.push(piece);
+                left -= size;
+            }
+        }
+        assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
+        self.engine = Some(engine);
     }
 
     /// The intended loop of the paper.
@@ -240,7 +338,7 @@ impl Strategy for Greedy {
         }
         let mut shape = request.shape.unwrap_or_else(|| self.near_cubic(request.nodes));
         if volume(shape) == u64::from(request.nodes) {
-            if let Some(whole) = self.search(shape, self.first) {
+            if let Some(whole) = self.whole(free, shape) {
                 return Some(Placement::Parts(vec![whole]));
             }
             if !self.largest {
@@ -249,6 +347,8 @@ impl Strategy for Greedy {
         }
         if self.largest {
             self.take_largest(request.nodes, shape);
+        } else if self.engine.is_some() && !is_short(&self.grid, self.busy.len()) {
+            self.take_from_chain(free, request.nodes, shape);
         } else {
             self.shrink_to_fit(request.nodes, shape);
         }
@@ -262,14 +362,24 @@ impl Strategy for Greedy {
 
     fn granted(&mut self, placement: &Placement) {
         self.busy.add(placement);
+        if let Some(engine) = &mut self.engine {
+            engine.exact.granted(placement);
+        }
     }
 
     fn released(&mut self, placement: &Placement) {
         self.busy.remove(placement);
+        if let Some(engine) = &mut self.engine {
+            engine.exact.released(placement);
+        }
     }
 
     fn work(&self) -> Work {
-        self.busy.work()
+        let words = |engine: &Engine| {
+            let words = engine.bases.words_touched() + engine.chain.words_touched();
+            engine.exact.work() + Work::of_words(words)
+        };
+        self.busy.work() + self.engine.as_ref().map(words).unwrap_or_default()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {
@@ -279,7 +389,7 @@ impl Strategy for Greedy {
     fn validate(&self, free: &Occupancy) {
         match &self.busy {
             Busy::Lines(lines) => lines.validate(free),
-            Busy::Planes(planes) => planes.validate(free),
+            Busy::Planes(_, list) => list.validate(free),
         }
     }
 }

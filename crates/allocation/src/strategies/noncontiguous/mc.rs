@@ -18,15 +18,18 @@
 //! centre with the least cost wins, in row-major order. Without a shape the box is a single node;
 //! that is [`mc1x1`](super::mc1x1).
 //!
-//! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each.
+//! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each, where
+//! a centre is given up as soon as it cannot be the cheapest. The nodes are then taken from all that
+//! are free with `plain`, from the box of the last shell by the engine.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
 //! 2005); the rounding of even sides and the order in the last shell are ours, as are 3D and wraps.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Sides};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Request, Sides};
 
+use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::runs::runs;
 use super::by_count;
@@ -37,8 +40,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mc",
     title: "Minimising Contention",
     source: "Mache, Lo & Windisch 1997",
-    options: &[],
-    variants: &[""],
+    options: &[ENGINE],
+    variants: &["", "plain"],
     does: StrategyKind {
         contiguous: false,
         turns: false,
@@ -48,19 +51,21 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     },
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
-    shells(grid, false)
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    shells(grid, options, false)
 }
 
 /// The strategy; `single` ignores shapes.
-pub(super) fn shells(grid: &Grid, single: bool) -> Box<dyn Strategy> {
-    Box::new(Shells { grid: *grid, single, sums: PrefixSums::new(*grid), tested: 0 })
+pub(super) fn shells(grid: &Grid, options: &Options, single: bool) -> Box<dyn Strategy> {
+    let (sums, plain) = (PrefixSums::new(*grid), is_plain(options));
+    Box::new(Shells { grid: *grid, single, plain, sums, tested: 0 })
 }
 
 #[derive(Clone)]
 struct Shells {
     grid: Grid,
     single: bool,
+    plain: bool,
     sums: PrefixSums,
     /// Shells counted, and nodes looked at for a place in them.
     tested: u64,
@@ -148,6 +153,103 @@ impl Shells {
     }
 }
 
+/// The box of a centre, grown shell by shell, in coordinates of the table of prefix sums.
+struct Reach {
+    low: [i32; 3],
+    end: [i32; 3],
+    /// The side of an axis that wraps, else 0.
+    ring: [i32; 3],
+    side: [i32; 3],
+}
+
+impl Reach {
+    fn of(core: &Core) -> Reach {
+        let low: [i32; 3] = std::array::from_fn(|axis| core.low(axis));
+        let side = core.grid.sides().map(i32::from);
+        Reach {
+            low,
+            end: std::array::from_fn(|axis| low[axis] + i32::from(core.sides[axis])),
+            ring: std::array::from_fn(|axis| if core.grid.wraps(axis) { side[axis] } else { 0 }),
+            side,
+        }
+    }
+
+    /// The corners of the box grown by a number of shells.
+    #[inline]
+    fn grown(&self, shells: i32) -> [[u32; 3]; 2] {
+        let ranges: [_; 3] = std::array::from_fn(|axis| {
+            let (low, end, n) = (self.low[axis] - shells, self.end[axis] + shells, self.side[axis]);
+            if self.ring[axis] == 0 {
+                (low.max(0), end.min(n))
+            } else if end - low >= n {
+                (0, n)
+            } else {
+                // It holds its centre, so that it begins less than once round below 0.
+                let up = if low < 0 { n } else { 0 };
+                (low + up, end + up)
+            }
+        });
+        [ranges.map(|(low, _)| low as u32), ranges.map(|(_, end)| end as u32)]
+    }
+}
+
+impl Shells {
+    /// As [`Shells::offer`], with less work a shell.
+    #[inline]
+    fn offer_fast(&mut self, core: &Core, nodes: u32, limit: u64) -> Option<Offer> {
+        let reach = Reach::of(core);
+        let (mut cost, mut inner) = (0, 0);
+        for last in 0.. {
+            self.tested += 1;
+            let left = u64::from(nodes - inner);
+            // Every node that is still to come costs at least the number of this shell.
+            if cost + left * u64::from(last) >= limit {
+                return None;
+            }
+            let [low, end] = reach.grown(last as i32);
+            let size: u32 = (0..3).map(|axis| end[axis] - low[axis]).product();
+            let free = size - self.sums.between(low, end);
+            if free >= nodes {
+                return Some(Offer { cost: cost + left * u64::from(last), last, inner });
+            }
+            cost += u64::from(free - inner) * u64::from(last);
+            inner = free;
+        }
+        unreachable!("enough nodes are free, so some shell has them")
+    }
+
+    /// The nodes that a centre takes, by going over the box of its last shell.
+    fn taken_fast(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
+        let around = core.grown(offer.last);
+        self.tested += u64::from(around.volume());
+        let mut inside: Vec<NodeId> =
+            around.nodes(&self.grid).filter(|&node| free.is_node_free(node)).collect();
+        inside.sort_unstable();
+        let mut left = nodes - offer.inner;
+        inside.retain(|&node| {
+            let here = core.shell(self.grid.point(node)) == offer.last;
+            let taken = !here || left > 0;
+            left -= u32::from(here && taken);
+            taken
+        });
+        runs(&self.grid, inside.into_iter())
+    }
+
+    /// The nodes that a centre takes, by going over all that are free.
+    fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
+        let Offer { last, inner, .. } = offer;
+        self.tested += u64::from(free.count());
+        let mut left = nodes - inner;
+        let taken = free.iter().filter(|&node| {
+            let shell = core.shell(self.grid.point(node));
+            let here = shell == last && left > 0;
+            left -= u32::from(here);
+            shell < last || here
+        });
+        runs(&self.grid, taken)
+    }
+}
+
 impl Strategy for Shells {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let nodes = request.nodes;
@@ -161,23 +263,24 @@ impl Strategy for Shells {
             let centre = self.grid.point(node);
             let limit = best.as_ref().map_or(u64::MAX, |(_, offer)| offer.cost);
             let core = self.core(centre, shape);
-            if let Some(offer) = self.offer(&core, nodes, limit) {
+            let offer = if self.plain {
+                self.offer(&core, nodes, limit)
+            } else {
+                self.offer_fast(&core, nodes, limit)
+            };
+            if let Some(offer) = offer {
                 best = Some((core, offer));
                 if offer.cost == 0 {
                     break;
                 }
             }
         }
-        let (core, Offer { last, inner, .. }) = best.expect("some node is free");
-        self.tested += u64::from(free.count());
-        let mut left = nodes - inner;
-        let taken = free.iter().filter(|&node| {
-            let shell = core.shell(self.grid.point(node));
-            let here = shell == last && left > 0;
-            left -= u32::from(here);
-            shell < last || here
-        });
-        Some(runs(&self.grid, taken))
+        let (core, offer) = best.expect("some node is free");
+        Some(if self.plain {
+            self.taken(free, &core, offer, nodes)
+        } else {
+            self.taken_fast(free, &core, offer, nodes)
+        })
     }
 
     fn work(&self) -> Work {

@@ -20,6 +20,7 @@
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
+use super::super::shared::base_search::ENGINE;
 use super::{by_count, mc};
 use crate::Strategy;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
@@ -28,8 +29,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mc1x1",
     title: "Minimising Contention, from a Single Node",
     source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips 2005, 2008",
-    options: &[],
-    variants: &[""],
+    options: &[ENGINE],
+    variants: &["", "plain"],
     does: StrategyKind {
         contiguous: false,
         turns: false,
@@ -39,6 +40,6 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     },
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
-    mc::shells(grid, true)
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    mc::shells(grid, options, true)
 }

@@ -17,8 +17,9 @@
 //! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
 //! where no connected set is large enough, the first nucleus grows on from the nearest free node.
 //!
-//! Cost: a First Fit for each shape, L and nucleus; O(N) to label the connected sets, then O(1) a
-//! base to know whether growth succeeds (O(n) with `right-up`), and O(n log n) to grow once. Release
+//! Cost: a First Fit for each shape, L and nucleus, of which the engine leaves out all but the first
+//! where no connected set has n nodes; O(N/64) and O(r log r) to join the r runs of free nodes to
+//! connected sets, then O(log r) a base to know whether growth succeeds (O(n) with `right-up`), and O(n log n) to grow once. Release
 //! costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
@@ -34,9 +35,9 @@
 //! Ls nor the nuclei are defined: unsupported.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Point, RefusalKey, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
+use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
 use super::super::shared::factor_shapes::factor_shapes_into;
 use super::super::shared::growth::{Growth, NeighbourRule, runs_along_x};
@@ -102,6 +103,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(NeighbourAllocation {
         grid: *grid,
         guarantee: options.get("success") == "guarantee",
+        plain: is_plain(options),
         ell_search: EllSearch::of(*grid, options),
         search: BaseSearch::of(*grid, options, Scan::default()),
         nuclei: BaseSearch::of_bases(*grid, options),
@@ -117,6 +119,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
+    plain: bool,
     search: BaseSearch,
     nuclei: BaseSearch,
     ell_search: EllSearch,
@@ -158,21 +161,24 @@ fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Side
 }
 
 impl NeighbourAllocation {
-    /// First Fit, All-Shapes First Fit, L-shapes.
-    fn whole(&mut self, free: &Occupancy, asked: Option<Sides>, nodes: u32) -> Option<Placement> {
-        let is_exact = |shape: &Sides| volume(*shape) == u64::from(nodes);
-        let exact = asked.filter(is_exact);
+    /// First Fit, All-Shapes First Fit.
+    fn rectangle(&mut self, free: &Occupancy, exact: Option<Sides>, nodes: u32) -> Option<Cuboid> {
         self.boxes.clear();
         self.boxes.extend(exact.into_iter().chain(self.shapes.iter().copied()));
         let name = exact.map_or(asked_by_count(nodes), RefusalKey::Alone);
-        let found = self.search.first(free, name, &self.boxes, Scan::default());
-        if let Some(cuboid) = found {
-            return Some(Placement::Whole(cuboid));
-        }
+        self.search.first(free, name, &self.boxes, Scan::default())
+    }
+
+    /// The L-shapes of LSSA.
+    fn ell(
+        &mut self,
+        free: &Occupancy,
+        asked: Option<Sides>,
+        exact: Option<Sides>,
+    ) -> Option<[Cuboid; 2]> {
         let rectangle = exact.or(self.shapes.first().copied().filter(|_| asked.is_none()))?;
         ells_into(rectangle, &self.grid, true, &mut self.ells);
-        let found = self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell));
-        found.map(|parts| Placement::Parts(parts.to_vec()))
+        self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell))
     }
 
     /// The first nucleus from which growth reaches n nodes, or without a limit the first at all.
@@ -186,11 +192,18 @@ impl NeighbourAllocation {
         for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
             self.nuclei.compute(free, sides);
             let (search, growth) = (&self.nuclei, &mut self.growth);
-            let bases = Scan::default().bases(self.grid, sides).inspect(|_| self.tested += 1);
-            let found = bases
-                .filter(|&base| search.is_base(base, sides))
-                .map(|base| Cuboid::new(base, sides))
-                .find(|nucleus| !limited || growth.reaches(free, nucleus, nodes));
+            let reaches = |base: &Point| {
+                let nucleus = Cuboid::new(*base, sides);
+                !limited || growth.reaches(free, &nucleus, nodes)
+            };
+            let found = if let BaseSearch::Set(set) = search {
+                set.row_major().find(reaches)
+            } else {
+                let bases = Scan::default().bases(self.grid, sides);
+                let bases = bases.inspect(|_| self.tested += 1);
+                bases.filter(|&base| search.is_base(base, sides)).find(reaches)
+            };
+            let found = found.map(|base| Cuboid::new(base, sides));
             if found.is_some() {
                 return found;
             }
@@ -212,13 +225,28 @@ impl Strategy for NeighbourAllocation {
         self.search.load(free);
         self.ell_search.load(free);
         self.nuclei.load(free);
-        let whole = self.whole(free, asked, nodes);
-        if whole.is_some() {
-            return whole;
+        let exact = asked.filter(|&shape| volume(shape) == u64::from(nodes));
+        let rectangle = self.rectangle(free, exact, nodes);
+        if rectangle.is_some() {
+            return rectangle.map(Placement::Whole);
         }
-        self.growth.prepare(free);
+        // All that is left is connected, so that the largest connected set bounds it.
+        let largest = if self.plain { u32::MAX } else { self.growth.prepare(free) };
+        if largest < nodes && !self.guarantee {
+            return None;
+        }
+        if largest >= nodes
+            && let Some(parts) = self.ell(free, asked, exact)
+        {
+            return Some(Placement::Parts(parts.to_vec()));
+        }
+        if self.plain {
+            self.growth.prepare(free);
+        }
         let shape = asked.or(self.shapes.first().copied());
-        let nucleus = self.nucleus(free, shape, nodes, true).or_else(|| {
+        let connected =
+            if largest >= nodes { self.nucleus(free, shape, nodes, true) } else { None };
+        let nucleus = connected.or_else(|| {
             if self.guarantee { self.nucleus(free, shape, nodes, false) } else { None }
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);

@@ -18,12 +18,28 @@ pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
     bare: true,
 };
 
+/// The option `search` of strategies whose engine has no searches to choose from.
+pub(in crate::strategies) const ENGINE: OptionSpec = OptionSpec {
+    values: Values::OneOf(&["engine", "plain"]),
+    meaning: "the engine over whole words of nodes, or the literature's search; the answers are the \
+              same",
+    ..SEARCH
+};
+
+/// The same where another option's values are written bare.
+pub(in crate::strategies) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
+
+/// Whether the literature's own search is asked for.
+pub(in crate::strategies) fn is_plain(options: &Options) -> bool {
+    options.get("search") == "plain"
+}
+
 /// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
 /// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
 /// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory. Scan orders
 /// other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
 #[derive(Clone)]
-pub(in crate::strategies) enum BaseSearch {
+pub(crate) enum BaseSearch {
     Plain(PrefixSums),
     Engine(Box<BoxSearch>),
     Set(BaseSet),
@@ -36,6 +52,11 @@ pub(in crate::strategies) fn asked_by_count(nodes: u32) -> RefusalKey {
 }
 
 impl BaseSearch {
+    /// The exact engine with all its ways.
+    pub(crate) fn engine(grid: Grid) -> BaseSearch {
+        BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
+    }
+
     /// The search that the options name, for strategies that keep to a scan order.
     pub(in crate::strategies) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = Ways {
@@ -73,14 +94,14 @@ impl BaseSearch {
     }
 
     /// These nodes are now taken.
-    pub(in crate::strategies) fn granted(&mut self, placement: &Placement) {
+    pub(crate) fn granted(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.take(part));
         }
     }
 
     /// These nodes, granted together before, are free again.
-    pub(in crate::strategies) fn released(&mut self, placement: &Placement) {
+    pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.give(part));
         }
@@ -95,7 +116,7 @@ impl BaseSearch {
 
     /// The first base, in scan order, of the first of these shapes that has one.
     #[inline]
-    pub(in crate::strategies) fn first(
+    pub(crate) fn first(
         &mut self,
         free: &Occupancy,
         asked: RefusalKey,
@@ -116,7 +137,7 @@ impl BaseSearch {
     }
 
     /// What its searches have looked at; who asks [`BaseSearch::is_base`] counts that itself.
-    pub(in crate::strategies) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
             BaseSearch::Set(set) => Work::of_words(set.words_touched()),
@@ -145,7 +166,7 @@ impl BaseSearch {
     }
 
     /// Holds the engine's own list against the truth; panics where they disagree.
-    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+    pub(crate) fn validate(&self, free: &Occupancy) {
         if let BaseSearch::Engine(search) = self {
             search.validate(free);
         }

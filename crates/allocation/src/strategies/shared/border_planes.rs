@@ -3,11 +3,10 @@
 //! Why it misses nothing, what it costs and what the paper has wrong is told in
 //! [`tbl`](super::super::contiguous::tbl).
 
-use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
-use super::busy_list::BusyList;
-use super::coverage::{AxisRange, covered};
-use crate::{Placement, Work};
+use super::coverage::{AxisRange, covered, covers};
+use crate::Work;
 
 /// A rectangle of bases on a plane of constant x.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +15,40 @@ struct Piece {
     z: AxisRange,
 }
 
-/// A busy list, searched along the right border planes of its boxes.
+impl Piece {
+    fn meets(self, other: Piece) -> bool {
+        let meet = |a: AxisRange, b: AxisRange| a.low <= b.high && b.low <= a.high;
+        meet(self.y, other.y) && meet(self.z, other.z)
+    }
+}
+
+/// A plane of bases: its x, and its intervals, cut where a ring is passed at 0.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    x: u16,
+    y: [Option<AxisRange>; 2],
+    z: [Option<AxisRange>; 2],
+}
+
+impl Plane {
+    fn pieces(self) -> impl Iterator<Item = Piece> {
+        let along_y = move |z| self.y.into_iter().flatten().map(move |y| Piece { y, z });
+        self.z.into_iter().flatten().flat_map(along_y)
+    }
+}
+
+/// Whether a search of the busy list, O(m^2) for m boxes, is less work than one of all nodes.
+pub(in crate::strategies) fn is_short(grid: &Grid, boxes: usize) -> bool {
+    let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
+    boxes * boxes <= rows * usize::from(grid.side(0)).div_ceil(64)
+}
+
+/// A search of a busy list along the right border planes of its boxes.
 #[derive(Clone)]
 pub(in crate::strategies) struct BorderPlanes {
     grid: Grid,
-    busy: BusyList,
+    /// The columns in which there are bases.
+    columns: Vec<u64>,
     /// Scratch: the pieces of the plane at hand, and those after a subtraction.
     plane: Vec<Piece>,
     rest: Vec<Piece>,
@@ -29,58 +57,112 @@ pub(in crate::strategies) struct BorderPlanes {
 
 impl BorderPlanes {
     pub(in crate::strategies) fn new(grid: Grid) -> BorderPlanes {
-        let (plane, rest) = (Vec::new(), Vec::new());
-        BorderPlanes { grid, busy: BusyList::default(), plane, rest, tested: 0 }
-    }
-
-    pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
+        let (plane, rest, columns) = (Vec::new(), Vec::new(), Vec::new());
+        BorderPlanes { grid, columns, plane, rest, tested: 0 }
     }
 
     /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
     /// planes that regions were subtracted from.
     pub(in crate::strategies) fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.busy.work()
-    }
-
-    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
+        Work::of_boxes(self.tested)
     }
 
     /// The first free box of a shape that fits the grid: the planes of b0 and of each busy box, in
     /// order of grant.
-    pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        let [_, y, z] = std::array::from_fn(|axis| {
-            Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 })
-        });
-        let left_face = self.first_base(0, [y, None], [z, None], shape);
+    pub(in crate::strategies) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
+        let left_face = self.first_base(busy, self.left_face(shape), shape);
         if left_face.is_some() {
             return left_face;
         }
-        (0..self.busy.boxes().len()).find_map(|index| {
-            let held = self.busy.boxes()[index];
-            let x = self.right_of(&held, shape[0])?;
-            let [y, z] = [1, 2].map(|axis| covered(&self.grid, axis, &held, shape[axis]));
-            self.first_base(x, y, z, shape)
+        busy.iter().find_map(|held| {
+            let plane = self.plane_of(held, shape)?;
+            self.first_base(busy, plane, shape)
         })
+    }
+
+    /// The same, by the set of all bases of a shape: the first plane that has one of them, and the
+    /// base that the subtraction would come to there. Planes of the boxes before `from` are known to
+    /// have none; where it ended is left there.
+    pub(in crate::strategies) fn first_of(
+        &mut self,
+        busy: &[Cuboid],
+        bases: &BaseSet,
+        from: &mut usize,
+    ) -> Option<Cuboid> {
+        let shape = bases.shape();
+        bases.columns_into(&mut self.columns);
+        self.tested += 1;
+        if self.columns[0] & 1 == 1 {
+            let plane = self.left_face(shape);
+            return self.base_on(busy, bases, plane);
+        }
+        while let Some(held) = busy.get(*from) {
+            self.tested += 1;
+            if let Some(x) = self.right_of(held, shape[0])
+                && self.columns[usize::from(x) / 64] >> (x % 64) & 1 == 1
+                && let Some(plane) = self.plane_of(held, shape)
+            {
+                let found = self.base_on(busy, bases, plane);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            *from += 1;
+        }
+        None
+    }
+
+    /// The lowest base of the first piece of a plane that has one. Of the pieces that a region leaves
+    /// of a piece, those without a base vanish before the end: so only the first with one is kept.
+    fn base_on(&mut self, busy: &[Cuboid], bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
+        let (x, shape) = (plane.x, bases.shape());
+        let has_base = |piece: &Piece| {
+            let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
+            bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
+        };
+        let mut piece = plane.pieces().find(has_base)?;
+        for held in busy {
+            self.tested += 1;
+            if !covers(&self.grid, 0, held, shape[0], x) {
+                continue;
+            }
+            let [ys, zs] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
+            for z in zs.into_iter().flatten() {
+                for y in ys.into_iter().flatten() {
+                    let region = Piece { y, z };
+                    if piece.meets(region) {
+                        self.tested += 1;
+                        subtract(&[piece], region, &mut self.rest);
+                        piece = *self.rest.iter().find(|piece| has_base(piece))?;
+                    }
+                }
+            }
+        }
+        Some(Cuboid::new([x, piece.y.low, piece.z.low], shape))
+    }
+
+    /// The plane of the hypothetical box b0.
+    fn left_face(&self, shape: Sides) -> Plane {
+        let [y, z] = [1, 2].map(|axis| {
+            [Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
+        });
+        Plane { x: 0, y, z }
+    }
+
+    /// A box's right border plane, if it has bases of the shape at all.
+    fn plane_of(&self, held: &Cuboid, shape: Sides) -> Option<Plane> {
+        let x = self.right_of(held, shape[0])?;
+        let [y, z] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
+        Some(Plane { x, y, z })
     }
 
     /// The most pieces that any plane is in while the search for a shape goes through it: the left
     /// face's, then each busy box's that is a base of the shape, all to the end.
-    fn most_pieces(&mut self, shape: Sides) -> usize {
-        let spans = [1, 2].map(|axis| {
-            [Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
-        });
-        let mut most = self.clear_plane(0, spans[0], spans[1], shape);
-        for index in 0..self.busy.boxes().len() {
-            let held = self.busy.boxes()[index];
-            if let Some(x) = self.right_of(&held, shape[0]) {
-                let [y, z] = [1, 2].map(|axis| covered(&self.grid, axis, &held, shape[axis]));
-                most = most.max(self.clear_plane(x, y, z, shape));
+    fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
+        let mut most = self.clear_plane(busy, self.left_face(shape), shape);
+        for held in busy {
+            if let Some(plane) = self.plane_of(held, shape) {
+                most = most.max(self.clear_plane(busy, plane, shape));
             }
         }
         most
@@ -98,48 +180,36 @@ impl BorderPlanes {
     }
 
     /// The lowest base of the first piece of a plane that no busy box covers.
-    fn first_base(
-        &mut self,
-        x: u16,
-        y: [Option<AxisRange>; 2],
-        z: [Option<AxisRange>; 2],
-        shape: Sides,
-    ) -> Option<Cuboid> {
-        self.clear_plane(x, y, z, shape);
+    fn first_base(&mut self, busy: &[Cuboid], plane: Plane, shape: Sides) -> Option<Cuboid> {
+        self.clear_plane(busy, plane, shape);
         let piece = self.plane.first()?;
-        Some(Cuboid::new([x, piece.y.low, piece.z.low], shape))
+        Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
     /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was in.
-    fn clear_plane(
-        &mut self,
-        x: u16,
-        y: [Option<AxisRange>; 2],
-        z: [Option<AxisRange>; 2],
-        shape: Sides,
-    ) -> usize {
+    fn clear_plane(&mut self, busy: &[Cuboid], plane: Plane, shape: Sides) -> usize {
         self.plane.clear();
-        for z in z.into_iter().flatten() {
-            self.plane.extend(y.into_iter().flatten().map(|y| Piece { y, z }));
-        }
+        self.plane.extend(plane.pieces());
         self.tested += 1;
         let mut most = self.plane.len();
-        for held in self.busy.boxes() {
+        for held in busy {
             if self.plane.is_empty() {
                 break;
             }
             self.tested += 1;
-            let [xs, ys, zs] =
-                std::array::from_fn(|axis| covered(&self.grid, axis, held, shape[axis]));
-            if !xs.into_iter().flatten().any(|span| span.contains(x)) {
+            if !covers(&self.grid, 0, held, shape[0], plane.x) {
                 continue;
             }
+            let [ys, zs] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
             for z in zs.into_iter().flatten() {
                 for y in ys.into_iter().flatten() {
+                    let region = Piece { y, z };
                     self.tested += self.plane.len() as u64;
-                    subtract(&self.plane, Piece { y, z }, &mut self.rest);
-                    std::mem::swap(&mut self.plane, &mut self.rest);
-                    most = most.max(self.plane.len());
+                    if self.plane.iter().any(|piece| piece.meets(region)) {
+                        subtract(&self.plane, region, &mut self.rest);
+                        std::mem::swap(&mut self.plane, &mut self.rest);
+                        most = most.max(self.plane.len());
+                    }
                 }
             }
         }
@@ -163,8 +233,7 @@ impl BorderPlanes {
 /// ```
 pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
     let mut planes = BorderPlanes::new(*grid);
-    planes.add(&Placement::Parts(busy.to_vec()));
-    if grid.fits(shape) { planes.most_pieces(shape) } else { 0 }
+    if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
 }
 
 /// The pieces without a region, as up to four slabs each: below it and above it in z at full width,

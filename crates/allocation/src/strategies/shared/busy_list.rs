@@ -6,22 +6,22 @@ use crate::{Placement, Work};
 
 /// Allocated boxes in order of grant. Adding is O(1), removing O(m) for m boxes.
 #[derive(Clone, Debug, Default)]
-pub(in crate::strategies) struct BusyList {
+pub(crate) struct BusyList {
     boxes: Vec<Cuboid>,
     upkeep: u64,
 }
 
 impl BusyList {
-    pub(in crate::strategies) fn boxes(&self) -> &[Cuboid] {
+    pub(crate) fn boxes(&self) -> &[Cuboid] {
         &self.boxes
     }
 
-    pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
+    pub(crate) fn add(&mut self, placement: &Placement) {
         self.boxes.extend_from_slice(placement.parts());
         self.upkeep += placement.parts().len() as u64;
     }
 
-    pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
+    pub(crate) fn remove(&mut self, placement: &Placement) {
         for part in placement.parts() {
             let index = self.boxes.iter().position(|held| held == part);
             self.upkeep += self.boxes.len() as u64;
@@ -30,12 +30,12 @@ impl BusyList {
     }
 
     /// The boxes entered, and passed or moved to take one out.
-    pub(in crate::strategies) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
     /// Panics unless the boxes are exactly the busy nodes.
-    pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
+    pub(crate) fn validate(&self, free: &Occupancy) {
         let mut busy = Occupancy::all_free(*free.grid());
         for held in &self.boxes {
             busy.take(held).expect("busy boxes are disjoint");

@@ -46,3 +46,23 @@ pub(in crate::strategies) fn covered(
     let span = |low: u32, high: u32| Some(AxisRange { low: low as u16, high: high as u16 });
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
+
+/// Whether a base of a side is covered on one axis, as [`covered`] has it.
+#[inline]
+pub(in crate::strategies) fn covers(
+    grid: &Grid,
+    axis: usize,
+    busy: &Cuboid,
+    side: u16,
+    base: u16,
+) -> bool {
+    let n = u32::from(grid.side(axis));
+    let (start, length) = (u32::from(busy.base[axis]), u32::from(busy.sides[axis]));
+    let (base, side) = (u32::from(base), u32::from(side));
+    if !grid.wraps(axis) {
+        return base < start + length && start < base + side;
+    }
+    // On a ring the box lies ahead of the base, or the base ahead of the box.
+    let ahead = |from: u32, to: u32| if to >= from { to - from } else { to + n - from };
+    side == n || ahead(base, start) < side || ahead(start, base) < length
+}

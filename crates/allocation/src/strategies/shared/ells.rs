@@ -145,8 +145,53 @@ pub(in crate::strategies) enum EllSearch {
         /// Bases tested.
         tested: u64,
     },
-    /// The bases of the taller and of the other part, 64 at a time.
-    Sets(BaseSet, BaseSet),
+    /// The bases of parts, 64 at a time: the symmetries of an L share the sets of four.
+    Sets(PartSets),
+}
+
+/// The sets of bases of the parts that were asked for in one state; scratch memory.
+#[derive(Clone)]
+pub(in crate::strategies) struct PartSets {
+    grid: Grid,
+    sets: Vec<BaseSet>,
+    /// How many of them are of this state.
+    used: usize,
+}
+
+impl PartSets {
+    fn new(grid: Grid) -> PartSets {
+        PartSets { grid, sets: Vec::new(), used: 0 }
+    }
+
+    /// The number of a part's set; none if it has no bases.
+    fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
+        let known = self.sets[..self.used].iter().position(|set| set.shape() == sides);
+        let index = known.unwrap_or_else(|| {
+            if self.sets.len() == self.used {
+                self.sets.push(BaseSet::new(self.grid));
+            }
+            self.sets[self.used].compute(free, sides);
+            self.used += 1;
+            self.used - 1
+        });
+        self.sets[index].any().then_some(index)
+    }
+
+    fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
+        let [tall, short] = ell.parts;
+        let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
+        let offsets = ell.parts.map(|part| part.base);
+        let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
+            // Two parts alike.
+            return self.first_of_equal(tall, offsets, ell);
+        };
+        set.first_with(other, offsets, ell.bounding()).map(|base| ell.at(base))
+    }
+
+    fn first_of_equal(&mut self, set: usize, offsets: [Point; 2], ell: Ell) -> Option<[Cuboid; 2]> {
+        let other = self.sets[set].clone();
+        self.sets[set].first_with(&other, offsets, ell.bounding()).map(|base| ell.at(base))
+    }
 }
 
 impl EllSearch {
@@ -154,14 +199,15 @@ impl EllSearch {
     pub(in crate::strategies) fn of(grid: Grid, options: &Options) -> EllSearch {
         match options.get("search") {
             "plain" => EllSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
-            _ => EllSearch::Sets(BaseSet::new(grid), BaseSet::new(grid)),
+            _ => EllSearch::Sets(PartSets::new(grid)),
         }
     }
 
     /// Takes note of a state; call it before the searches in that state.
     pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
-        if let EllSearch::Plain { sums, .. } = self {
-            sums.load(free);
+        match self {
+            EllSearch::Plain { sums, .. } => sums.load(free),
+            EllSearch::Sets(sets) => sets.used = 0,
         }
     }
 
@@ -177,14 +223,7 @@ impl EllSearch {
                 let mut parts = bases.map(|base| ell.at(base)).inspect(|_| *tested += 1);
                 parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
             }
-            EllSearch::Sets(tall, short) => {
-                let parts = ell.parts;
-                if !tall.compute(free, parts[0].sides) || !short.compute(free, parts[1].sides) {
-                    return None;
-                }
-                let offsets = parts.map(|part| part.base);
-                tall.first_with(short, offsets, ell.bounding()).map(|base| ell.at(base))
-            }
+            EllSearch::Sets(sets) => sets.first(free, ell),
         }
     }
 
@@ -192,8 +231,8 @@ impl EllSearch {
     pub(in crate::strategies) fn work(&self) -> Work {
         match self {
             EllSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
-            EllSearch::Sets(tall, short) => {
-                Work::of_words(tall.words_touched() + short.words_touched())
+            EllSearch::Sets(sets) => {
+                Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
             }
         }
     }

@@ -175,17 +175,9 @@ impl Fringe {
         all: bool,
         see: See<'_>,
     ) -> ControlFlow<()> {
-        let grid = *free.grid();
-        let last: Point = std::array::from_fn(|axis| {
-            if grid.wraps(axis) || !all { 0 } else { grid.side(axis) - task[axis] }
-        });
-        for code in 0..8usize {
-            let beyond = |axis: usize| code >> axis & 1 == 1;
-            if (0..3).all(|axis| !beyond(axis) || last[axis] > 0) {
-                let base = std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 });
-                let verdict = self.judge(free, base, task);
-                see(MfaCandidate { around: None, base, verdict })?;
-            }
+        for base in corner_bases(free.grid(), task, all) {
+            let verdict = self.judge(free, base, task);
+            see(MfaCandidate { around: None, base, verdict })?;
         }
         ControlFlow::Continue(())
     }
@@ -252,6 +244,43 @@ fn bases_beside(
     })
 }
 
+/// <0,0>, or every corner of the machine in row-major order.
+pub(in crate::strategies) fn corner_bases(
+    grid: &Grid,
+    task: Sides,
+    all: bool,
+) -> impl Iterator<Item = Point> + use<> {
+    let last: Point = std::array::from_fn(|axis| {
+        if grid.wraps(axis) || !all { 0 } else { grid.side(axis) - task[axis] }
+    });
+    (0..8usize).filter_map(move |code| {
+        let beyond = |axis: usize| code >> axis & 1 == 1;
+        let is_own = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
+        is_own.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
+    })
+}
+
+/// Where a base stands in the walk around a busy submesh: its side, and its place along it; none if it
+/// is not beside it.
+pub(in crate::strategies) fn place_around(
+    grid: &Grid,
+    held: &Cuboid,
+    task: Sides,
+    base: Point,
+) -> Option<[u32; 3]> {
+    (0u32..).zip(MfaSide::ALL).find_map(|(order, side)| {
+        let axis = side.axis();
+        let (fast, slow) = [(1, 2), (0, 2), (0, 1)][axis];
+        if coordinate_beside(grid, held, side, task)? != base[axis] {
+            return None;
+        }
+        let along = Along::of(grid, held, fast, task);
+        let step = along.step(base[fast])?;
+        let row = Along::of(grid, held, slow, task).step(base[slow])?;
+        Some([order, row, if side.is_backward() { along.count - 1 - step } else { step }])
+    })
+}
+
 /// The coordinate of a base beside a busy submesh on the side's own axis.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
@@ -292,5 +321,11 @@ impl Along {
 
     fn at(self, step: u32) -> u16 {
         ((self.first + step) % self.n) as u16
+    }
+
+    /// The step at which a coordinate is met.
+    fn step(self, coordinate: u16) -> Option<u32> {
+        let step = (u32::from(coordinate) + self.n - self.first) % self.n;
+        (step < self.count).then_some(step)
     }
 }

@@ -1,9 +1,10 @@
 //! Growing a set of nodes from a nucleus, neighbour by neighbour: NAS.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
+use super::bit_set::BitSet;
 use crate::Work;
 
 /// Which nodes are neighbours of one that is allocated.
@@ -20,8 +21,9 @@ pub(in crate::strategies) enum NeighbourRule {
 pub(in crate::strategies) struct Growth {
     grid: Grid,
     rule: NeighbourRule,
-    /// By node, four-way: the size of its connected set of free nodes. Right-up: the last flood that
-    /// saw it.
+    /// The connected sets of free nodes.
+    sets: ConnectedSets,
+    /// By node, right-up: the last flood that saw it.
     marks: Vec<u32>,
     flood: u32,
     open: Vec<NodeId>,
@@ -30,42 +32,24 @@ pub(in crate::strategies) struct Growth {
 
 impl Growth {
     pub(in crate::strategies) fn new(grid: Grid, rule: NeighbourRule) -> Growth {
-        let marks = vec![0; grid.nodes() as usize];
-        Growth { grid, rule, marks, flood: 0, open: Vec::new(), work: Work::default() }
+        let marks = match rule {
+            NeighbourRule::FourWay => Vec::new(),
+            NeighbourRule::RightUp => vec![0; grid.nodes() as usize],
+        };
+        let (sets, open) = (ConnectedSets::default(), Vec::new());
+        Growth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Takes note of a state; call it before [`Growth::reaches`] in that state. O(N).
-    pub(in crate::strategies) fn prepare(&mut self, free: &Occupancy) {
-        self.marks.fill(0);
-        self.flood = 0;
-        if self.rule == NeighbourRule::RightUp {
-            return;
-        }
-        self.work.words += u64::from(free.count());
-        for seed in free.iter() {
-            if self.marks[seed.index()] > 0 {
-                continue;
-            }
-            self.marks[seed.index()] = u32::MAX;
-            self.open.clear();
-            self.open.push(seed);
-            let mut next = 0;
-            while let Some(&node) = self.open.get(next) {
-                next += 1;
-                for beside in neighbours(&self.grid, self.rule, node) {
-                    if free.is_node_free(beside) && self.marks[beside.index()] == 0 {
-                        self.marks[beside.index()] = u32::MAX;
-                        self.open.push(beside);
-                    }
-                }
-            }
-            for node in &self.open {
-                self.marks[node.index()] = self.open.len() as u32;
-            }
-        }
+    /// Takes note of a state; call it before the questions in that state. Returns the number of nodes
+    /// of the largest connected set, which nothing can grow beyond. O(N/64) and O(runs of free nodes).
+    pub(in crate::strategies) fn prepare(&mut self, free: &Occupancy) -> u32 {
+        self.work.words += u64::from(self.grid.nodes().div_ceil(64));
+        self.sets.load(&self.grid, free);
+        self.work.boxes += self.sets.runs.len() as u64;
+        self.sets.largest
     }
 
-    /// Whether a free nucleus can grow to so many nodes: O(1) four-way, O(nodes) right-up.
+    /// Whether a free nucleus can grow to so many nodes: O(log runs) four-way, O(nodes) right-up.
     pub(in crate::strategies) fn reaches(
         &mut self,
         free: &Occupancy,
@@ -74,7 +58,7 @@ impl Growth {
     ) -> bool {
         self.work.boxes += 1;
         if self.rule == NeighbourRule::FourWay {
-            return self.marks[self.grid.id(nucleus.base).index()] >= nodes;
+            return self.sets.size(self.grid.id(nucleus.base)) >= nodes;
         }
         self.flood += 1;
         self.open.clear();
@@ -134,6 +118,98 @@ impl Growth {
     }
 }
 
+/// The connected sets of free nodes of a plane, as runs along x that are joined where they touch.
+#[derive(Clone, Debug, Default)]
+struct ConnectedSets {
+    runs: Vec<Run>,
+    largest: u32,
+}
+
+/// A run of free nodes: its first one, the one behind its last, a run of the same set (itself if it
+/// stands for the set), and the nodes of the set, if it does.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u32,
+    end: u32,
+    parent: u32,
+    size: u32,
+}
+
+impl ConnectedSets {
+    fn load(&mut self, grid: &Grid, free: &Occupancy) {
+        self.runs.clear();
+        self.largest = 0;
+        let w = u32::from(grid.side(0));
+        let mut below = 0..0;
+        for row in 0..u32::from(grid.side(1)) {
+            let first = self.runs.len();
+            self.list_row(free, row * w, w);
+            let mut other = below.start;
+            for index in first..self.runs.len() {
+                let run = self.runs[index];
+                // The runs of the row below that share a column with this one.
+                while other < below.end && self.runs[other].end + w <= run.first {
+                    other += 1;
+                }
+                let mut touching = other;
+                while touching < below.end && self.runs[touching].first + w < run.end {
+                    self.join(index, touching);
+                    touching += 1;
+                }
+            }
+            below = first..self.runs.len();
+        }
+        self.largest = self.runs.iter().map(|run| run.size).max().unwrap_or(0);
+    }
+
+    fn list_row(&mut self, free: &Occupancy, from: u32, w: u32) {
+        let start = self.runs.len();
+        for first in (0..w).step_by(64) {
+            let mut word = free.window(NodeId(from + first), (w - first).min(64) as u16);
+            let mut at = from + first;
+            while word != 0 {
+                let gap = word.trailing_zeros();
+                let length = (!(word >> gap)).trailing_zeros();
+                let (begin, end) = (at + gap, at + gap + length);
+                match self.runs[start..].last_mut() {
+                    Some(run) if run.end == begin => {
+                        (run.end, run.size) = (end, end - run.first);
+                    }
+                    _ => {
+                        let parent = self.runs.len() as u32;
+                        self.runs.push(Run { first: begin, end, parent, size: length });
+                    }
+                }
+                at = end;
+                word = word.checked_shr(gap + length).unwrap_or(0);
+            }
+        }
+    }
+
+    fn root(&self, mut index: usize) -> usize {
+        while self.runs[index].parent as usize != index {
+            index = self.runs[index].parent as usize;
+        }
+        index
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b {
+            let (large, small) =
+                if self.runs[a].size >= self.runs[b].size { (a, b) } else { (b, a) };
+            self.runs[large].size += self.runs[small].size;
+            self.runs[small].parent = large as u32;
+        }
+    }
+
+    /// The size of the set of a free node.
+    fn size(&self, node: NodeId) -> u32 {
+        let index = self.runs.partition_point(|run| run.end <= node.0);
+        self.runs[self.root(index)].size
+    }
+}
+
 /// The neighbours of a node, by a rule.
 fn neighbours(
     grid: &Grid,
@@ -158,34 +234,65 @@ struct Crowd<'a> {
     free: &'a Occupancy,
     owned: Vec<bool>,
     touched: Vec<u8>,
-    fringe: [BTreeSet<NodeId>; 5],
+    fringe: [Fringe; 5],
     /// Nodes looked at.
     visited: u64,
+}
+
+/// Some nodes, of which the first in row-major order is asked for.
+struct Fringe {
+    nodes: BitSet,
+    /// No node before this one is in it.
+    low: u32,
+}
+
+impl Fringe {
+    fn new(nodes: u32) -> Fringe {
+        Fringe { nodes: BitSet::new(nodes), low: 0 }
+    }
+
+    fn insert(&mut self, node: NodeId) {
+        self.low = if self.nodes.len() == 0 { node.0 } else { self.low.min(node.0) };
+        self.nodes.insert(node.0);
+    }
+
+    fn remove(&mut self, node: NodeId) {
+        self.nodes.remove(node.0);
+    }
+
+    fn first(&mut self) -> Option<NodeId> {
+        if self.nodes.len() == 0 {
+            return None;
+        }
+        self.low = self.nodes.next(self.low)?;
+        Some(NodeId(self.low))
+    }
 }
 
 impl<'a> Crowd<'a> {
     fn new(grid: Grid, rule: NeighbourRule, free: &'a Occupancy) -> Self {
         let nodes = grid.nodes() as usize;
         let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
-        Crowd { grid, rule, free, owned, touched, fringe: Default::default(), visited: 0 }
+        let fringe = std::array::from_fn(|_| Fringe::new(grid.nodes()));
+        Crowd { grid, rule, free, owned, touched, fringe, visited: 0 }
     }
 
     fn add(&mut self, node: NodeId) {
         self.owned[node.index()] = true;
-        self.fringe[usize::from(self.touched[node.index()])].remove(&node);
+        self.fringe[usize::from(self.touched[node.index()])].remove(node);
         for beside in neighbours(&self.grid, self.rule, node) {
             self.visited += 1;
             if self.free.is_node_free(beside) && !self.owned[beside.index()] {
                 let touched = &mut self.touched[beside.index()];
-                self.fringe[usize::from(*touched)].remove(&beside);
+                self.fringe[usize::from(*touched)].remove(beside);
                 *touched += 1;
                 self.fringe[usize::from(*touched)].insert(beside);
             }
         }
     }
 
-    fn fullest(&self) -> Option<NodeId> {
-        self.fringe.iter().rev().find_map(|nodes| nodes.first().copied())
+    fn fullest(&mut self) -> Option<NodeId> {
+        self.fringe.iter_mut().rev().find_map(Fringe::first)
     }
 
     /// The free node with the fewest hops to an allocated one, the first in row-major order of those.

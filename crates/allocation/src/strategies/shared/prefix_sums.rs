@@ -14,8 +14,25 @@ pub(crate) struct PrefixSums {
     extents: [usize; 3],
     /// `sums[x, y, z]`: busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
+    /// Scratch: the same for the row at hand alone.
+    line: Vec<u32>,
     work: Work,
 }
+
+/// By byte: how many of its lowest 1, 2, .. 8 bits are ones.
+const PREFIXES: [[u8; 8]; 256] = {
+    let mut prefixes = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            prefixes[byte][bit] = (byte << (7 - bit) & 0xFF).count_ones() as u8;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    prefixes
+};
 
 impl PrefixSums {
     pub(crate) fn new(grid: Grid) -> PrefixSums {
@@ -24,7 +41,7 @@ impl PrefixSums {
             if grid.wraps(axis) { 2 * n } else { n + 1 }
         });
         let sums = vec![0; extents.iter().product()];
-        PrefixSums { grid, extents, sums, work: Work::default() }
+        PrefixSums { grid, extents, sums, line: vec![0; extents[0]], work: Work::default() }
     }
 
     /// Counts the busy nodes of a machine: O(N), or up to 8 N on tori.
@@ -34,21 +51,55 @@ impl PrefixSums {
         let [w, d, h] = self.grid.sides().map(usize::from);
         for z in 1..high {
             for y in 1..deep {
-                let row = w * ((y - 1) % d + d * ((z - 1) % h));
-                let mut line = 0;
-                for x in 1..wide {
-                    let node = NodeId((row + (x - 1) % w) as u32);
-                    line += u32::from(!free.is_node_free(node));
-                    let below = self.at(x, y - 1, z) + self.at(x, y, z - 1);
-                    let sum = line + below - self.at(x, y - 1, z - 1);
-                    self.sums[x + wide * (y + deep * z)] = sum;
+                let from = w * ((y - 1) % d + d * ((z - 1) % h));
+                self.count_row(free, from, w);
+                let row = wide * (y + deep * z);
+                let (before, rest) = self.sums.split_at_mut(row);
+                let cells = rest[..wide].iter_mut().zip(&self.line);
+                let below = &before[row - wide..];
+                let back = &before[row - wide * deep..][..wide];
+                let both = &before[row - wide * deep - wide..][..wide];
+                for ((((cell, line), below), back), both) in cells.zip(below).zip(back).zip(both) {
+                    *cell = line + below + back - both;
                 }
             }
         }
     }
 
+    /// The prefix sums of one row, again behind its end on a ring.
+    fn count_row(&mut self, free: &Occupancy, from: usize, w: usize) {
+        let mut sum = 0;
+        for first in (0..w).step_by(64) {
+            let count = (w - first).min(64);
+            let busy = !free.window(NodeId((from + first) as u32), count as u16);
+            for (byte, cells) in self.line[first + 1..=first + count].chunks_mut(8).enumerate() {
+                let ones = &PREFIXES[(busy >> (8 * byte) & 0xFF) as usize];
+                for (cell, &ones) in cells.iter_mut().zip(ones) {
+                    *cell = sum + u32::from(ones);
+                }
+                sum += u32::from(ones[cells.len() - 1]);
+            }
+        }
+        for x in w + 1..self.line.len() {
+            self.line[x] = sum + self.line[x - w];
+        }
+    }
+
     fn at(&self, x: usize, y: usize, z: usize) -> u32 {
         self.sums[x + self.extents[0] * (y + self.extents[1] * z)]
+    }
+
+    /// The number of busy nodes between two corners of the table, the second one beyond the last node.
+    #[inline]
+    pub(in crate::strategies) fn between(&self, low: [u32; 3], end: [u32; 3]) -> u32 {
+        let [wide, deep, _] = self.extents;
+        let row = |y: u32, z: u32| wide * (y as usize + deep * z as usize);
+        let plane = |z: u32| {
+            let (upper, lower) = (&self.sums[row(end[1], z)..], &self.sums[row(low[1], z)..]);
+            let (x0, x1) = (low[0] as usize, end[0] as usize);
+            upper[x1] + lower[x0] - upper[x0] - lower[x1]
+        };
+        if low[2] == 0 { plane(end[2]) } else { plane(end[2]) - plane(low[2]) }
     }
 
     /// The number of busy nodes of a box.

@@ -3,7 +3,7 @@
 //!
 //! Why it misses nothing and what it costs is told in [`rbs`](super::super::contiguous::rbs).
 
-use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
 use super::coverage::{AxisRange, covered};
 use crate::kind::Unsupported;
@@ -14,6 +14,8 @@ use crate::{Placement, Work};
 pub(in crate::strategies) struct RightBorders {
     grid: Grid,
     busy: Vec<Cuboid>,
+    /// The columns in which there are bases.
+    columns: Vec<u64>,
     work: Work,
 }
 
@@ -40,16 +42,22 @@ impl RightBorders {
     }
 
     pub(in crate::strategies) fn new(grid: Grid) -> RightBorders {
-        RightBorders { grid, busy: Vec::new(), work: Work::default() }
+        RightBorders { grid, busy: Vec::new(), columns: Vec::new(), work: Work::default() }
     }
 
     /// O(B) for each box.
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
         for part in placement.parts() {
-            let index = self.busy.partition_point(|held| top(held) >= top(part));
-            self.busy.insert(index, *part);
-            self.work.upkeep += (self.busy.len() - index) as u64;
+            self.insert(*part);
         }
+    }
+
+    /// Adds a box, and says where it stands in the list. O(B).
+    pub(in crate::strategies) fn insert(&mut self, part: Cuboid) -> usize {
+        let index = self.busy.partition_point(|held| top(held) >= top(&part));
+        self.busy.insert(index, part);
+        self.work.upkeep += (self.busy.len() - index) as u64;
+        index
     }
 
     /// O(B) for each box.
@@ -91,6 +99,42 @@ impl RightBorders {
         })
     }
 
+    /// The number of boxes.
+    pub(in crate::strategies) fn len(&self) -> usize {
+        self.busy.len()
+    }
+
+    /// The same, by the set of all bases of a shape: the first line that has one of them, of it the
+    /// lowest base of the highest run. Lines of the boxes before `from` are known to have none; where
+    /// it ended is left there.
+    pub(in crate::strategies) fn first_of(
+        &mut self,
+        bases: &BaseSet,
+        from: &mut usize,
+    ) -> Option<Cuboid> {
+        let shape = bases.shape();
+        bases.columns_into(&mut self.columns);
+        self.work.boxes += 1;
+        if self.columns[0] & 1 == 1 {
+            let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
+            return highest_run(bases, 0, whole);
+        }
+        while let Some(held) = self.busy.get(*from) {
+            self.work.boxes += 1;
+            if let Some(x) = self.right_of(held, shape[0])
+                && self.columns[usize::from(x) / 64] >> (x % 64) & 1 == 1
+                && let Some(line) = covered(&self.grid, 1, held, shape[1])[0]
+            {
+                let found = highest_run(bases, x, line);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            *from += 1;
+        }
+        None
+    }
+
     /// The x of a box's right border line, if it is a base of the side at all.
     fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
         let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
@@ -128,6 +172,14 @@ impl RightBorders {
         }
         Some(Cuboid::new([x, low, 0], shape))
     }
+}
+
+/// The lowest base of the highest run of bases on a line.
+fn highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
+    let is_base = |y: &u16| bases.contains([x, *y, 0]);
+    let highest = (line.low..=line.high).rev().find(is_base)?;
+    let lowest = (line.low..=highest).rev().take_while(is_base).last()?;
+    Some(Cuboid::new([x, lowest, 0], bases.shape()))
 }
 
 #[cfg(test)]

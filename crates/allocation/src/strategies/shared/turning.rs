@@ -9,7 +9,7 @@ use crate::claim::{BoxGroup, Over};
 
 /// Whether a strategy tries the other orientations of a request when the given one has no base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) enum Turn {
+pub enum Turn {
     /// Only the orientation asked for.
     None,
     /// Every distinct permutation, in the order of the TBL paper.
@@ -18,7 +18,7 @@ pub(in crate::strategies) enum Turn {
 
 /// At most six shapes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::strategies) struct FewShapes {
+pub struct FewShapes {
     list: [Sides; 6],
     count: usize,
 }
@@ -45,10 +45,10 @@ impl Deref for FewShapes {
 }
 
 /// The option `turn`, off unless asked for.
-pub(in crate::strategies) const TURN_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_ON };
+pub const TURN_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_ON };
 
 /// The option `turn`, on unless asked otherwise.
-pub(in crate::strategies) const TURN_ON: OptionSpec = OptionSpec {
+pub const TURN_ON: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["none", "all"]),
     default: "all",
@@ -57,11 +57,10 @@ pub(in crate::strategies) const TURN_ON: OptionSpec = OptionSpec {
 };
 
 /// The option `turn` of strategies that score bases, off unless asked for.
-pub(in crate::strategies) const TURN_BEST_OFF: OptionSpec =
-    OptionSpec { default: "none", ..TURN_BEST_ON };
+pub const TURN_BEST_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_BEST_ON };
 
 /// The option `turn` of strategies that score bases, on unless asked otherwise.
-pub(in crate::strategies) const TURN_BEST_ON: OptionSpec = OptionSpec {
+pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
     meaning: "which orientations are tried: the first that fits is taken (all), or the best base \
               of any (best)",
@@ -69,7 +68,7 @@ pub(in crate::strategies) const TURN_BEST_ON: OptionSpec = OptionSpec {
 };
 
 /// Which orientations a best score is the best of.
-pub(in crate::strategies) fn over(options: &Options) -> Over {
+pub fn turn_over(options: &Options) -> Over {
     match options.get("turn") {
         "best" => Over::AllShapes,
         _ => Over::FirstShape,
@@ -77,7 +76,8 @@ pub(in crate::strategies) fn over(options: &Options) -> Over {
 }
 
 impl Turn {
-    pub(in crate::strategies) fn of(options: &Options) -> Turn {
+    /// The turning that the option `turn` names.
+    pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,
             _ => Turn::All,
@@ -86,7 +86,7 @@ impl Turn {
 
     /// The name under which a shape's refusal is remembered: one for all orientations.
     #[inline]
-    pub(in crate::strategies) fn name(self, mut shape: Sides) -> RefusalKey {
+    pub fn name(self, mut shape: Sides) -> RefusalKey {
         if self == Turn::All {
             shape.sort_unstable();
         }
@@ -94,11 +94,7 @@ impl Turn {
     }
 
     /// The orientations of a request to try, in order, those that can fit the grid only.
-    pub(in crate::strategies) fn shapes(
-        self,
-        grid: Grid,
-        request: &Request,
-    ) -> impl Iterator<Item = Sides> + use<> {
+    pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
         let FewShapes { list, count } = shapes;
         list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
@@ -106,7 +102,7 @@ impl Turn {
 
     /// The orientations of a shape to try, in order, whether they fit or not.
     #[inline]
-    pub(in crate::strategies) fn of_shape(self, shape: Sides) -> FewShapes {
+    pub fn of_shape(self, shape: Sides) -> FewShapes {
         match self {
             Turn::None => std::iter::once(shape).collect(),
             Turn::All => orientations(shape).collect(),
@@ -115,10 +111,6 @@ impl Turn {
 }
 
 /// The family of a strategy that grants the request's box, turned or not as its options say.
-pub(in crate::strategies) fn box_family(
-    request: &Request,
-    grid: &Grid,
-    options: &Options,
-) -> Vec<BoxGroup> {
+pub fn box_family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

@@ -1,0 +1,113 @@
+//! What an attempt costs, engine against plain, in instructions and in time: the same questions in the
+//! same states.
+//!
+//! ```sh
+//! cargo bench -p pavior-allocation --bench instructions                    # the table of all strategies
+//! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some of it
+//! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
+//! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
+//! ```
+//!
+//! A churn near saturation is recorded once by the engine: requests in one stream; one that is refused
+//! makes the oldest job depart and is asked again. The record is then imposed on the plain search of
+//! the same strategy, which gives the same answers and is what there was before the engine. Only
+//! `Strategy::find` is measured; attempts that fail for want of free nodes never come to it and are
+//! left out.
+//!
+//! - Instructions are counted by callgrind (`valgrind` must be installed), in a process of its own.
+//!   They depend on the compiler and on whether the processor has AVX2, not on what else runs.
+//! - `ratio` is to `ff`'s engine on its own churn of the same machine.
+//! - `check` holds a small fixed set against `counts.tsv` beside this file, and fails where a count has
+//!   grown by more than 5 %. It is skipped, with a note, where counts cannot be compared: without
+//!   valgrind, or with another compiler.
+
+mod count;
+mod fixed;
+mod record;
+
+use std::process::ExitCode;
+
+use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
+use pavior_mesh::Grid;
+
+use record::Record;
+
+/// A machine, the longest side of a job, and how many questions are asked.
+struct Case {
+    machine: &'static str,
+    longest: u16,
+    questions: usize,
+}
+
+const CASES: &[Case] = &[
+    Case { machine: "mesh:16x16", longest: 16, questions: 400 },
+    Case { machine: "mesh:64x64", longest: 16, questions: 200 },
+    Case { machine: "torus:16x16x16", longest: 4, questions: 200 },
+    Case { machine: "mesh:256x256", longest: 32, questions: 60 },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let wanted: Vec<String> = arguments.by_ref().collect();
+    match wanted.first().map(String::as_str) {
+        Some(count::CHILD) => count::replay_from_input(&wanted[1]),
+        Some("check") => return fixed::check(),
+        Some("write") => return fixed::write(),
+        _ => table(&wanted),
+    }
+    ExitCode::SUCCESS
+}
+
+/// The table, of the strategies and machines that are named.
+fn table(wanted: &[String]) {
+    let counted = count::possible();
+    println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
+    println!("|---|---|---|---:|---:|---:|---:|");
+    for case in CASES {
+        let grid: Grid = case.machine.parse().expect("written right");
+        let machines = wanted.iter().any(|word| word.contains(':') && word.contains('x'));
+        if machines && !wanted.iter().any(|word| word == case.machine) {
+            continue;
+        }
+        let first: Selection = "ff".parse().expect("written right");
+        let base = measured(case, &grid, &first, &first, counted).expect("it runs anywhere");
+        for selection in Registry::new().entries().map(Selection::defaults) {
+            let names: Vec<&String> = wanted.iter().filter(|word| !word.contains(':')).collect();
+            let named = names.is_empty() || names.iter().any(|name| *name == selection.entry.name);
+            if !named || selection.supports(&grid).is_err() || selection.entry.name == "gen-alg" {
+                continue;
+            }
+            let plain = conformance::plain_of(&selection);
+            let searches = [Some((&selection, "engine")), plain.as_ref().map(|p| (p, "plain"))];
+            for (search, word) in searches.into_iter().flatten() {
+                let word = if plain.is_some() { word } else { "" };
+                if let Some((ns, instructions)) = measured(case, &grid, &selection, search, counted)
+                {
+                    let share = |own: f64, first: f64| format!("{:.1}", own / first);
+                    let name = &selection.entry.name;
+                    println!(
+                        "| {} | `{name}` | {word} | {ns:.0} | {} | {instructions:.0} | {} |",
+                        case.machine,
+                        share(ns, base.0),
+                        share(instructions, base.1)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Mean nanoseconds and instructions of a question that one selection recorded and another answers.
+fn measured(
+    case: &Case,
+    grid: &Grid,
+    recorder: &Selection,
+    search: &Selection,
+    counted: bool,
+) -> Option<(f64, f64)> {
+    let record = Record::new(grid, recorder, case.longest, case.questions)?;
+    let ns = record.nanoseconds(search);
+    let instructions =
+        if counted { count::per_question(&record, search).unwrap_or(f64::NAN) } else { f64::NAN };
+    Some((ns, instructions))
+}

@@ -1,0 +1,35 @@
+//! The conformance suite for the strategies that the arguments name, each with all its variants, or for
+//! one variant (`NAME:OPTION`). Run by `cargo xtask conformance NAME`. Exits with 1 if a claim is
+//! broken.
+
+use std::process::ExitCode;
+
+use pavior_allocation::{Selection, conformance};
+
+fn main() -> ExitCode {
+    let mut broken = 0;
+    for text in std::env::args().skip(1) {
+        let named: Selection = match text.parse() {
+            Ok(selection) => selection,
+            Err(bad) => {
+                eprintln!("strategy `{text}`: {bad}");
+                return ExitCode::from(2);
+            }
+        };
+        let selections = if text.contains(':') {
+            vec![named]
+        } else {
+            Selection::variants(&named.entry).collect()
+        };
+        for selection in selections {
+            match conformance::suite(&selection) {
+                Ok(answers) => println!("{selection}: {answers} answers, no claim broken"),
+                Err(failure) => {
+                    eprintln!("{failure}");
+                    broken += 1;
+                }
+            }
+        }
+    }
+    if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

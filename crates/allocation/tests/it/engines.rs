@@ -1,0 +1,34 @@
+//! Every engine in lock-step with the plain search of the same strategy: the same placement for every
+//! request. Names no strategy.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pavior_allocation::{Selection, StrategyKind, conformance};
+use pavior_kernel::Family;
+use pavior_mesh::Grid;
+
+#[test]
+fn engines_and_plain_searches_answer_alike_for_a_million_steps() {
+    let engines = StrategyKind::builtin().iter().flat_map(Selection::variants);
+    let pairs = engines.filter_map(|engine| Some((conformance::plain_of(&engine)?, engine)));
+    let pairs: Vec<(Selection, Selection)> = pairs.collect();
+    let work: Vec<(&Selection, &Selection, Grid, u16)> = pairs
+        .iter()
+        .flat_map(|(plain, engine)| {
+            conformance::walks(engine).map(move |(grid, longest)| (engine, plain, grid, longest))
+        })
+        .collect();
+    let (steps, next) = (1_000_000 / work.len() as u64 + 1, AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((engine, plain, grid, longest)) =
+                    work.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let walked = conformance::lock_step([engine, plain], grid, *longest, 1, steps);
+                    walked.unwrap_or_else(|difference| panic!("{difference}"));
+                }
+            });
+        }
+    });
+}
