@@ -55,6 +55,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-draw",
             "pavior-experiments",
             "pavior-files",
+            "pavior-planning",
         ],
     ),
     ("xtask", &["pavior-mesh", "pavior-allocation"]),

@@ -13,3 +13,4 @@ pub(crate) mod reproduce;
 pub(crate) mod results;
 pub(crate) mod simulate;
 pub(crate) mod trace;
+pub(crate) mod unblock;
