@@ -95,14 +95,18 @@ EOF
 }
 
 stop() {
-  local dir=$1 file pid
-  for file in "$dir"/pid/* "$dir"/munge/pid; do
-    [ -f "$file" ] || continue
-    pid=$(cat "$file")
-    kill "$pid" 2>/dev/null || true
-    for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-    kill -9 "$pid" 2>/dev/null || true
+  local dir=$1 pids
+  pids=$(cat "$dir"/pid/* "$dir"/munge/pid 2>/dev/null || true)
+  [ -z "$pids" ] && return
+  # shellcheck disable=SC2086
+  kill $pids 2>/dev/null || true
+  for _ in $(seq 30); do
+    # shellcheck disable=SC2086
+    kill -0 $pids 2>/dev/null || return 0
+    sleep 0.1
   done
+  # shellcheck disable=SC2086
+  kill -9 $pids 2>/dev/null || true
 }
 
 case ${1:-} in

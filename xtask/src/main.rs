@@ -14,7 +14,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   tidy        lengths of files and functions, banned calls
   layers      the direction of dependencies between crates
   docs        writes docs/strategies/ from the headers of the strategies' files
-  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (a minute)";
+  exhaustive  every claim on every occupancy of all grids of up to 12 nodes (a minute)
+  slurm       the daemon against a real Slurm, killed at 200 random moments (some minutes)";
 
 fn main() -> ExitCode {
     let root = root();
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Some("layers") => layers::problems(&root),
         Some("docs") => docs::write(&root),
         Some("exhaustive") => check::exhaustive(&root),
+        Some("slurm") => check::slurm(&root),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

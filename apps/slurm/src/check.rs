@@ -32,9 +32,9 @@ fn judge(
     ledger: &Ledger,
 ) -> Findings {
     let value = |key: &str| {
-        let line = shown.lines().find(|line| {
-            line.split('=').next().is_some_and(|name| name.trim() == key)
-        });
+        let line = shown
+            .lines()
+            .find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
         line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
     };
     let has = |key: &str, word: &str| value(key).split(',').any(|one| one.trim() == word);
@@ -114,7 +114,8 @@ mod tests {
     fn each_missing_thing_is_named_with_its_line() {
         let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         let config = Config::parse(text).unwrap();
-        let found = judge(&config, "TopologyPlugin = topology/torus3d\n", "", "", &Ledger::default());
+        let found =
+            judge(&config, "TopologyPlugin = topology/torus3d\n", "", "", &Ledger::default());
         assert_eq!(found.faults.len(), 6);
         for word in ["Licenses=", "JobSubmit", "reservation", "EXCLUSIVE", "flat", "2 nodes"] {
             assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");

@@ -111,12 +111,14 @@ mod tests {
             wait_s: Some(5),
             priority: None,
         };
-        let line = "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5\nrelease 7_1\n";
+        let line =
+            "update JobId=7_1 ReqNodeList= Licenses=m:1,pavior:1 StartTime=now+5\nrelease 7_1\n";
         assert_eq!(close.lines(), line);
         let nodes = vec!["a".to_string(), "b".to_string()];
         let comment = "c".to_string();
         let open = Change::Open { job: "7".into(), nodes, licences: String::new(), comment };
-        let line = "update JobId=7 ReqNodeList=a,b Licenses= Priority=4294967290 AdminComment=\"c\"\n";
+        let line =
+            "update JobId=7 ReqNodeList=a,b Licenses= Priority=4294967290 AdminComment=\"c\"\n";
         assert_eq!(open.lines(), line);
     }
 }

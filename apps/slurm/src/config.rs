@@ -110,19 +110,17 @@ impl Config {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
         let names = names(&grid, written.nodes)?;
-        let strategy: Selection = written.strategy.parse().map_err(
-            |error: pavior_kernel::BadName| {
+        let strategy: Selection =
+            written.strategy.parse().map_err(|error: pavior_kernel::BadName| {
                 format!("strategy = \"{}\": {}", written.strategy, error.reason)
-            },
-        )?;
-        Machine::new(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
+            })?;
+        Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
         let scheduler = match written.order {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
             Order::Easy => "easy",
         };
-        let scheduler =
-            scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+        let scheduler = scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
         for (key, value, least) in
             [("poll_ms", written.poll_ms, 10), ("cooldown_s", written.cooldown_s, 5)]
         {

@@ -6,9 +6,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, NodeId};
 use pavior_planning::Snapshot;
-use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, SelectedScheduler,
-};
+use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running, SelectedScheduler};
 use pavior_workload::{Job, Service, Shaper};
 
 use crate::command::Change;
@@ -185,7 +183,7 @@ fn open(
             scheduler.next(Time(now), &queue, &running, &mut view)
         };
         let Some(start) = start else { return started };
-        let job = queue.take(start.index);
+        let Some(job) = queue.take(start.index) else { return started };
         let granted = match start.placement {
             Some(placement) => state.machine.allocate_at(job.id, placement).ok().cloned(),
             None => state.machine.allocate(job.id, &job.request).ok().cloned(),
@@ -260,3 +258,6 @@ struct Unobserved;
 impl AttemptObserver for Unobserved {
     fn ended(&mut self, _attempt: Attempt) {}
 }
+
+#[cfg(test)]
+mod tests;

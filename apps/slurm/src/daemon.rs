@@ -52,7 +52,12 @@ pub fn run(config: &Config, options: Options) -> Result<(), SlurmError> {
         looked: 0,
         away: false,
     };
-    log(now(), "info", "started", json!({ "machine": config.grid.to_string(), "partition": config.partition }));
+    log(
+        now(),
+        "info",
+        "started",
+        json!({ "machine": config.grid.to_string(), "partition": config.partition }),
+    );
     loop {
         daemon.cycle();
         if options.once {
@@ -123,12 +128,13 @@ impl Daemon<'_> {
             self.keep_reservation(time)?;
             self.looked = time;
         }
-        let basic = match self.basic {
-            Some(basic) => basic,
-            None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
-                |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
-            )),
-        };
+        let basic =
+            match self.basic {
+                Some(basic) => basic,
+                None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
+                    |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
+                )),
+            };
         let ledger = Ledger::read(self.config)?;
         let decision =
             decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
@@ -183,8 +189,14 @@ impl Daemon<'_> {
             Some(end) if end > time + RENEW => return Ok(()),
             Some(_) => &["update", &name, "Duration=UNLIMITED"],
             None => &[
-                "create", "reservation", &name, &licences, "Users=root", "StartTime=now",
-                "Duration=UNLIMITED", "Flags=LICENSE_ONLY",
+                "create",
+                "reservation",
+                &name,
+                &licences,
+                "Users=root",
+                "StartTime=now",
+                "Duration=UNLIMITED",
+                "Flags=LICENSE_ONLY",
             ],
         };
         log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));

@@ -125,8 +125,20 @@ fn node(line: &str) -> Result<SlurmNode, SlurmError> {
 fn job(line: &str) -> Result<SlurmJob, SlurmError> {
     let unreadable = || SlurmError::Unreadable { command: "squeue", line: line.to_string() };
     let fields: Vec<&str> = line.splitn(12, '|').collect();
-    let [name, state, reason, priority, nodes, held, named, start, limit, submitted, licences, comment] =
-        fields[..]
+    let [
+        name,
+        state,
+        reason,
+        priority,
+        nodes,
+        held,
+        named,
+        start,
+        limit,
+        submitted,
+        licences,
+        comment,
+    ] = fields[..]
     else {
         return Err(unreadable());
     };

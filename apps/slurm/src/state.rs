@@ -78,7 +78,7 @@ struct Building<'a> {
 
 impl<'a> Building<'a> {
     fn new(config: &'a Config, ledger: &Ledger) -> Result<Building<'a>, SlurmError> {
-        let machine = Machine::new(config.grid, &config.strategy, 1)
+        let machine = Machine::with_seed(config.grid, &config.strategy, 1)
             .map_err(|error| SlurmError::Config(error.to_string()))?;
         let nodes = config.grid.nodes() as usize;
         let mut conditions = vec![Condition::Unavailable; nodes];
@@ -134,7 +134,8 @@ impl<'a> Building<'a> {
     }
 
     fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper, now: u64) -> Role {
-        let waits_for_time = job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
+        let waits_for_time =
+            job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
         if !job.gated() {
             return match (job.named.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,

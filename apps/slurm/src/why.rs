@@ -48,9 +48,8 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         Some(plan) => {
             let named = |job: JobId| ledger.jobs[job.0 as usize].name.as_str();
             for step in &plan.moves {
-                let list = |boxes: &[Cuboid]| {
-                    boxes.iter().map(words).collect::<Vec<_>>().join("; ")
-                };
+                let list =
+                    |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
                 let (from, to) = (list(&step.from), list(&step.to));
                 text += &format!("\nif {} went from {from} to {to}", named(step.job));
             }

@@ -12,6 +12,7 @@ use crate::output::Format;
 
 mod messages;
 mod parameters;
+mod slurm;
 mod traces;
 mod unblock;
 
@@ -21,6 +22,7 @@ pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
+pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turn, UnblockArgs};
 
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Which jobs to move so that a request fits, or who stands in its way
     Unblock(UnblockArgs),
+    /// Gives the jobs of a running Slurm boxes of nodes
+    Slurm(SlurmArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
     /// Measures how long an allocation takes, strategy by strategy

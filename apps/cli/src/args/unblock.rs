@@ -63,6 +63,9 @@ pub(crate) struct UnblockArgs {
     /// How far to search, in words of bit sets looked at, before giving up unproven
     #[arg(long, default_value_t = pavior_planning::Limits::BUDGET)]
     pub(crate) budget: u64,
+    /// Draws the machine before and after the moves
+    #[arg(long)]
+    pub(crate) svg: Option<PathBuf>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,

@@ -1,8 +1,9 @@
 //! `pavior unblock`: which jobs to move so that a request fits, and what else a plan can say.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pavior_allocation::explain;
+use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_planning::{self as planning, Limits, Move, Plan, Shape, Snapshot, Weights};
@@ -13,8 +14,8 @@ use super::allocate::parts;
 use crate::args::{Turn, UnblockArgs};
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
-use crate::input;
 use crate::output::{self, Format, Table};
+use crate::{files, input};
 
 /// The width of tables and sentences, on wider terminals too.
 const WIDE: usize = 80;
@@ -24,6 +25,9 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let shape = shape(args, &grid)?;
     let drained: Vec<NodeId> =
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.svg {
+        files::check_writable(path)?;
+    }
     let busy = busy::read(&args.busy, grid)?;
     // Plans do not depend on the strategy: any one that takes every grid will do.
     let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
@@ -34,7 +38,8 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         None => (Weights::nodes(&snapshot), 1.0),
         Some(path) => weights(path, &busy, &snapshot)?,
     };
-    let story = Story { busy, snapshot, weights, scale, format: Format::or_default(args.format) };
+    let (format, svg) = (Format::or_default(args.format), args.svg.clone());
+    let story = Story { busy, snapshot, weights, scale, format, svg };
     let turn = args.turn == Turn::All;
     let limits = Limits { max_jobs: args.max_jobs, turn, budget: args.budget };
     match shape {
@@ -119,6 +124,7 @@ struct Story {
     weights: Weights,
     scale: f64,
     format: Format,
+    svg: Option<PathBuf>,
 }
 
 impl Story {
@@ -267,6 +273,9 @@ impl Story {
     /// Prints an answer, as JSON or as a sentence and a table of the moves.
     fn tell(&self, value: &Value, sentence: &str, plan: Option<&Plan>) -> Result<(), Failure> {
         let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
+        if let Some(path) = &self.svg {
+            self.draw(path, moves, plan.map_or(&[], |plan| &plan.boxes))?;
+        }
         let list = |boxes: &[Cuboid]| {
             let words = boxes.iter().map(|at| explain::words(self.snapshot.grid(), at));
             words.collect::<Vec<_>>().join("; ")
@@ -288,6 +297,25 @@ impl Story {
                 table.print(WIDE).map(drop)
             }
         }
+    }
+
+    /// Draws the machine before and after the moves.
+    fn draw(&self, path: &Path, moves: &[Move], boxes: &[Cuboid]) -> Result<(), Failure> {
+        let mut after = explain::State::new(*self.snapshot.grid());
+        for (job, placement) in self.busy.state.held() {
+            let last = moves.iter().rev().find(|step| step.job == *job);
+            let parts = last.map_or(placement.parts(), |step| &step.to);
+            let held = after.hold(*job, parts);
+            held.map_err(|clash| Failure::Other(format!("the moves clash: {clash}")))?;
+        }
+        for node in self.busy.state.failed() {
+            after.fail(node);
+        }
+        let drawn: Vec<PlannedMove<'_>> =
+            moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
+        let name = |job: JobId| self.busy.plain_name(job);
+        let svg = pavior_draw::plan(&self.busy.state, &after, &drawn, boxes, &name);
+        files::write_whole(path, |out| out.write_all(svg.as_bytes()))
     }
 
     fn moves(&self, plan: Option<&Plan>) -> Vec<Value> {

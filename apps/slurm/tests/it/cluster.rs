@@ -84,9 +84,8 @@ impl Cluster {
 
     /// Submits a job that sleeps, named after its shape; returns its number.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
-        let line = format!(
-            "sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'"
-        );
+        let line =
+            format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
         self.good(&line)
     }
 

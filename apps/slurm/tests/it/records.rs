@@ -10,7 +10,6 @@ pub(crate) struct Record {
     pub(crate) state: String,
     pub(crate) start: String,
     pub(crate) end: String,
-    pub(crate) submit: String,
     pub(crate) nodes: Vec<u32>,
 }
 
@@ -26,7 +25,6 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
             state: field("JobState"),
             start: field("StartTime"),
             end: field("EndTime"),
-            submit: field("SubmitTime"),
             nodes: nodes(&field("NodeList")),
         });
     }

@@ -187,7 +187,10 @@ fn storm(cluster: &mut Cluster) {
         }
         std::thread::sleep(Duration::from_millis(below(900)));
         cluster.start_daemon();
-        cluster.shell("sinfo -h -N -t drain -o %N | xargs -r -I{} scontrol update NodeName={} State=RESUME", false);
+        cluster.shell(
+            "sinfo -h -N -t drain -o %N | xargs -r -I{} scontrol update NodeName={} State=RESUME",
+            false,
+        );
     }
     cluster.until("squeue -h -o %i", 60 + 3 * kills, str::is_empty);
     let records = records::read(cluster);

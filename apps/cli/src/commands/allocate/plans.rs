@@ -132,7 +132,8 @@ impl Session {
             }
             Some(read)
         };
-        let wrong = || format!("a part is {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
+        let wrong =
+            || format!("a part is {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
         let known = |key: &String| ["base", "sides"].contains(&key.as_str());
         if !part.as_object().is_some_and(|part| part.keys().all(known)) {
             return Err(wrong());
