@@ -71,6 +71,19 @@ fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> V
     if cargo(root, &arguments) { Vec::new() } else { vec!["a claim is broken".to_string()] }
 }
 
+/// Runs the story of `pavior slurm` with 200 kills.
+pub(crate) fn slurm(root: &Path) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["test", "-p", "pavior-slurm", "--test", "it"])
+        .current_dir(root)
+        .env("PAVIOR_SLURM_KILLS", "200")
+        .env("PAVIOR_REQUIRE_SLURM", "1")
+        .status();
+    let good = status.is_ok_and(|status| status.success());
+    if good { Vec::new() } else { vec!["the story of pavior slurm failed".to_string()] }
+}
+
 fn cargo(root: &Path, arguments: &[&str]) -> bool {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)

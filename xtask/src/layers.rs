@@ -43,6 +43,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("pavior-files", &["pavior-kernel", "pavior-workload", "pavior-experiments"]),
     (
+        "pavior-slurm",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-planning",
+            "pavior-workload",
+            "pavior-scheduling",
+        ],
+    ),
+    (
         "pavior",
         &[
             "pavior-kernel",
@@ -69,6 +80,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-draw",
             "pavior-experiments",
             "pavior-files",
+            "pavior-planning",
+            "pavior-slurm",
         ],
     ),
     ("xtask", &["pavior-mesh", "pavior-allocation"]),

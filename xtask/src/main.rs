@@ -18,7 +18,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
-  strategy NAME      the file of a new contiguous strategy, and its lines in the lists";
+  strategy NAME      the file of a new contiguous strategy, and its lines in the lists
+  slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)";
 
 fn main() -> ExitCode {
     let root = root();
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some("exhaustive") => check::exhaustive(&root, &rest),
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
+        Some("slurm") => check::slurm(&root),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

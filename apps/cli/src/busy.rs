@@ -1,4 +1,4 @@
-//! Who holds what, from JSON lines: the `--busy` of `pavior explain`.
+//! Who holds what, from JSON lines: the `--busy` of `pavior explain` and `pavior unblock`.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -20,20 +20,32 @@ const BESIDE: &[&str] = &["nodes", "requested", "granted", "submit", "start", "e
 pub(crate) struct Busy {
     pub(crate) state: State,
     names: Vec<Value>,
+    /// By job: its "end", if its line has one.
+    ends: Vec<Option<Value>>,
     known: HashMap<Value, (JobId, usize)>,
 }
 
 /// What is wrong with a line, and which of its bytes.
-type Wrong = (String, Range<usize>);
+pub(crate) type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
+    let (names, ends) = (Vec::new(), Vec::new());
+    let mut busy = Busy { state: State::new(grid), names, ends, known: HashMap::new() };
+    each_line(path, |line, number| busy.line(line, number))?;
+    Ok(busy)
+}
+
+/// Reads the lines of a file, or of standard input if the path is `-`, that are not empty.
+pub(crate) fn each_line(
+    path: &Path,
+    mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
+) -> Result<(), Failure> {
     let (name, mut reader): (String, Box<dyn BufRead>) = if path == Path::new("-") {
         ("stdin".into(), Box::new(io::stdin().lock()))
     } else {
         (path.display().to_string(), files::open(path)?)
     };
-    let mut busy = Busy { state: State::new(grid), names: Vec::new(), known: HashMap::new() };
     let mut bytes = Vec::new();
     for number in 1usize.. {
         bytes.clear();
@@ -44,11 +56,11 @@ pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
         let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end();
         if !line.trim_start().is_empty() {
-            busy.line(line, number)
+            look(line, number)
                 .map_err(|(message, span)| fault(&name, number, line, message, span))?;
         }
     }
-    Ok(busy)
+    Ok(())
 }
 
 /// A fault that shows its line, or what stands around it in a long one.
@@ -88,27 +100,18 @@ impl Busy {
         }
     }
 
+    /// The job of a name.
+    pub(crate) fn job_named(&self, name: &Value) -> Option<JobId> {
+        self.known.get(name).map(|(job, _)| *job)
+    }
+
+    /// The "end" that stands beside a job, as it was written.
+    pub(crate) fn end(&self, job: JobId) -> Option<&Value> {
+        self.ends[job.0 as usize].as_ref()
+    }
+
     fn line(&mut self, line: &str, number: usize) -> Result<(), Wrong> {
-        let start = line.len() - line.trim_start().len();
-        let whole = start..line.len();
-        serde_json::from_str::<Value>(line).map_err(|error| {
-            let at = error.column().saturating_sub(1).min(line.len());
-            let at = (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
-            // The place is told beside; serde's text ends with it.
-            let text = error.to_string();
-            let reason = text.split(" at line ").next().unwrap_or(&text);
-            (format!("not JSON: {reason}"), at..at)
-        })?;
-        if !line[start..].starts_with('{') {
-            return Err(("a line is an object: {\"job\",\"parts\"} or {\"node\"}".into(), whole));
-        }
-        let members = located::members(line, &whole);
-        for (index, member) in members.iter().enumerate() {
-            if members[..index].iter().any(|other| other.key == member.key) {
-                let message = format!("\"{}\" stands twice", member.key);
-                return Err((message, member.key_place.clone()));
-            }
-        }
+        let (members, whole) = object(line, "{\"job\",\"parts\"} or {\"node\"}")?;
         let find = |key: &str| members.iter().find(|member| member.key == key);
         match (find("node"), find("parts")) {
             (Some(node), None) => {
@@ -121,7 +124,9 @@ impl Busy {
             (_, Some(parts)) => {
                 only(&members, &["job", "parts"], BESIDE)?;
                 let job = find("job").ok_or_else(|| ("no \"job\"".to_string(), whole))?;
-                self.job(line, number, job, parts)
+                self.job(line, number, job, parts)?;
+                self.ends.push(find("end").map(|end| at(line, end)));
+                Ok(())
             }
             (None, None) => Err((
                 "neither \"parts\", the boxes of a job, nor \"node\", a failed node".into(),
@@ -185,13 +190,38 @@ impl Busy {
     }
 }
 
+/// The members of the object that a line is, each once, and where it stands.
+pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
+    let start = line.len() - line.trim_start().len();
+    let whole = start..line.len();
+    serde_json::from_str::<Value>(line).map_err(|error| {
+        let at = error.column().saturating_sub(1).min(line.len());
+        let at = (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+        // The place is told beside; serde's text ends with it.
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        (format!("not JSON: {reason}"), at..at)
+    })?;
+    if !line[start..].starts_with('{') {
+        return Err((format!("a line is an object: {what}"), whole));
+    }
+    let members = located::members(line, &whole);
+    for (index, member) in members.iter().enumerate() {
+        if members[..index].iter().any(|other| other.key == member.key) {
+            let message = format!("\"{}\" stands twice", member.key);
+            return Err((message, member.key_place.clone()));
+        }
+    }
+    Ok((members, whole))
+}
+
 /// The value of a member.
-fn at(line: &str, member: &Member) -> Value {
+pub(crate) fn at(line: &str, member: &Member) -> Value {
     serde_json::from_str(&line[member.place.clone()]).unwrap_or_default()
 }
 
 /// Holds the keys of an object to those that are known.
-fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
+pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Result<(), Wrong> {
     let is_known = |member: &&Member| !known.iter().chain(beside).any(|key| member.key == **key);
     match members.iter().find(is_known) {
         None => Ok(()),

@@ -36,6 +36,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Metrics(args) => commands::registries::metrics(&args),
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Unblock(args) => commands::unblock::run(&args),
+        Command::Slurm(args) => commands::slurm::run(&args),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),

@@ -17,13 +17,13 @@ use crate::text::size_within;
 use crate::xml::Element;
 
 /// The widest a drawing gets, unless a single plane is wider, in pixels.
-const WIDE: f64 = 960.0;
+pub(crate) const WIDE: f64 = 960.0;
 /// Between panels, between planes, and around it all.
-const GAP: f64 = 24.0;
+pub(crate) const GAP: f64 = 24.0;
 /// Between the planes of a panel.
 const PLANE_GAP: f64 = 16.0;
 /// Room for the coordinates of the axes.
-const AXIS: f64 = 18.0;
+pub(crate) const AXIS: f64 = 18.0;
 
 /// Draws a state and what strategies would do in it with a request. `name` gives the names of jobs.
 ///
@@ -68,7 +68,7 @@ pub fn explanation(
 }
 
 /// Where things lie in a panel.
-struct View {
+pub(crate) struct View {
     grid: Grid,
     cell: f64,
     /// Planes in a row.
@@ -76,7 +76,7 @@ struct View {
 }
 
 impl View {
-    fn of(grid: &Grid) -> View {
+    pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
         // All planes in a row if their nodes stay large enough to be marked.
@@ -86,7 +86,7 @@ impl View {
         View { grid: *grid, cell, planes: planes as u16 }
     }
 
-    fn panel(&self) -> [f64; 2] {
+    pub(crate) fn panel(&self) -> [f64; 2] {
         let [w, d, h] = self.grid.sides().map(f64::from);
         let across = f64::from(self.planes);
         let down = (h / across).ceil();
@@ -115,7 +115,7 @@ impl View {
     }
 
     /// The pieces of a box on each plane: where, and how large.
-    fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
+    pub(crate) fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
         let planes = |piece: Cuboid| {
             (piece.base[2]..piece.base[2] + piece.sides[2]).map(move |z| (piece, z))
         };
@@ -125,19 +125,19 @@ impl View {
 }
 
 /// A rectangle of a class.
-fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
+pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("class", class).with("x", x).with("y", y);
     rect.with("width", wide).with("height", high)
 }
 
 /// Text of a class whose middle, or start, stands at a point.
-fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
+pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     let text = Element::new("text").with("class", class).with("x", x).with("y", y);
     text.with("font-size", size)
 }
 
 /// Text in the middle of a rectangle, as large as it fits; none if that is too small to read.
-fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
+pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
         text(class, middle, height).text(shown, out);
@@ -194,7 +194,7 @@ fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
 }
 
 /// The nodes of a plane, its lines and coordinates.
-fn plane(view: &View, z: u16, out: &mut String) {
+pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     let [w, d, h] = view.grid.sides();
     let whole = Cuboid::new([0, 0, z], [w, d, 1]);
     let (at, size) = view.place(&whole, z);
@@ -281,7 +281,12 @@ fn bases(view: &View, state: &State, shape: Sides, out: &mut String) {
 }
 
 /// What jobs hold, and the failed nodes.
-fn busy_nodes(view: &View, state: &State, name: &dyn Fn(JobId) -> String, out: &mut String) {
+pub(crate) fn busy_nodes(
+    view: &View,
+    state: &State,
+    name: &dyn Fn(JobId) -> String,
+    out: &mut String,
+) {
     for (number, (job, placement)) in state.held().iter().enumerate() {
         let name = name(*job);
         for place in placement.parts().iter().flat_map(|part| view.pieces(part)) {

@@ -9,6 +9,7 @@
 //! | measured times side by side ([`TimesChart`]) | [`times`] |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
 //! | what strategies would do in a state | [`explanation`] |
+//! | jobs that move so that a box fits | [`plan`] |
 //! | the load of a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
@@ -48,6 +49,7 @@ mod lines;
 mod machine;
 mod palette;
 mod placements;
+mod plan;
 mod schedule;
 mod text;
 mod times;
@@ -63,6 +65,7 @@ pub use html::{Drawing, Page, Section, SectionTable, html};
 pub use lines::svg;
 pub use machine::{animation, instant};
 pub use placements::{DrawError, Placed};
+pub use plan::{PlannedMove, plan};
 pub use schedule::schedule;
 pub use times::{TimesChart, TimesGroup, times};
 pub use vega::vega;

@@ -12,7 +12,9 @@ use crate::output::Format;
 
 mod messages;
 mod parameters;
+mod slurm;
 mod traces;
+mod unblock;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs, SweepArgs};
@@ -20,7 +22,9 @@ pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
+pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
+pub(crate) use unblock::{Turn, UnblockArgs};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
@@ -48,6 +52,10 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// What each strategy would do in a state, and why a request is refused
     Explain(ExplainArgs),
+    /// Which jobs to move so that a request fits, or who stands in its way
+    Unblock(UnblockArgs),
+    /// Gives the jobs of a running Slurm boxes of nodes
+    Slurm(SlurmArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
     /// Measures how long an allocation takes, strategy by strategy

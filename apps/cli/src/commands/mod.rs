@@ -12,4 +12,6 @@ pub(crate) mod registries;
 pub(crate) mod reproduce;
 pub(crate) mod results;
 pub(crate) mod simulate;
+pub(crate) mod slurm;
 pub(crate) mod trace;
+pub(crate) mod unblock;

@@ -1,5 +1,7 @@
 //! `pavior allocate`: a live allocator over standard input and output.
 
+mod plans;
+
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
@@ -39,6 +41,9 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What can be asked.
+const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
+
 /// The machine, and the names by which its jobs are known outside.
 struct Session {
     machine: Machine,
@@ -66,12 +71,12 @@ impl Session {
             Some("fail") => self.fail(&message),
             Some("repair") => self.repair(&message),
             Some("show") => Ok(self.show()),
-            Some(other) => Err(format!(
-                "unknown op `{other}`; there are allocate, release, fail, repair and show"
-            )),
-            None => {
-                Err("no \"op\"; there are allocate, release, fail, repair and show".to_string())
-            }
+            Some("hold") => self.hold(&message),
+            Some("list") => Ok(self.list()),
+            Some("drain") => self.drain(&message),
+            Some("unblock") => self.unblock(&message),
+            Some(other) => Err(format!("unknown op `{other}`; there are {OPS}")),
+            None => Err(format!("no \"op\"; there are {OPS}")),
         }
     }
 

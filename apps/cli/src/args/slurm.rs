@@ -1,0 +1,36 @@
+//! The arguments of `pavior slurm`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct SlurmArgs {
+    /// The configuration, TOML: machine, nodes, partition, ... See docs/slurm.md
+    #[arg(long, global = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Only says, in the log, what would be changed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Ends after one cycle
+    #[arg(long)]
+    pub(crate) once: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<SlurmCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SlurmCommand {
+    /// Says what is missing in a running cluster's configuration, with the line to add
+    Check,
+    /// Writes job_submit.lua, a systemd unit and the lines for slurm.conf
+    Install {
+        /// Where to; it is made if need be
+        dir: PathBuf,
+    },
+    /// Says what a job waits for, and which moves would help
+    Why {
+        /// The job, such as 17 or 17_3
+        job: String,
+    },
+}

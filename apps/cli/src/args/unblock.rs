@@ -1,0 +1,72 @@
+//! The arguments of `pavior unblock`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::output::Format;
+
+/// What may be turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Turn {
+    /// The request and every moved job.
+    All,
+    /// Nothing.
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UnblockArgs {
+    /// The machine, such as mesh:8x8
+    #[arg(long, short)]
+    pub(crate) machine: String,
+    /// Who holds what: JSON lines as for `pavior explain`, with an optional "end"; - is standard
+    /// input
+    #[arg(long)]
+    pub(crate) busy: PathBuf,
+    /// The box that is asked for, such as 3x2
+    #[arg(long, required_unless_present_any = ["nodes", "drain"], conflicts_with = "nodes")]
+    pub(crate) shape: Option<String>,
+    /// The number of nodes that is asked for; the shape rule makes it a box
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) nodes: Option<u32>,
+    /// The most jobs that are moved
+    #[arg(long, default_value_t = 3)]
+    pub(crate) max_jobs: usize,
+    /// What it costs to disturb a job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
+    #[arg(long)]
+    pub(crate) weights: Option<PathBuf>,
+    /// Only says which place is blocked least, and by whom
+    #[arg(long, group = "question")]
+    pub(crate) blockers: bool,
+    /// Only says when and where the request fits if the jobs end as they say
+    #[arg(long, group = "question")]
+    pub(crate) earliest: bool,
+    /// Only lists so many of the nearest boxes that are free
+    #[arg(long, group = "question", value_name = "COUNT")]
+    pub(crate) nearest: Option<usize>,
+    /// Plans as many free boxes of the shape as the moves can make
+    #[arg(long, group = "question")]
+    pub(crate) defragment: bool,
+    /// Plans how a node such as 1,2 is emptied; may be given several times
+    #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
+    pub(crate) drain: Vec<String>,
+    /// What may be turned
+    #[arg(long, value_enum, default_value = "all")]
+    pub(crate) turn: Turn,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact")]
+    pub(crate) shape_rule: String,
+    /// The seed of shape rules that draw
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How far to search, in words of bit sets looked at, before giving up unproven
+    #[arg(long, default_value_t = pavior_planning::Limits::BUDGET)]
+    pub(crate) budget: u64,
+    /// Draws the machine before and after the moves
+    #[arg(long)]
+    pub(crate) svg: Option<PathBuf>,
+    /// How to print [default: table on a terminal, else json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}

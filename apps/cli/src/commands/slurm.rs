@@ -1,0 +1,59 @@
+//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm.
+
+use std::path::Path;
+
+use pavior_slurm::{Config, Options, SlurmError};
+
+use crate::args::{SlurmArgs, SlurmCommand};
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
+    let path = args.config.as_deref();
+    let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
+    let config = Config::read(path).map_err(failure)?;
+    match &args.command {
+        None => {
+            let options = Options { dry_run: args.dry_run, once: args.once };
+            pavior_slurm::run(&config, options).map_err(failure)
+        }
+        Some(SlurmCommand::Check) => check(&config),
+        Some(SlurmCommand::Install { dir }) => install(&config, path, dir),
+        Some(SlurmCommand::Why { job }) => {
+            output::plain(&(pavior_slurm::why(&config, job).map_err(failure)? + "\n"))
+        }
+    }
+}
+
+/// What is missing; exit status 1 if anything is.
+fn check(config: &Config) -> Result<(), Failure> {
+    let found = pavior_slurm::check(config).map_err(failure)?;
+    let mut text = String::new();
+    for fault in &found.faults {
+        text += &format!("missing  {fault}\n");
+    }
+    for warning in &found.warnings {
+        text += &format!("advice   {warning}\n");
+    }
+    if found.faults.is_empty() {
+        text += "ready    nothing is missing\n";
+        return output::plain(&text);
+    }
+    output::plain(&text)?;
+    Err(Failure::Other(format!("missing: {}", found.faults.len())))
+}
+
+fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
+    let absolute = std::path::absolute(path)?;
+    let program = std::env::current_exe()?;
+    let text = pavior_slurm::install(config, &absolute, &program, folder).map_err(failure)?;
+    output::plain(&text)
+}
+
+/// A bad configuration or an unknown job is the user's; anything else is not.
+fn failure(error: SlurmError) -> Failure {
+    match error {
+        SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),
+        _ => Failure::Other(error.to_string()),
+    }
+}

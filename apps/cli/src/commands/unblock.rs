@@ -1,0 +1,354 @@
+//! `pavior unblock`: which jobs to move so that a request fits, and what else a plan can say.
+
+use std::path::{Path, PathBuf};
+
+use pavior_allocation::explain;
+use pavior_draw::PlannedMove;
+use pavior_kernel::{BadName, Time};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_planning::{self as planning, Limits, Move, Plan, Shape, Snapshot, Weights};
+use pavior_workload::{ShapeRule, Shaper};
+use serde_json::{Value, json};
+
+use super::allocate::parts;
+use crate::args::{Turn, UnblockArgs};
+use crate::busy::{self, Busy};
+use crate::failure::Failure;
+use crate::output::{self, Format, Table};
+use crate::{files, input};
+
+/// The width of tables and sentences, on wider terminals too.
+const WIDE: usize = 80;
+
+pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
+    let grid = input::machine(&args.machine)?;
+    let shape = shape(args, &grid)?;
+    let drained: Vec<NodeId> =
+        args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.svg {
+        files::check_writable(path)?;
+    }
+    let busy = busy::read(&args.busy, grid)?;
+    // Plans do not depend on the strategy: any one that takes every grid will do.
+    let first_fit = "ff".parse().map_err(|bad: BadName| Failure::Other(bad.reason))?;
+    let machine = busy.state.machine(&first_fit, 1);
+    let machine = machine.map_err(|error| Failure::usage(error.to_string()))?;
+    let snapshot = Snapshot::of(&machine);
+    let (weights, scale) = match &args.weights {
+        None => (Weights::nodes(&snapshot), 1.0),
+        Some(path) => weights(path, &busy, &snapshot)?,
+    };
+    let (format, svg) = (Format::or_default(args.format), args.svg.clone());
+    let story = Story { busy, snapshot, weights, scale, format, svg };
+    let turn = args.turn == Turn::All;
+    let limits = Limits { max_jobs: args.max_jobs, turn, budget: args.budget };
+    match shape {
+        _ if args.blockers => story.blockers(shape),
+        _ if args.earliest => story.earliest(shape),
+        _ if !args.drain.is_empty() => story.drain(&drained, &limits),
+        Some(shape) if args.defragment => story.defragment(shape, &limits),
+        _ if args.defragment => Err(Failure::usage("the shape rule finds no box for --nodes")),
+        _ => match args.nearest {
+            Some(count) => story.nearest(shape, count),
+            None => story.unblock(shape, &limits),
+        },
+    }
+}
+
+/// The box asked for; `None` if the shape rule finds none.
+fn shape(args: &UnblockArgs, grid: &Grid) -> Result<Option<Shape>, Failure> {
+    let rule: pavior_workload::Selection<ShapeRule> =
+        input::name("--shape-rule", &args.shape_rule)?;
+    let request = match (&args.shape, args.nodes) {
+        (Some(typed), _) => Request::shape(input::shape(typed, grid.axes())?),
+        (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
+        (None, None) => return Ok(None),
+    };
+    let turn = args.turn == Turn::All;
+    Ok(request.shape.map(|sides| Shape { sides, turn }))
+}
+
+/// A node, such as 1,2.
+fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
+    let numbers: Option<Vec<u16>> = typed.split(',').map(|part| part.parse().ok()).collect();
+    let mut point = [0; 3];
+    if let Some(numbers) = numbers.filter(|numbers| numbers.len() == grid.axes()) {
+        point[..numbers.len()].copy_from_slice(&numbers);
+        if grid.contains(point) {
+            return Ok(grid.id(point));
+        }
+    }
+    let reason = format!("no node of {grid}; it has {} coordinates from 0", grid.axes());
+    Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
+}
+
+/// The weights of a file, as integers, and what they are multiplied by: decimals by a million.
+fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
+    let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
+    busy::each_line(path, |line, _| {
+        let (members, whole) = busy::object(line, "{\"job\",\"weight\"}")?;
+        busy::only(&members, &["job", "weight"], &[])?;
+        let find = |key: &str| {
+            let found = members.iter().find(|member| member.key == key);
+            found.ok_or_else(|| (format!("no \"{key}\""), whole.clone()))
+        };
+        let (job, weight) = (find("job")?, find("weight")?);
+        let name = busy::at(line, job);
+        let id = busy.job_named(&name);
+        let id = id.ok_or_else(|| (format!("job {name} holds no nodes"), job.place.clone()))?;
+        let value = busy::at(line, weight).as_f64().filter(|value| (0.0..1e15).contains(value));
+        let value = value.ok_or_else(|| {
+            ("a weight is a number from 0 to 1e15".to_string(), weight.place.clone())
+        })?;
+        match given[id.0 as usize].replace(value) {
+            None => Ok(()),
+            Some(_) => Err((format!("job {name} has a weight already"), job.place.clone())),
+        }
+    })?;
+    let whole = given.iter().flatten().all(|weight| weight.fract() == 0.0);
+    let scale = if whole { 1.0 } else { 1e6 };
+    let nodes = |job: JobId| {
+        let held = busy.state.held().iter().find(|(id, _)| *id == job);
+        held.map_or(0.0, |(_, placement)| f64::from(placement.nodes()))
+    };
+    let weight =
+        |job: JobId| (given[job.0 as usize].unwrap_or_else(|| nodes(job)) * scale).round() as u64;
+    let weights = Weights::new(snapshot, weight);
+    Ok((weights.map_err(|error| Failure::usage(error.to_string()))?, scale))
+}
+
+/// What is known, and how it is told.
+struct Story {
+    busy: Busy,
+    snapshot: Snapshot,
+    weights: Weights,
+    scale: f64,
+    format: Format,
+    svg: Option<PathBuf>,
+}
+
+impl Story {
+    fn unblock(&self, shape: Option<Shape>, limits: &Limits) -> Result<(), Failure> {
+        let fits = shape.is_some_and(|shape| planning::fit(&self.snapshot, shape).is_some());
+        let answer = match shape {
+            Some(shape) => planning::unblock(&self.snapshot, shape, &self.weights, limits),
+            // A request without a box fits nowhere, ever.
+            None => planning::Answer { plan: None, proven: true },
+        };
+        let plan = answer.plan.as_ref();
+        let place = plan.and_then(|plan| plan.boxes.first());
+        let value = json!({
+            "fits": fits,
+            "proven": answer.proven,
+            "cost": plan.map(|plan| self.number(plan.cost)),
+            "jobs": plan.map(|plan| self.names(&plan.jobs)),
+            "placement": self.place(place),
+            "moves": self.moves(plan),
+        });
+        let sentence = match (place, plan) {
+            (Some(place), _) if fits => format!("free already: {}", self.words(place)),
+            (Some(place), Some(plan)) => {
+                let sure = if answer.proven { "" } else { ", though a cheaper way may exist" };
+                let (cost, place) = (self.number(plan.cost), self.words(place));
+                format!("free after these moves, of weight {cost}{sure}: {place}")
+            }
+            _ if answer.proven => format!("no way within {}", jobs(limits.max_jobs)),
+            _ => format!("no way found within {} and the budget", jobs(limits.max_jobs)),
+        };
+        self.tell(&value, &sentence, plan)
+    }
+
+    fn drain(&self, nodes: &[NodeId], limits: &Limits) -> Result<(), Failure> {
+        let answer = planning::drain(&self.snapshot, nodes, &self.weights, limits);
+        let plan = answer.plan.as_ref();
+        let value = json!({
+            "proven": answer.proven,
+            "cost": plan.map(|plan| self.number(plan.cost)),
+            "jobs": plan.map(|plan| self.names(&plan.jobs)),
+            "moves": self.moves(plan),
+        });
+        let sentence = match plan {
+            Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
+            Some(plan) => format!("empty after these moves, of weight {}", self.number(plan.cost)),
+            None if answer.proven => {
+                format!("no way with {} beside those that must move", jobs(limits.max_jobs))
+            }
+            None => "no way found within the budget".to_string(),
+        };
+        self.tell(&value, &sentence, plan)
+    }
+
+    fn defragment(&self, shape: Shape, limits: &Limits) -> Result<(), Failure> {
+        let slots = planning::defragment(&self.snapshot, shape, &self.weights, limits);
+        let plan = &slots.plan;
+        let grid = self.snapshot.grid();
+        let value = json!({
+            "proven": slots.proven,
+            "before": parts(grid, &slots.before),
+            "after": parts(grid, &plan.boxes),
+            "cost": self.number(plan.cost),
+            "jobs": self.names(&plan.jobs),
+            "moves": self.moves(Some(plan)),
+        });
+        let (before, after) = (slots.before.len(), plan.boxes.len());
+        let sure = if slots.proven { "" } else { ", though more may be possible" };
+        let sentence = format!("free at once: {before} such boxes, {after} after the moves{sure}");
+        self.tell(&value, &sentence, Some(plan))
+    }
+
+    fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
+        let found =
+            shape.and_then(|shape| planning::blockers(&self.snapshot, shape, &self.weights));
+        let place = self.place(found.as_ref().map(|found| &found.at));
+        let value = json!({
+            "base": place["base"],
+            "sides": place["sides"],
+            "weight": found.as_ref().map(|found| self.number(found.weight)),
+            "jobs": found.as_ref().map(|found| self.names(&found.jobs)),
+        });
+        let sentence =
+            found.map_or("no place of the box is without failed nodes".into(), |found| {
+                let at = self.words(&found.at);
+                let names: Vec<String> =
+                    found.jobs.iter().map(|&job| self.busy.plain_name(job)).collect();
+                match names.len() {
+                    0 => format!("free: {at}"),
+                    count => format!(
+                        "blocked least: {at}, by {} of weight {}: {}",
+                        jobs(count),
+                        self.number(found.weight),
+                        names.join(", ")
+                    ),
+                }
+            });
+        self.tell(&value, &sentence, None)
+    }
+
+    fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
+        let mut ends: Vec<(f64, &Value)> = Vec::new();
+        for (job, _) in self.busy.state.held() {
+            if let Some(end) = self.busy.end(*job).filter(|end| !end.is_null()) {
+                let number = end.as_f64().ok_or_else(|| {
+                    let name = self.busy.name(*job);
+                    Failure::usage(format!("the \"end\" of job {name} is not a number: {end}"))
+                })?;
+                ends.push((number, end));
+            }
+        }
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Ends are compared, never added: the search sees their ranks, from 1.
+        let rank = |job: JobId| {
+            let end = self.busy.end(job)?.as_f64()?;
+            Some(Time(1 + ends.partition_point(|(other, _)| *other < end) as u64))
+        };
+        let found = shape.and_then(|shape| planning::earliest(&self.snapshot, shape, rank));
+        let at = found.map(|found| match found.at {
+            Time::ZERO => json!(0),
+            Time(rank) => ends[rank as usize - 1].1.clone(),
+        });
+        let place = self.place(found.as_ref().map(|found| &found.place));
+        let value = json!({ "at": at, "base": place["base"], "sides": place["sides"] });
+        let sentence = match (found, at) {
+            (Some(found), _) if found.at == Time::ZERO => {
+                format!("free now: {}", self.words(&found.place))
+            }
+            (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
+            _ => "never free, as far as the ends are known".to_string(),
+        };
+        self.tell(&value, &sentence, None)
+    }
+
+    fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
+        let found =
+            shape.map_or(Vec::new(), |shape| planning::nearest(&self.snapshot, shape, count));
+        let value = json!({ "nearest": parts(self.snapshot.grid(), &found) });
+        let words: Vec<String> = found.iter().map(|at| self.words(at)).collect();
+        let sentence = match words.len() {
+            0 => "nearest that fits: nothing".to_string(),
+            _ => format!("nearest that fits: {}", words.join("; ")),
+        };
+        self.tell(&value, &sentence, None)
+    }
+
+    /// Prints an answer, as JSON or as a sentence and a table of the moves.
+    fn tell(&self, value: &Value, sentence: &str, plan: Option<&Plan>) -> Result<(), Failure> {
+        let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
+        if let Some(path) = &self.svg {
+            self.draw(path, moves, plan.map_or(&[], |plan| &plan.boxes))?;
+        }
+        let list = |boxes: &[Cuboid]| {
+            let words = boxes.iter().map(|at| explain::words(self.snapshot.grid(), at));
+            words.collect::<Vec<_>>().join("; ")
+        };
+        let rows = moves
+            .iter()
+            .map(|step| vec![self.busy.plain_name(step.job), list(&step.from), list(&step.to)]);
+        let header = ["job", "from", "to"];
+        match self.format {
+            Format::Json => output::json(value),
+            Format::Csv => output::csv(&header, &rows.collect::<Vec<_>>()),
+            Format::Table => {
+                output::text(sentence, WIDE)?;
+                if moves.is_empty() {
+                    return Ok(());
+                }
+                let mut table = Table::new(&header, 3);
+                rows.for_each(|row| table.row(row));
+                table.print(WIDE).map(drop)
+            }
+        }
+    }
+
+    /// Draws the machine before and after the moves.
+    fn draw(&self, path: &Path, moves: &[Move], boxes: &[Cuboid]) -> Result<(), Failure> {
+        let mut after = explain::State::new(*self.snapshot.grid());
+        for (job, placement) in self.busy.state.held() {
+            let last = moves.iter().rev().find(|step| step.job == *job);
+            let parts = last.map_or(placement.parts(), |step| &step.to);
+            let held = after.hold(*job, parts);
+            held.map_err(|clash| Failure::Other(format!("the moves clash: {clash}")))?;
+        }
+        for node in self.busy.state.failed() {
+            after.fail(node);
+        }
+        let drawn: Vec<PlannedMove<'_>> =
+            moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
+        let name = |job: JobId| self.busy.plain_name(job);
+        let svg = pavior_draw::plan(&self.busy.state, &after, &drawn, boxes, &name);
+        files::write_whole(path, |out| out.write_all(svg.as_bytes()))
+    }
+
+    fn moves(&self, plan: Option<&Plan>) -> Vec<Value> {
+        let grid = self.snapshot.grid();
+        let told = |step: &Move| {
+            json!({
+                "job": self.busy.name(step.job),
+                "from": parts(grid, &step.from),
+                "to": parts(grid, &step.to),
+            })
+        };
+        plan.map_or(Vec::new(), |plan| plan.moves.iter().map(told).collect())
+    }
+
+    fn names(&self, jobs: &[JobId]) -> Vec<&Value> {
+        jobs.iter().map(|&job| self.busy.name(job)).collect()
+    }
+
+    fn place(&self, at: Option<&Cuboid>) -> Value {
+        at.map_or(Value::Null, |at| parts(self.snapshot.grid(), &[*at]).remove(0))
+    }
+
+    /// A sum of weights as it was given: an integer unless some weight is none.
+    fn number(&self, weight: u64) -> Value {
+        if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
+    }
+
+    fn words(&self, at: &Cuboid) -> String {
+        explain::words(self.snapshot.grid(), at)
+    }
+}
+
+/// A number of jobs, in words.
+fn jobs(count: usize) -> String {
+    if count == 1 { "1 job".into() } else { format!("{count} jobs") }
+}

@@ -1,0 +1,48 @@
+//! The daemon by itself, for tests; people run `pavior slurm`. `pavior-slurm [--config] FILE [COMMAND ...]`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pavior_slurm::{Config, Options, SlurmError, check, install, run, why};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `slurm --config` are the command line's words; the toy cluster's script says them.
+    let rest: Vec<&str> = arguments
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !["slurm", "--config"].contains(word))
+        .collect();
+    match act(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn act(rest: &[&str]) -> Result<(), SlurmError> {
+    let Some((path, rest)) = rest.split_first() else {
+        return Err(SlurmError::Config("a configuration file is needed".into()));
+    };
+    let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
+    match rest {
+        [] => run(&config, Options::default()),
+        ["--dry-run"] => run(&config, Options { dry_run: true, once: true }),
+        ["install", folder] => {
+            let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;
+            println!("{text}");
+            Ok(())
+        }
+        ["check"] => {
+            println!("{:?}", check(&config)?);
+            Ok(())
+        }
+        ["why", job] => {
+            println!("{}", why(&config, job)?);
+            Ok(())
+        }
+        _ => Err(SlurmError::Config(format!("unknown: {}", rest.join(" ")))),
+    }
+}

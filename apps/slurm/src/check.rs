@@ -1,0 +1,125 @@
+//! `pavior slurm check`: what is missing in a running cluster's configuration.
+
+use crate::ledger::{Ledger, capture};
+use crate::{Config, LICENCE, SlurmError};
+
+/// What was found: faults, each with what to do, and warnings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// What must be put right.
+    pub faults: Vec<String>,
+    /// What might be better otherwise.
+    pub warnings: Vec<String>,
+}
+
+/// Asks a running cluster.
+///
+/// # Errors
+/// If Slurm does not answer.
+pub fn check(config: &Config) -> Result<Findings, SlurmError> {
+    let shown = capture("scontrol", &["show", "config"])?;
+    let partition = capture("scontrol", &["show", "partition", &config.partition, "-o"])?;
+    let reservations = capture("scontrol", &["show", "reservation", "-o"])?;
+    let ledger = Ledger::read(config)?;
+    Ok(judge(config, &shown, &partition, &reservations, &ledger))
+}
+
+fn judge(
+    config: &Config,
+    shown: &str,
+    partition: &str,
+    reservations: &str,
+    ledger: &Ledger,
+) -> Findings {
+    let value = |key: &str| {
+        let line = shown
+            .lines()
+            .find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
+        line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
+    };
+    let has = |key: &str, word: &str| value(key).split(',').any(|one| one.trim() == word);
+    let mut found = Findings::default();
+    let mut fault = |missing: bool, text: String| {
+        if missing {
+            found.faults.push(text);
+        }
+    };
+    let licence = format!("{LICENCE}:1");
+    fault(!has("Licenses", &licence), format!("slurm.conf: add Licenses={licence}"));
+    fault(
+        !has("JobSubmitPlugins", "lua"),
+        "slurm.conf: add JobSubmitPlugins=lua, and put job_submit.lua beside it".into(),
+    );
+    fault(
+        !reservations.lines().any(|line| line.starts_with(&format!("ReservationName={LICENCE} "))),
+        format!(
+            "run: scontrol create reservation ReservationName={LICENCE} Licenses={licence} \
+             Users=root StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY"
+        ),
+    );
+    fault(
+        !partition.contains("OverSubscribe=EXCLUSIVE"),
+        format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={}", config.partition),
+    );
+    fault(
+        value("TopologyPlugin").contains("torus"),
+        "slurm.conf: TopologyPlugin=topology/flat (none before 23.11): torus3d refuses node lists"
+            .into(),
+    );
+    let known = |name: &String| ledger.nodes.iter().any(|node| node.name == *name);
+    let missing: Vec<&String> = config.names.iter().filter(|name| !known(name)).collect();
+    fault(
+        !missing.is_empty(),
+        format!(
+            "{} nodes of the configuration are not in partition {}, first {}",
+            missing.len(),
+            config.partition,
+            missing.first().map_or("", |name| name.as_str())
+        ),
+    );
+    let strangers = ledger.nodes.iter().filter(|node| !config.nodes.contains_key(&node.name));
+    let strangers: Vec<&str> = strangers.map(|node| node.name.as_str()).collect();
+    fault(
+        !strangers.is_empty(),
+        format!(
+            "{} nodes of the partition are not in the configuration, first {}",
+            strangers.len(),
+            strangers.first().unwrap_or(&"")
+        ),
+    );
+    if !has("SlurmctldParameters", "disable_job_shrink") {
+        found.warnings.push(
+            "slurm.conf: SlurmctldParameters=disable_job_shrink keeps running jobs whole".into(),
+        );
+    }
+    if value("SchedulerParameters").contains("bf_licenses") {
+        found.warnings.push(
+            "slurm.conf: bf_licenses stops the main scheduler at waiting jobs; leave it out".into(),
+        );
+    }
+    if !value("SchedulerParameters").contains("batch_sched_delay") {
+        found.warnings.push(
+            "slurm.conf: SchedulerParameters=bf_interval=1,batch_sched_delay=1 starts jobs sooner"
+                .into(),
+        );
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_missing_thing_is_named_with_its_line() {
+        let text = "machine = \"mesh:2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        let found =
+            judge(&config, "TopologyPlugin = topology/torus3d\n", "", "", &Ledger::default());
+        assert_eq!(found.faults.len(), 6);
+        for word in ["Licenses=", "JobSubmit", "reservation", "EXCLUSIVE", "flat", "2 nodes"] {
+            assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
+        }
+        assert_eq!(found.warnings.len(), 2);
+    }
+}

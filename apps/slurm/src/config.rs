@@ -1,0 +1,251 @@
+//! The configuration: one TOML file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use pavior_allocation::{Machine, Selection};
+use pavior_mesh::{Grid, NodeId, Point};
+use serde::Deserialize;
+
+use crate::SlurmError;
+
+/// What the daemon is told.
+#[derive(Clone)]
+pub struct Config {
+    /// The machine.
+    pub grid: Grid,
+    /// The names of its nodes, by number.
+    pub names: Vec<String>,
+    /// The nodes of these names.
+    pub(crate) nodes: HashMap<String, NodeId>,
+    /// The partition whose jobs are placed.
+    pub partition: String,
+    /// The strategy that places them.
+    pub strategy: Selection,
+    /// The scheduler that chooses the next one: `fcfs`, `scan-all` or `easy`.
+    pub scheduler: pavior_scheduling::Selection,
+    /// Between two cycles, in milliseconds.
+    pub poll_ms: u64,
+    /// How long an opened job may take to start, in seconds.
+    pub patience_s: u64,
+    /// How long a job whose gate was closed stays away, in seconds; also from a requeue to a start.
+    pub cooldown_s: u64,
+    /// Where metrics are served, if anywhere.
+    pub metrics: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    machine: String,
+    nodes: Nodes,
+    partition: String,
+    #[serde(default = "strategy")]
+    strategy: String,
+    #[serde(default)]
+    order: Order,
+    #[serde(default = "poll")]
+    poll_ms: u64,
+    #[serde(default = "patience")]
+    patience_s: u64,
+    #[serde(default = "cooldown")]
+    cooldown_s: u64,
+    metrics: Option<String>,
+}
+
+/// Which waiting job may start.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    /// The first, always.
+    Strict,
+    /// Any that fits.
+    Fit,
+    /// Others only if they do not delay the first.
+    #[default]
+    Easy,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Nodes {
+    Pattern(String),
+    Table(BTreeMap<String, Vec<u16>>),
+}
+
+fn strategy() -> String {
+    "tff".into()
+}
+
+fn poll() -> u64 {
+    500
+}
+
+fn patience() -> u64 {
+    10
+}
+
+fn cooldown() -> u64 {
+    10
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or says what cannot be.
+    pub fn read(path: &Path) -> Result<Config, SlurmError> {
+        let error = |reason: String| SlurmError::Config(format!("{}: {reason}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|found| error(found.to_string()))?;
+        Config::parse(&text).map_err(error)
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// A sentence that names the key at fault.
+    pub fn parse(text: &str) -> Result<Config, String> {
+        let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
+        let grid: Grid = written.machine.parse().map_err(|error: pavior_mesh::NameError| {
+            format!("machine = \"{}\": {}", written.machine, error.reason)
+        })?;
+        let names = names(&grid, written.nodes)?;
+        let strategy: Selection =
+            written.strategy.parse().map_err(|error: pavior_kernel::BadName| {
+                format!("strategy = \"{}\": {}", written.strategy, error.reason)
+            })?;
+        Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
+        let scheduler = match written.order {
+            Order::Strict => "fcfs",
+            Order::Fit => "scan-all",
+            Order::Easy => "easy",
+        };
+        let scheduler = scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+        for (key, value, least) in
+            [("poll_ms", written.poll_ms, 10), ("cooldown_s", written.cooldown_s, 5)]
+        {
+            if !(least..=3_600_000).contains(&value) {
+                return Err(format!("{key} = {value}: from {least} to 3600000"));
+            }
+        }
+        if written.partition.is_empty() || !written.partition.chars().all(is_plain) {
+            return Err(format!("partition = \"{}\": not a name of Slurm's", written.partition));
+        }
+        let numbered = names.iter().enumerate();
+        let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
+        Ok(Config {
+            grid,
+            names,
+            nodes,
+            partition: written.partition,
+            strategy,
+            scheduler,
+            poll_ms: written.poll_ms,
+            patience_s: written.patience_s.max(1),
+            cooldown_s: written.cooldown_s,
+            metrics: written.metrics,
+        })
+    }
+
+    /// The name of a node.
+    pub(crate) fn name(&self, node: NodeId) -> &str {
+        &self.names[node.index()]
+    }
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_-.".contains(letter)
+}
+
+/// A name for each node, by number.
+fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<String>, String> {
+    let mut names = vec![String::new(); grid.nodes() as usize];
+    match nodes {
+        Nodes::Pattern(pattern) => {
+            for (number, name) in names.iter_mut().enumerate() {
+                *name = named(&pattern, number)?;
+            }
+        }
+        Nodes::Table(table) => {
+            for (name, coordinates) in table {
+                let mut point: Point = [0; 3];
+                let fits = coordinates.len() == grid.axes();
+                if fits {
+                    point[..coordinates.len()].copy_from_slice(&coordinates);
+                }
+                if !fits || !grid.contains(point) {
+                    return Err(format!("nodes.{name}: {coordinates:?} is no node of {grid}"));
+                }
+                let place = &mut names[grid.id(point).index()];
+                if !place.is_empty() {
+                    return Err(format!("nodes.{name}: {coordinates:?} is {place} already"));
+                }
+                *place = name;
+            }
+        }
+    }
+    if let Some(node) = names.iter().position(String::is_empty) {
+        let point = grid.point(NodeId(node as u32));
+        return Err(format!("nodes: no name for {:?}", &point[..grid.axes()]));
+    }
+    match names.iter().find(|name| !name.chars().all(is_plain)) {
+        Some(name) => Err(format!("nodes: \"{name}\" is not a name of Slurm's")),
+        None => Ok(names),
+    }
+}
+
+/// A pattern such as `n{:02}` with a number in it.
+fn named(pattern: &str, number: usize) -> Result<String, String> {
+    let wrong = || format!("nodes = \"{pattern}\": one {{}} or {{:02}} stands for the number");
+    let (head, rest) = pattern.split_once('{').ok_or_else(wrong)?;
+    let (format, tail) = rest.split_once('}').ok_or_else(wrong)?;
+    let width = match format {
+        "" | ":" => 0,
+        _ => {
+            let digits = format.strip_prefix(":0").ok_or_else(wrong)?;
+            digits.parse::<usize>().ok().filter(|width| *width <= 12).ok_or_else(wrong)?
+        }
+    };
+    if tail.contains(['{', '}']) {
+        return Err(wrong());
+    }
+    Ok(format!("{head}{number:0width$}{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "machine = \"mesh:4x2\"\nnodes = \"n{:02}\"\npartition = \"mesh\"\n";
+
+    fn fault(text: &str) -> String {
+        Config::parse(text).err().expect("refused")
+    }
+
+    #[test]
+    fn patterns_and_tables_name_nodes() {
+        let config = Config::parse(GOOD).unwrap();
+        assert_eq!((config.name(NodeId(7)), config.nodes["n05"]), ("n07", NodeId(5)));
+        let table = "machine = \"mesh:2\"\npartition = \"p\"\nnodes = { b = [0], a = [1] }\n";
+        assert_eq!(Config::parse(table).unwrap().names, ["b", "a"]);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        for (from, to, word) in [
+            ("4x2", "4y2", "machine"),
+            ("{:02}", "", "nodes"),
+            ("{:02}", "{:x}", "nodes"),
+            ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
+            ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
+            ("\"mesh\"", "\"a b\"", "partition"),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert!(fault(&text).contains(word), "{text}: {}", fault(&text));
+        }
+        assert!(fault(&format!("{GOOD}strategy = \"tfff\"\n")).contains("strategy"));
+        assert!(fault(&format!("{GOOD}order = \"best\"\n")).contains("order"));
+        assert!(fault(&format!("{GOOD}polls = 3\n")).contains("polls"));
+        assert!(fault(&format!("{GOOD}cooldown_s = 1\n")).contains("from 5"));
+    }
+}

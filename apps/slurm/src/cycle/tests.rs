@@ -1,0 +1,240 @@
+//! Every race, on ledgers that are made up.
+
+use super::*;
+use crate::daemon::shaper;
+use crate::ledger::{Condition, SlurmNode};
+
+const CONFIG: &str =
+    "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\norder = \"ORDER\"\n";
+
+fn config(order: &str) -> Config {
+    Config::parse(&CONFIG.replace("ORDER", order)).unwrap()
+}
+
+fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
+    let held: Vec<&String> = jobs.iter().flat_map(|job| &job.held).collect();
+    let condition = |name: &String| {
+        if held.contains(&name) { Condition::Taken } else { Condition::Idle }
+    };
+    let nodes = (0..8).map(|node| format!("n{node}"));
+    let nodes = nodes.map(|name| SlurmNode { condition: condition(&name), name }).collect();
+    Ledger { nodes, jobs }
+}
+
+fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
+    SlurmJob {
+        name: name.into(),
+        submitted: 100,
+        phase: Phase::Pending,
+        reason: "Licenses".into(),
+        priority,
+        nodes,
+        held: Vec::new(),
+        named: Vec::new(),
+        licences: "pavior:1".into(),
+        start: None,
+        limit: Some(60),
+        comment: String::new(),
+    }
+}
+
+fn names(nodes: &[u32]) -> Vec<String> {
+    nodes.iter().map(|node| format!("n{node}")).collect()
+}
+
+fn shaped(name: &str, shape: &str, nodes: u32, priority: u64) -> SlurmJob {
+    SlurmJob { comment: format!("shape={shape}"), ..job(name, nodes, priority) }
+}
+
+fn running(name: &str, shape: &str, held: &[u32], limit: u64) -> SlurmJob {
+    SlurmJob {
+        phase: Phase::Running,
+        licences: String::new(),
+        held: names(held),
+        start: Some(1000),
+        limit: Some(limit),
+        ..shaped(name, shape, held.len() as u32, 1)
+    }
+}
+
+fn opened(name: &str, shape: &str, nodes: u32, named: &[u32]) -> SlurmJob {
+    SlurmJob { licences: String::new(), named: names(named), ..shaped(name, shape, nodes, 1) }
+}
+
+struct Run {
+    config: Config,
+    memory: Memory,
+}
+
+impl Run {
+    fn new(order: &str) -> Run {
+        Run { config: config(order), memory: Memory::default() }
+    }
+
+    /// What a cycle changes, without what users are told.
+    fn at(&mut self, ledger: &Ledger, now: u64) -> Vec<Change> {
+        let mut shaper = shaper(&self.config).unwrap();
+        let decision = decide(&self.config, ledger, &mut shaper, &mut self.memory, (now, true));
+        let changes = decision.unwrap().changes.into_iter();
+        changes.filter(|change| !matches!(change, Change::Tell { .. })).collect()
+    }
+}
+
+/// `job nodes` for each gate that opens.
+fn opens(changes: &[Change]) -> Vec<String> {
+    let open = |change: &Change| match change {
+        Change::Open { job, nodes, .. } => Some(format!("{job} {}", nodes.join(","))),
+        _ => None,
+    };
+    changes.iter().filter_map(open).collect()
+}
+
+#[test]
+fn jobs_start_in_slurms_order_and_by_count_too() {
+    let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
+    let changes = Run::new("strict").at(&ledger(jobs), 1000);
+    // Three nodes are a row of three: what is left of the upper and the lower row is shorter.
+    assert_eq!(opens(&changes)[0], "2_3 n0,n1,n4,n5");
+    assert_eq!(opens(&changes).len(), 1, "strict: the next in order does not fit");
+    let jobs = vec![job("1", 1, 5), shaped("2_3", "2x2", 4, 9), job("3", 3, 7)];
+    let changes = Run::new("fit").at(&ledger(jobs), 1000);
+    assert_eq!(opens(&changes), ["2_3 n0,n1,n4,n5", "1 n2"]);
+}
+
+#[test]
+fn backfilling_does_not_delay_the_first() {
+    // n0 to n3 are held for 60 s; the first wants the whole machine.
+    let held = || running("9", "4x1", &[0, 1, 2, 3], 60);
+    let mut long = shaped("2", "2x1", 2, 5);
+    long.limit = Some(600);
+    let short = shaped("3", "2x1", 2, 4);
+    let jobs = vec![held(), shaped("1", "4x2", 8, 9), long, short];
+    let changes = Run::new("easy").at(&ledger(jobs), 1000);
+    assert_eq!(opens(&changes), ["3 n4,n5"]);
+}
+
+#[test]
+fn nodes_that_are_gone_are_not_used() {
+    let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
+    state.nodes[0].condition = Condition::Unavailable;
+    // A node that is taken, but by no job of the partition, is somebody else's.
+    state.nodes[2].condition = Condition::Taken;
+    assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
+    state.nodes[2].condition = Condition::Idle;
+    assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
+    // A node that Slurm does not list is none either.
+    state.nodes.remove(1);
+    assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7"]);
+}
+
+#[test]
+fn an_obstructed_gate_closes_and_its_nodes_are_not_given_away_in_the_same_cycle() {
+    for (named, broken) in [(&[0, 1, 4, 5][..], Some(0)), (&[0, 1, 4], None), (&[0, 1, 2, 3], None)]
+    {
+        let mut state = ledger(vec![opened("1", "2x2", 4, named)]);
+        if let Some(node) = broken {
+            state.nodes[node as usize].condition = Condition::Unavailable;
+        }
+        let changes = Run::new("easy").at(&state, 1000);
+        let is_close = |change: &Change| matches!(change, Change::Close { job, .. } if job == "1");
+        assert!(changes.len() == 1 && is_close(&changes[0]), "{named:?}: {changes:?}");
+    }
+    // A node of an open gate is held by a running job.
+    let jobs = vec![opened("1", "2x1", 2, &[0, 1]), running("2", "1x1", &[1], 60)];
+    let changes = Run::new("easy").at(&ledger(jobs), 1000);
+    assert!(matches!(&changes[..], [Change::Close { job, .. }] if job == "1"));
+}
+
+#[test]
+fn patience_ends_and_the_next_daemon_starts_anew() {
+    let state = ledger(vec![opened("1", "2x2", 4, &[0, 1, 4, 5]), shaped("2", "4x2", 8, 3)]);
+    let mut run = Run::new("easy");
+    assert!(run.at(&state, 1000).is_empty());
+    assert!(run.at(&state, 1009).is_empty());
+    let closed = run.at(&state, 1010);
+    assert!(matches!(&closed[..], [Change::Close { wait_s: Some(10), .. }]), "{closed:?}");
+    // Killed in between: the memory is lost, and patience begins again.
+    let mut next = Run::new("easy");
+    assert!(next.at(&state, 1012).is_empty());
+}
+
+#[test]
+fn requeued_and_ungated_jobs_are_gated() {
+    let mut requeued = opened("1", "2x2", 4, &[0, 1, 4, 5]);
+    (requeued.reason, requeued.start) = ("BeginTime".into(), Some(1120));
+    let changes = Run::new("easy").at(&ledger(vec![requeued]), 1000);
+    assert!(matches!(&changes[..], [Change::Close { wait_s: Some(10), .. }]), "{changes:?}");
+    let mut ungated = shaped("2", "2x2", 4, 77);
+    ungated.licences = "matlab:1".into();
+    let changes = Run::new("easy").at(&ledger(vec![ungated]), 1000);
+    let close = Change::Close {
+        job: "2".into(),
+        licences: "matlab:1".into(),
+        wait_s: None,
+        priority: Some(77),
+    };
+    assert_eq!(changes, [close]);
+}
+
+#[test]
+fn a_job_on_wrong_nodes_is_requeued_once() {
+    let state = ledger(vec![running("1", "2x2", &[0, 1, 2, 3], 60)]);
+    let mut run = Run::new("easy");
+    assert_eq!(run.at(&state, 1001), [Change::Requeue { job: "1".into() }]);
+    assert!(run.at(&state, 1002).is_empty());
+    // A job that has run for long may have shrunk: it is left alone.
+    assert!(Run::new("easy").at(&state, 2000).is_empty());
+}
+
+#[test]
+fn jobs_that_slurm_holds_back_are_left_alone() {
+    let reasons =
+        ["Dependency", "JobHeldUser", "JobHeldAdmin", "PartitionDown", "QOSMaxJobsPerUser"];
+    for reason in reasons {
+        let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
+        assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
+    }
+    let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
+    later.start = Some(1001);
+    assert!(Run::new("easy").at(&ledger(vec![later.clone()]), 1000).is_empty());
+    assert_eq!(opens(&Run::new("easy").at(&ledger(vec![later]), 1001)).len(), 1);
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_job() {
+    let mut run = Run::new("easy");
+    let state = ledger(vec![opened("1", "2x2", 4, &[0, 1, 4, 5])]);
+    assert!(run.at(&state, 1000).is_empty());
+    let mut again = opened("1", "2x2", 4, &[0, 1, 4, 5]);
+    again.submitted = 1005;
+    assert!(run.at(&ledger(vec![again]), 1011).is_empty(), "its patience begins when it is seen");
+}
+
+#[test]
+fn nodes_held_twice_are_reported() {
+    let jobs = vec![running("1", "2x1", &[0, 1], 60), running("2", "2x1", &[1, 2], 60)];
+    let mut shaper = shaper(&config("easy")).unwrap();
+    let mut memory = Memory::default();
+    let decision = decide(&config("easy"), &ledger(jobs), &mut shaper, &mut memory, (5000, true));
+    assert_eq!(decision.unwrap().overlaps, [NodeId(1)]);
+}
+
+#[test]
+fn waiting_jobs_are_told_why_once() {
+    let jobs = || vec![running("9", "4x1", &[0, 1, 2, 3], 60), shaped("1", "4x2", 8, 9)];
+    let mut run = Run::new("easy");
+    let mut told = |now| {
+        let mut shaper = shaper(&run.config).unwrap();
+        let decision =
+            decide(&run.config, &ledger(jobs()), &mut shaper, &mut run.memory, (now, true));
+        decision.unwrap().changes
+    };
+    let changes = told(1000);
+    let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
+    assert_eq!(
+        comment,
+        "pavior: waits for 4x2; nearest free <0,1> 4x1; blocked least at <0,0> 4x2 by 9; \
+         not before 1970-01-01T00:17:40Z"
+    );
+    assert!(told(1005).is_empty() && told(1030).is_empty());
+}

@@ -1,0 +1,223 @@
+//! The loop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pavior_workload::Shaper;
+use serde_json::json;
+
+use crate::command::{self, Change};
+use crate::cycle::{Decision, Memory, decide};
+use crate::ledger::{Ledger, capture};
+use crate::metrics::{self, Metrics, log};
+use crate::{Config, LICENCE, SlurmError};
+
+/// How the daemon is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Only says what it would do.
+    pub dry_run: bool,
+    /// Ends after one cycle.
+    pub once: bool,
+}
+
+/// A reservation that ends sooner than this is renewed, in seconds.
+const RENEW: u64 = 30 * 86_400;
+/// Between two looks at the reservation, in seconds.
+const LOOK: u64 = 3600;
+
+/// Places jobs until it is told to end (SIGTERM or SIGINT).
+///
+/// # Errors
+/// If the configuration is wrong, or metrics cannot be served. While Slurm does not answer, cycles are
+/// skipped.
+pub fn run(config: &Config, options: Options) -> Result<(), SlurmError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| SlurmError::Io { what: "signals".into(), error })?;
+    }
+    let metrics = Arc::new(Mutex::new(Metrics::default()));
+    if let Some(address) = &config.metrics {
+        metrics::serve(address, &metrics)?;
+    }
+    let mut daemon = Daemon {
+        config,
+        options,
+        shaper: shaper(config)?,
+        memory: Memory::default(),
+        metrics,
+        basic: None,
+        looked: 0,
+        away: false,
+    };
+    log(
+        now(),
+        "info",
+        "started",
+        json!({ "machine": config.grid.to_string(), "partition": config.partition }),
+    );
+    loop {
+        daemon.cycle();
+        if options.once {
+            return Ok(());
+        }
+        let mut left = config.poll_ms;
+        while left > 0 && !stop.load(Ordering::Relaxed) {
+            let step = left.min(50);
+            std::thread::sleep(Duration::from_millis(step));
+            left -= step;
+        }
+        if stop.load(Ordering::Relaxed) {
+            log(now(), "info", "ended", json!({}));
+            return Ok(());
+        }
+    }
+}
+
+/// The rule that makes a box of a number of nodes: the same as in `job_submit.lua`.
+pub(crate) fn shaper(config: &Config) -> Result<Shaper, SlurmError> {
+    let rule = "compact".parse();
+    let rule = rule.map_err(|bad: pavior_kernel::BadName| SlurmError::Config(bad.reason))?;
+    Ok(Shaper::new(&rule, &config.grid, 1, 0))
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+struct Daemon<'a> {
+    config: &'a Config,
+    options: Options,
+    shaper: Shaper,
+    memory: Memory,
+    metrics: Arc<Mutex<Metrics>>,
+    /// Whether Slurm's priorities are first come, first served; asked once.
+    basic: Option<bool>,
+    looked: u64,
+    /// Whether Slurm did not answer in the last cycle.
+    away: bool,
+}
+
+impl Daemon<'_> {
+    fn cycle(&mut self) {
+        let begun = SystemTime::now();
+        let outcome = self.look_and_change();
+        let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
+        let Ok(mut metrics) = self.metrics.lock() else { return };
+        metrics.cycles += 1;
+        metrics.cycle_seconds = seconds;
+        match outcome {
+            Ok(()) if self.away => log(now(), "info", "slurm is back", json!({})),
+            Err(ref error) => {
+                metrics.failures += 1;
+                if !self.away {
+                    log(now(), "warn", "cycle skipped", json!({ "error": error.to_string() }));
+                }
+            }
+            Ok(()) => {}
+        }
+        self.away = outcome.is_err();
+    }
+
+    fn look_and_change(&mut self) -> Result<(), SlurmError> {
+        let time = now();
+        if time >= self.looked + LOOK {
+            self.keep_reservation(time)?;
+            self.looked = time;
+        }
+        let basic =
+            match self.basic {
+                Some(basic) => basic,
+                None => *self.basic.insert(capture("scontrol", &["show", "config"])?.lines().any(
+                    |line| line.starts_with("PriorityType") && line.ends_with("priority/basic"),
+                )),
+            };
+        let ledger = Ledger::read(self.config)?;
+        let decision =
+            decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
+        for change in &decision.changes {
+            let level = if matches!(change, Change::Tell { .. }) { "debug" } else { "info" };
+            if level == "info" || self.options.dry_run {
+                log(time, level, change.word(), told(change, self.options.dry_run));
+            }
+        }
+        let objections = if self.options.dry_run || decision.changes.is_empty() {
+            Vec::new()
+        } else {
+            command::carry_out(&decision.changes)?
+        };
+        for objection in &objections {
+            log(time, "warn", "slurm objects", json!({ "message": objection }));
+        }
+        self.count(&decision, objections.len(), time);
+        Ok(())
+    }
+
+    fn count(&self, decision: &Decision, objections: usize, time: u64) {
+        for node in &decision.overlaps {
+            let name = self.config.name(*node);
+            log(time, "error", "a node is held twice", json!({ "node": name }));
+        }
+        let Ok(mut metrics) = self.metrics.lock() else { return };
+        let count = |word: &str| {
+            decision.changes.iter().filter(|change| change.word() == word).count() as u64
+        };
+        metrics.opened_total += count("open");
+        metrics.closed_total += count("close");
+        metrics.requeued_total += count("requeue");
+        metrics.objections += objections as u64;
+        metrics.overlaps_total += decision.overlaps.len() as u64;
+        (metrics.waiting, metrics.opened) = (decision.waiting, decision.opened);
+        (metrics.running, metrics.free) = (decision.running, decision.free);
+        metrics.failed = decision.failed;
+    }
+
+    /// Sees to it that the licence is reserved for root for a while yet.
+    fn keep_reservation(&self, time: u64) -> Result<(), SlurmError> {
+        let shown = capture("scontrol", &["show", "reservation", "-o"])?;
+        let own = format!("ReservationName={LICENCE} ");
+        let end = shown.lines().find(|line| line.starts_with(&own)).map(|line| {
+            let end = line.split(' ').find_map(|word| word.strip_prefix("EndTime="));
+            end.and_then(|end| end.parse::<u64>().ok()).unwrap_or(0)
+        });
+        let licences = format!("Licenses={LICENCE}:1");
+        let name = format!("ReservationName={LICENCE}");
+        let arguments: &[&str] = match end {
+            Some(end) if end > time + RENEW => return Ok(()),
+            Some(_) => &["update", &name, "Duration=UNLIMITED"],
+            None => &[
+                "create",
+                "reservation",
+                &name,
+                &licences,
+                "Users=root",
+                "StartTime=now",
+                "Duration=UNLIMITED",
+                "Flags=LICENSE_ONLY",
+            ],
+        };
+        log(time, "info", "reservation", json!({ "command": arguments.join(" ") }));
+        if self.options.dry_run {
+            return Ok(());
+        }
+        capture("scontrol", arguments).map(drop)
+    }
+}
+
+/// A change for the log.
+fn told(change: &Change, dry_run: bool) -> serde_json::Value {
+    let mut told = json!({ "job": change.job() });
+    match change {
+        Change::Open { nodes, .. } => told["nodes"] = json!(nodes),
+        Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
+        Change::Tell { comment, .. } => told["comment"] = json!(comment),
+        Change::Requeue { .. } => {}
+    }
+    if dry_run {
+        told["dry_run"] = json!(true);
+    }
+    told
+}

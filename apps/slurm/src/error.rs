@@ -1,0 +1,48 @@
+//! What can go wrong between the daemon and Slurm.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why something with Slurm failed.
+#[derive(Debug, Error)]
+pub enum SlurmError {
+    /// The configuration cannot be used; the text says where and why.
+    #[error("{0}")]
+    Config(String),
+    /// A command of Slurm cannot be started.
+    #[error("cannot run {command}: {error}")]
+    Command {
+        /// Its name.
+        command: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A command of Slurm failed.
+    #[error("{command} failed: {message}")]
+    Failed {
+        /// Its name.
+        command: &'static str,
+        /// What it says.
+        message: String,
+    },
+    /// A command of Slurm printed something unexpected.
+    #[error("{command} printed what cannot be read: {line}")]
+    Unreadable {
+        /// Its name.
+        command: &'static str,
+        /// The line.
+        line: String,
+    },
+    /// There is no such job among the active ones of the partition.
+    #[error("job {0} is not an active job of the partition")]
+    UnknownJob(String),
+    /// A file cannot be read or written, or an address not be bound.
+    #[error("{what}: {error}")]
+    Io {
+        /// Which.
+        what: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}

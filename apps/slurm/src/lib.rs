@@ -1,0 +1,38 @@
+//! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm.
+//!
+//! Slurm stays what users talk to, and the only ledger: the daemon keeps nothing on disk. Every job of
+//! its partition needs the licence `pavior`, which is reserved for root, so none starts by itself.
+//! In each cycle the daemon
+//!
+//! 1. reads nodes and jobs (`ledger`),
+//! 2. makes a machine that equals them (`state`),
+//! 3. lets the project's own scheduler choose among the waiting jobs, in Slurm's order (`cycle`),
+//! 4. opens the gate of the chosen ones: one update names exactly their nodes and takes the licence
+//!    away; and closes it again where a job cannot start (`command`).
+//!
+//! Closing is one update as well, and Slurm refuses it as a whole if the job has started meanwhile: a
+//! compare-and-swap. So the daemon can be killed between any two steps: the next one reads what is.
+
+mod check;
+mod command;
+mod config;
+mod cycle;
+mod daemon;
+mod error;
+mod hosts;
+mod install;
+mod ledger;
+mod metrics;
+mod reason;
+mod state;
+mod why;
+
+pub use check::{Findings, check};
+pub use config::Config;
+pub use daemon::{Options, run};
+pub use error::SlurmError;
+pub use install::install;
+pub use why::why;
+
+/// The licence that every job of the partition waits for, and the reservation that keeps it.
+pub const LICENCE: &str = "pavior";

@@ -1,0 +1,240 @@
+//! The machine as Slurm says it is, and what each job is to the daemon.
+
+use pavior_allocation::{Machine, Placement};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
+use pavior_workload::Shaper;
+
+use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
+use crate::{Config, SlurmError};
+
+/// What a job is to the daemon in this cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It holds nodes.
+    Holds,
+    /// Its gate is open, on nodes that are still there for it.
+    Opened,
+    /// Its gate is open on nodes that it cannot get, or in vain; why.
+    Obstructed(&'static str),
+    /// It was requeued while open: it would start again by itself, too early.
+    Requeued,
+    /// Its gate is neither open nor shut: it has no licence to wait for.
+    Ungated,
+    /// It waits for a box.
+    Waits(Request),
+    /// It is not to be placed now: held, not yet eligible, or of a shape that cannot be read.
+    Apart,
+}
+
+/// The machine of a cycle. A job's number on it is its place in the ledger.
+pub(crate) struct State {
+    pub(crate) machine: Machine,
+    pub(crate) roles: Vec<Role>,
+    /// Nodes that two jobs hold: must never be.
+    pub(crate) overlaps: Vec<NodeId>,
+    /// Jobs that hold something else than a box of their shape.
+    pub(crate) misplaced: Vec<usize>,
+}
+
+impl State {
+    pub(crate) fn of(
+        config: &Config,
+        ledger: &Ledger,
+        shaper: &mut Shaper,
+        now: u64,
+    ) -> Result<State, SlurmError> {
+        let mut building = Building::new(config, ledger)?;
+        for (index, job) in ledger.jobs.iter().enumerate() {
+            if job.phase != Phase::Pending {
+                building.hold(index, job, shaper);
+            }
+        }
+        let mut roles = vec![Role::Holds; ledger.jobs.len()];
+        for (index, job) in ledger.jobs.iter().enumerate() {
+            if job.phase == Phase::Pending {
+                roles[index] = building.pending(index, job, shaper, now);
+            }
+        }
+        Ok(building.finish(roles))
+    }
+
+    /// When the holders end, as far as their time limits say.
+    pub(crate) fn end(ledger: &Ledger, job: JobId, now: u64) -> Option<Time> {
+        let job = ledger.jobs.get(job.0 as usize)?;
+        let start = if job.phase == Phase::Pending { now } else { job.start.unwrap_or(now) };
+        Some(Time(start.saturating_add(job.limit?)))
+    }
+}
+
+struct Building<'a> {
+    config: &'a Config,
+    machine: Machine,
+    conditions: Vec<Condition>,
+    owners: Vec<Option<usize>>,
+    overlaps: Vec<NodeId>,
+    misplaced: Vec<usize>,
+}
+
+impl<'a> Building<'a> {
+    fn new(config: &'a Config, ledger: &Ledger) -> Result<Building<'a>, SlurmError> {
+        let machine = Machine::with_seed(config.grid, &config.strategy, 1)
+            .map_err(|error| SlurmError::Config(error.to_string()))?;
+        let nodes = config.grid.nodes() as usize;
+        let mut conditions = vec![Condition::Unavailable; nodes];
+        for node in &ledger.nodes {
+            if let Some(id) = config.nodes.get(&node.name) {
+                conditions[id.index()] = node.condition;
+            }
+        }
+        let (owners, overlaps, misplaced) = (vec![None; nodes], Vec::new(), Vec::new());
+        Ok(Building { config, machine, conditions, owners, overlaps, misplaced })
+    }
+
+    /// The nodes of these names; those of no name that is known are left out.
+    fn ids(&self, names: &[String]) -> Vec<NodeId> {
+        let mut ids: Vec<NodeId> =
+            names.iter().filter_map(|name| self.config.nodes.get(name)).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// A job that runs or ends keeps its nodes, whatever they are.
+    fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
+        let mut ids = self.ids(&job.held);
+        if let Ok(request) = request(self.config, job, shaper) {
+            let sides = request.shape.unwrap_or([1; 3]);
+            if job.phase == Phase::Running && box_of(self.config, &ids, sides).is_none() {
+                self.misplaced.push(index);
+            }
+        }
+        let taken = |id: &NodeId| self.owners[id.index()].is_some();
+        let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
+        ids.retain(|id| !twice.contains(id));
+        self.overlaps.extend(twice);
+        self.take(index, &ids, None);
+    }
+
+    fn take(&mut self, index: usize, ids: &[NodeId], whole: Option<Cuboid>) {
+        if ids.is_empty() {
+            return;
+        }
+        let grid = self.config.grid;
+        let held = |node: NodeId| ids.binary_search(&node).is_ok();
+        let placement = match whole {
+            Some(cuboid) => Placement::Whole(cuboid),
+            None => Placement::Parts(tile(&grid, &Cuboid::whole(&grid), held)),
+        };
+        if self.machine.allocate_at(JobId(index as u64), placement).is_ok() {
+            for id in ids {
+                self.owners[id.index()] = Some(index);
+            }
+        }
+    }
+
+    fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper, now: u64) -> Role {
+        let waits_for_time =
+            job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
+        if !job.gated() {
+            return match (job.named.is_empty(), waits_for_time) {
+                (true, _) => Role::Ungated,
+                (false, true) => Role::Requeued,
+                (false, false) => self.opened(index, job, shaper),
+            };
+        }
+        let eligible =
+            matches!(job.reason.as_str(), "Licenses" | "Priority" | "Resources" | "None")
+                || job.reason == "BeginTime" && !waits_for_time;
+        match request(self.config, job, shaper) {
+            Ok(request) if eligible => Role::Waits(request),
+            _ => Role::Apart,
+        }
+    }
+
+    fn opened(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+        let ids = self.ids(&job.named);
+        let Ok(request) = request(self.config, job, shaper) else {
+            return Role::Obstructed("its shape cannot be read");
+        };
+        let sides = request.shape.unwrap_or([1; 3]);
+        let Some(cuboid) = box_of(self.config, &ids, sides) else {
+            return Role::Obstructed("its nodes are not a box of its shape");
+        };
+        if ids.iter().any(|id| self.owners[id.index()].is_some()) {
+            return Role::Obstructed("a node is taken");
+        }
+        if ids.iter().any(|id| self.conditions[id.index()] != Condition::Idle) {
+            return Role::Obstructed("a node is not available");
+        }
+        self.take(index, &ids, Some(cuboid));
+        Role::Opened
+    }
+
+    fn finish(mut self, roles: Vec<Role>) -> State {
+        for (index, condition) in self.conditions.iter().enumerate() {
+            let stranger = *condition == Condition::Taken && self.owners[index].is_none();
+            if stranger || *condition == Condition::Unavailable {
+                // What a failed node's job does is Slurm's affair; new ones go elsewhere.
+                let _ = self.machine.fail(NodeId(index as u32));
+            }
+        }
+        let Building { machine, overlaps, misplaced, .. } = self;
+        State { machine, roles, overlaps, misplaced }
+    }
+}
+
+/// What a job asks for: the shape of its comment, or the box that the shape rule makes of its nodes.
+pub(crate) fn request(
+    config: &Config,
+    job: &SlurmJob,
+    shaper: &mut Shaper,
+) -> Result<Request, String> {
+    let Some(text) = shape_text(&job.comment) else {
+        let request = shaper.request(job.nodes.max(1));
+        return match request.shape.map(volume) {
+            Some(nodes) if nodes == u64::from(job.nodes) => Ok(request),
+            _ => Err(format!("{} nodes are no box of the machine", job.nodes)),
+        };
+    };
+    let sides = sides(text, config.grid.axes()).ok_or_else(|| format!("bad shape {text}"))?;
+    if !orientations(sides).any(|turned| config.grid.fits(turned)) {
+        return Err(format!("{text} does not fit {}", config.grid));
+    }
+    if volume(sides) != u64::from(job.nodes) {
+        return Err(format!("{text} is not {} nodes", job.nodes));
+    }
+    Ok(Request::shape(sides))
+}
+
+/// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or semicolons.
+pub(crate) fn shape_text(comment: &str) -> Option<&str> {
+    let words = comment.split([' ', ',', ';']);
+    words.filter_map(|word| word.strip_prefix("shape=")).next()
+}
+
+fn sides(text: &str, axes: usize) -> Option<Sides> {
+    let mut sides = [1; 3];
+    let mut count = 0;
+    for part in text.split('x') {
+        let side = part.parse::<u16>().ok().filter(|side| *side > 0)?;
+        *sides.get_mut(count)? = side;
+        count += 1;
+    }
+    (count == axes).then_some(sides)
+}
+
+/// The box that a set of nodes (ascending) is, if it is one of these sides, turned or not.
+pub(crate) fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
+    let grid = config.grid;
+    if ids.is_empty() || ids.len() as u64 != volume(sides) {
+        return None;
+    }
+    let is = |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
+    orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
+        // The base is one of the nodes: their number bounds the search.
+        ids.iter()
+            .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
+            .find(|cuboid| cuboid.lies_on(&grid) && is(cuboid))
+    })
+}

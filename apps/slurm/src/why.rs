@@ -1,0 +1,62 @@
+//! `pavior slurm why JOB`: what a job waits for, and which moves would help.
+
+use pavior_allocation::explain;
+use pavior_mesh::{Cuboid, JobId};
+use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock};
+
+use crate::daemon::{now, shaper};
+use crate::ledger::{Ledger, Phase};
+use crate::state::{Role, State, request};
+use crate::{Config, SlurmError, reason};
+
+/// Tells what a job waits for.
+///
+/// # Errors
+/// If Slurm does not answer, or there is no such job.
+pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
+    let ledger = Ledger::read(config)?;
+    tell(config, &ledger, name, now())
+}
+
+fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String, SlurmError> {
+    let mut shaper = shaper(config)?;
+    let found = ledger.jobs.iter().position(|job| job.name == name);
+    let index = found.ok_or_else(|| SlurmError::UnknownJob(name.to_string()))?;
+    let job = &ledger.jobs[index];
+    let state = State::of(config, ledger, &mut shaper, now)?;
+    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
+    if job.phase != Phase::Pending {
+        let parts = state.machine.placement(JobId(index as u64));
+        let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
+        return Ok(format!("{name} holds {}", parts.join("; ")));
+    }
+    let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
+        (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),
+        (Role::Waits(request), _) => *request,
+        (Role::Opened, _) => return Ok(format!("{name} may start on {}", job.named.join(","))),
+        (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
+        (Role::Apart, _) => return Ok(format!("{name} waits for Slurm: {}", job.reason)),
+        (_, Ok(request)) => request,
+    };
+    let snapshot = Snapshot::of(&state.machine);
+    let mut text = reason::waiting(config, ledger, &snapshot, &asked, now);
+    let Some(sides) = asked.shape else { return Ok(text) };
+    let weights = Weights::nodes(&snapshot);
+    let answer = unblock(&snapshot, Shape::new(sides), &weights, &Limits::jobs(2));
+    match answer.plan {
+        Some(plan) if plan.moves.is_empty() => {}
+        Some(plan) => {
+            let named = |job: JobId| ledger.jobs[job.0 as usize].name.as_str();
+            for step in &plan.moves {
+                let list =
+                    |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");
+                let (from, to) = (list(&step.from), list(&step.to));
+                text += &format!("\nif {} went from {from} to {to}", named(step.job));
+            }
+            text += &format!("\nit would fit at {}", words(&plan.boxes[0]));
+        }
+        None if answer.proven => text += "\nno two moves of jobs would help",
+        None => {}
+    }
+    Ok(text)
+}

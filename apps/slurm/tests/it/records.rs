@@ -1,0 +1,80 @@
+//! Slurm's own records of what ran where, judged.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::cluster::Cluster;
+
+/// An allocation, from the file of completed jobs; a requeued job has several.
+pub(crate) struct Record {
+    pub(crate) name: String,
+    pub(crate) state: String,
+    pub(crate) start: String,
+    pub(crate) end: String,
+    pub(crate) nodes: Vec<u32>,
+}
+
+pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
+    let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
+    let mut all = Vec::new();
+    for line in text.lines() {
+        let fields: HashMap<&str, &str> =
+            line.split(' ').filter_map(|word| word.split_once('=')).collect();
+        let field = |key: &str| fields.get(key).map_or(String::new(), |text| (*text).to_string());
+        all.push(Record {
+            name: field("Name"),
+            state: field("JobState"),
+            start: field("StartTime"),
+            end: field("EndTime"),
+            nodes: nodes(&field("NodeList")),
+        });
+    }
+    all
+}
+
+/// The numbers of a list such as n[00-01,08].
+fn nodes(list: &str) -> Vec<u32> {
+    let inner = list.trim_start_matches('n').trim_start_matches('[').trim_end_matches(']');
+    let mut all = Vec::new();
+    for part in inner.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            all.extend(first..=last);
+        }
+    }
+    all
+}
+
+/// Every allocation is a box of the shape that the job's name begins with, and at no time do two share
+/// a node. Returns the number of allocations.
+pub(crate) fn judge(records: &[Record]) -> usize {
+    let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
+    let held: Vec<&Record> = records.iter().filter(|record| !record.nodes.is_empty()).collect();
+    for record in &held {
+        let shape = record.name.split('-').next().unwrap();
+        // Some are put on wrong nodes on purpose.
+        if shape != "wrong" {
+            assert!(is_box(&record.nodes, shape), "{}: {:?}", record.name, record.nodes);
+        }
+        for &node in &record.nodes {
+            let interval = (record.start.as_str(), record.end.as_str(), record.name.as_str());
+            by_node.entry(node).or_default().push(interval);
+        }
+    }
+    for (node, mut intervals) in by_node {
+        intervals.sort_unstable();
+        for pair in intervals.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "node {node}: {pair:?}");
+        }
+    }
+    held.len()
+}
+
+/// Whether nodes of an 8x8 mesh are a box of a shape, turned or not.
+fn is_box(nodes: &[u32], shape: &str) -> bool {
+    let (a, b) = shape.split_once('x').unwrap();
+    let (a, b): (u32, u32) = (a.parse().unwrap(), b.parse().unwrap());
+    let range = |values: Vec<u32>| values.iter().max().unwrap() - values.iter().min().unwrap() + 1;
+    let x = range(nodes.iter().map(|node| node % 8).collect());
+    let y = range(nodes.iter().map(|node| node / 8).collect());
+    nodes.len() as u32 == a * b && ((x, y) == (a, b) || (x, y) == (b, a))
+}

@@ -1,0 +1,201 @@
+//! One cluster, chapter by chapter: the gate, placements, the races, and a storm with kills.
+
+use std::time::{Duration, SystemTime};
+
+use crate::cluster::Cluster;
+use crate::records;
+
+#[test]
+fn a_cluster_of_64_nodes() {
+    let Some(mut cluster) = Cluster::start(26_800, "") else { return };
+    the_gate_holds(&cluster);
+    cluster.start_daemon();
+    placed_and_told(&cluster);
+    wrong_nodes_are_given_back(&mut cluster);
+    obstacles_between_opening_and_start(&mut cluster);
+    a_job_that_cannot_start_is_not_waited_for(&cluster);
+    requeued_jobs_wait_a_while(&cluster);
+    slurm_goes_away_and_comes_back(&cluster);
+    storm(&mut cluster);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    let count = records::judge(&records::read(&cluster));
+    assert!(count > 60, "{count} allocations");
+}
+
+/// Without a daemon nothing starts, and ordinary users cannot change that.
+fn the_gate_holds(cluster: &Cluster) {
+    for (options, word) in [
+        ("--comment=shape=4y4", "is no shape"),
+        ("--comment=shape=0x4", "is not 1 to"),
+        ("--comment=shape=4x4x4", "axes"),
+        ("--comment=shape=9x1", "does not fit"),
+        ("--comment=shape=2x2 -N3", "leave -N out"),
+        ("--comment=shape=2x1 -w n03,n04", "nodes are chosen"),
+        ("-N2 -x n03", "nodes are chosen"),
+        ("-N2 -L pavior:1", "not yours"),
+        ("--comment=shape=2x2,shape=3x3", "two shapes"),
+        ("-N1 : -N1", "eterogeneous"),
+    ] {
+        let line = format!("sbatch -o /dev/null {options} --wrap true");
+        let output = cluster.shell(&line, true);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(word), "{options}: {text}");
+    }
+    let line = "sbatch --parsable -o /dev/null -J 4x4-gate --comment=shape=4x4 --wrap true";
+    let output = cluster.shell(line, true);
+    let job = String::from_utf8(output.stdout).unwrap().trim().to_string();
+    let shown = format!("squeue -h -j {job} -o '%t %r %D %W'");
+    cluster.until(&shown, 20, |text| text == "PD Licenses 16 pavior:1");
+    for change in [
+        format!("scontrol release {job}"),
+        format!("scontrol update JobId={job} Comment=shape=1x1"),
+        format!("scontrol update JobId={job} Licenses="),
+        format!("scontrol update JobId={job} ReqNodeList=n00"),
+        format!("scontrol update JobId={job} NumNodes=1"),
+        format!("scontrol update JobId={job} Partition=mesh"),
+        format!("scontrol update JobId={job} Priority=1000"),
+    ] {
+        assert!(!cluster.shell(&change, true).status.success(), "{change}");
+    }
+    assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
+}
+
+/// Batch jobs, arrays and jobs by count start in boxes; waiting ones are told why.
+fn placed_and_told(cluster: &Cluster) {
+    cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
+    let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 1", 4.0);
+    cluster.until(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "R");
+    let told = cluster.good(&format!("scontrol show job {whole}"));
+    assert!(told.contains("AdminComment=\"pavior: box <0,0> 8x8; ranks n00,n01,"), "{told}");
+    let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
+    cluster.until(&format!("scontrol show job {next}"), 20, |text| {
+        text.contains("pavior: waits for 2x3; nothing is free; blocked least at <0,0> 2x3 by")
+    });
+    let config = cluster.path().join("pavior.toml");
+    let program = env!("CARGO_BIN_EXE_pavior-slurm");
+    let why = cluster.good(&format!("{program} {} why {next}", config.display()));
+    assert!(why.contains("waits for 2x3") || why.contains("may start"), "{why}");
+    cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
+    // Five nodes are no box of this machine but 1x5; seven become 1x7; eleven become 12, 3x4.
+    cluster.submit("3x4-count", "-N11", 0.5);
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = cluster.good(&format!("{program} {} check", config.display()));
+    assert!(found.contains("faults: []"), "{found}");
+}
+
+/// A gate that someone opened on wrong nodes: the job starts there, and is queued again.
+fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
+    cluster.kill_daemon();
+    let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 3.0);
+    let open = "Licenses= Priority=4294967290";
+    cluster.good(&format!("scontrol update JobId={job} ReqNodeList=n00,n01,n02,n03 {open}"));
+    cluster.until(&format!("squeue -h -j {job} -o %t"), 20, |text| text == "R");
+    cluster.start_daemon();
+    cluster.until(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
+        text.starts_with("R ") && text != "R n[00-03]"
+    });
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+}
+
+/// A node is drained, or too few are named, between opening and start: the gate closes, and the job
+/// is placed again.
+fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
+    cluster.kill_daemon();
+    cluster.good("scontrol update NodeName=n09 State=DRAIN Reason=test");
+    let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
+    let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
+    let open = "Licenses= Priority=4294967290";
+    // Held back, so that the daemon sees them open.
+    cluster.good(&format!("scontrol update JobId={few} StartTime=now+3"));
+    cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
+    cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
+    cluster.start_daemon();
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.good("scontrol update NodeName=n09 State=RESUME");
+}
+
+/// A job that Slurm does not start although its gate is open (a limit of the partition) gives its nodes
+/// back after a while.
+fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
+    cluster.good("scontrol update PartitionName=mesh MaxTime=10");
+    let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
+    let short = cluster.submit("8x8-short", "--comment=shape=8x8 -t 5", 0.5);
+    cluster.until(&format!("squeue -h -j {short} -o %t"), 60, str::is_empty);
+    cluster.good(&format!("scancel {long}"));
+    cluster.good("scontrol update PartitionName=mesh MaxTime=INFINITE");
+    cluster.until("squeue -h -o %i", 30, str::is_empty);
+}
+
+/// From a requeue to the next start pass at least five seconds.
+fn requeued_jobs_wait_a_while(cluster: &Cluster) {
+    let job = cluster.submit("3x2-again", "--comment=shape=3x2", 3.0);
+    let state = format!("squeue -h -j {job} -o %t");
+    cluster.until(&state, 20, |text| text == "R");
+    cluster.good(&format!("scontrol requeue {job}"));
+    let requeued = SystemTime::now();
+    cluster.until(&state, 20, |text| text == "PD");
+    cluster.until(&state, 60, |text| text == "R");
+    assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "not at once");
+    cluster.until("squeue -h -o %i", 30, str::is_empty);
+}
+
+/// While slurmctld is away nothing is changed; afterwards everything goes on.
+fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
+    cluster.submit("4x4-over", "--comment=shape=4x4", 2.0);
+    let pid = cluster.path().join("pid/slurmctld");
+    // Its state is saved with a delay of seconds; a kill forgets what is younger.
+    std::thread::sleep(Duration::from_secs(6));
+    cluster.good(&format!("kill -9 $(cat {})", pid.display()));
+    std::thread::sleep(Duration::from_secs(2));
+    let folder = cluster.path().display();
+    cluster.good(&format!("slurmctld -f {folder}/slurm.conf -L {folder}/log/slurmctld.log"));
+    cluster.until("sinfo -h -o %D -t idle", 60, |text| text == "64");
+    let after = cluster.submit("4x2-after", "--comment=shape=4x2", 0.5);
+    cluster.until(&format!("squeue -h -j {after} -o %t"), 60, str::is_empty);
+}
+
+/// Random jobs, drains, requeues and SIGKILLs of the daemon: none is lost.
+fn storm(cluster: &mut Cluster) {
+    let kills = std::env::var("PAVIOR_SLURM_KILLS").ok().and_then(|text| text.parse().ok());
+    let kills: u64 = kills.unwrap_or(12);
+    let mut seed = 18u64;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut names = Vec::new();
+    for round in 0..kills {
+        for serial in 0..4 {
+            let (a, b) = (1 + below(5), 1 + below(5));
+            let name = format!("{a}x{b}-storm{round}.{serial}");
+            let options = format!("--comment=shape={a}x{b} -t {}", 1 + below(3));
+            cluster.submit(&name, &options, below(20) as f64 / 10.0);
+            names.push(name);
+        }
+        let node = format!("n{:02}", below(64));
+        match below(4) {
+            0 => {
+                cluster.good(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
+            }
+            1 => {
+                let running = "squeue -h -t R -o %i | head -1 | xargs -r scontrol requeue";
+                cluster.shell(running, false);
+            }
+            _ => {}
+        }
+        std::thread::sleep(Duration::from_millis(below(900)));
+        cluster.start_daemon();
+        cluster.shell(
+            "sinfo -h -N -t drain -o %N | xargs -r -I{} scontrol update NodeName={} State=RESUME",
+            false,
+        );
+    }
+    cluster.until("squeue -h -o %i", 60 + 3 * kills, str::is_empty);
+    let records = records::read(cluster);
+    for name in names {
+        let done = records.iter().any(|record| record.name == name && record.state == "COMPLETED");
+        assert!(done, "{name} is lost");
+    }
+}

@@ -1,0 +1,149 @@
+//! Drawings of plans, as SVG: a machine before and after some jobs have moved.
+//!
+//! Two panels side by side: on the left what jobs hold, with an arrow from the middle of each box that
+//! moves to the middle of where it goes, numbered in the order of the moves; on the right what they hold
+//! afterwards, with the boxes that are then free.
+
+use pavior_allocation::explain::{State, words};
+use pavior_mesh::{Cuboid, JobId};
+
+use crate::canvas::root;
+use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, label, plane, rect, text};
+use crate::palette;
+use crate::xml::Element;
+
+/// A move: what a job holds before, and after, part by part.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedMove<'a> {
+    /// Before.
+    pub from: &'a [Cuboid],
+    /// After.
+    pub to: &'a [Cuboid],
+}
+
+/// Draws a plan: the states before and after, in which jobs stand in the same order, the moves in
+/// order, and the boxes that they free. `name` gives the names of jobs.
+pub fn plan(
+    before: &State,
+    after: &State,
+    moves: &[PlannedMove<'_>],
+    boxes: &[Cuboid],
+    name: &dyn Fn(JobId) -> String,
+) -> String {
+    let view = View::of(before.grid());
+    let [wide, high] = view.panel();
+    let columns = if 2.0 * wide + 3.0 * GAP <= WIDE + 2.0 * GAP { 2.0 } else { 1.0 };
+    let width = GAP + columns * (wide + GAP);
+    let rows = 2.0 / columns;
+    let height = GAP + rows * (high + GAP);
+    let freed: Vec<String> = boxes.iter().map(|at| words(before.grid(), at)).collect();
+    let quiet = match (freed.len(), moves.len()) {
+        (0, _) => String::new(),
+        (1, _) => format!("free: {}", freed[0]),
+        (count, _) => format!("{count} boxes are free"),
+    };
+    let count = format!("{} move{}", moves.len(), if moves.len() == 1 { "" } else { "s" });
+    let mut body = String::new();
+    for (number, (state, title, quiet)) in
+        [(before, "before", count), (after, "after", quiet)].into_iter().enumerate()
+    {
+        let mut inner = String::new();
+        text("name", [AXIS, 12.0], 14.0).text(title, &mut inner);
+        text("quiet", [AXIS, 29.0], 12.0).text(&quiet, &mut inner);
+        for z in 0..state.grid().side(2) {
+            plane(&view, z, &mut inner);
+        }
+        busy_nodes(&view, state, name, &mut inner);
+        if number == 0 {
+            arrows(&view, moves, &mut inner);
+        } else {
+            for (at, size) in boxes.iter().flat_map(|at| view.pieces(at)) {
+                rect("choice", at, size).end(&mut inner);
+            }
+        }
+        let place = number as f64;
+        let (x, y) = match columns {
+            2.0 => (GAP + place * (wide + GAP), GAP),
+            _ => (GAP, GAP + place * (high + GAP)),
+        };
+        Element::new("g")
+            .with("transform", format!("translate({x} {y})"))
+            .around(&inner, &mut body);
+    }
+    let mut inner = String::new();
+    Element::new("title").text(&format!("Moves on {}", before.grid()), &mut inner);
+    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    rect("page", [0.0; 2], [width, height]).end(&mut inner);
+    inner += &body;
+    let mut out = String::new();
+    root(width, height).with("role", "img").around(&inner, &mut out);
+    out
+}
+
+/// An arrow for each part that moves, with the number of its move at the tip.
+fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
+    for (number, step) in moves.iter().enumerate() {
+        for (from, to) in step.from.iter().zip(step.to).filter(|(from, to)| from != to) {
+            let (Some(start), Some(end)) = (middle(view, from), middle(view, to)) else { continue };
+            let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
+            let length = dx.hypot(dy).max(1.0);
+            let (ux, uy) = (dx / length, dy / length);
+            // The head: two strokes back from the tip, to both sides.
+            let head = |side: f64| {
+                let x = end[0] - 8.0 * ux - side * 5.0 * uy;
+                let y = end[1] - 8.0 * uy + side * 5.0 * ux;
+                format!("L{x:.1} {y:.1}M{:.1} {:.1}", end[0], end[1])
+            };
+            let line = format!(
+                "M{:.1} {:.1}L{:.1} {:.1}{}{}",
+                start[0],
+                start[1],
+                end[0],
+                end[1],
+                head(1.0),
+                head(-1.0)
+            );
+            for (colour, thick) in [("#ffffff", 5.0), ("#1c2024", 2.0)] {
+                Element::new("path")
+                    .with("d", &line)
+                    .with("fill", "none")
+                    .with("stroke", colour)
+                    .with("stroke-width", thick)
+                    .end(out);
+            }
+            if moves.len() > 1 {
+                let at = [start[0] - 8.0, start[1] - 8.0];
+                rect("choice", at, [16.0; 2]).end(out);
+                label("number", &(number + 1).to_string(), (at, [16.0; 2]), out);
+            }
+        }
+    }
+}
+
+/// The middle of the first piece of a box.
+fn middle(view: &View, cuboid: &Cuboid) -> Option<[f64; 2]> {
+    let (at, size) = *view.pieces(cuboid).first()?;
+    Some([at[0] + size[0] / 2.0, at[1] + size[1] / 2.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_mesh::Grid;
+
+    #[test]
+    fn a_move_is_an_arrow_and_its_box_a_choice() {
+        let part = |x, sides| Cuboid::new([x, 0, 0], sides);
+        let state = |x| {
+            let mut state = State::new(Grid::mesh(&[6, 2]).unwrap());
+            state.hold(JobId(7), &[part(x, [2, 2, 1])]).unwrap();
+            state
+        };
+        let (from, to) = ([part(2, [2, 2, 1])], [part(3, [2, 2, 1])]);
+        let moves = [PlannedMove { from: &from, to: &to }];
+        let boxes = [part(0, [3, 2, 1])];
+        let svg = plan(&state(2), &state(3), &moves, &boxes, &|_| "<7>".into());
+        assert_eq!(svg.matches("<path").count(), 2 + 2, "grids and the arrow");
+        assert!(svg.contains("&lt;7&gt;") && svg.contains("free: &lt;0,0&gt; 3x2"), "{svg}");
+    }
+}
