@@ -1,7 +1,7 @@
 //! Who holds what, from JSON lines: the `--busy` of `pavior explain`.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
@@ -28,8 +28,8 @@ type Wrong = (String, Range<usize>);
 
 /// Reads a file, or standard input if the path is `-`.
 pub(crate) fn read(path: &Path, grid: Grid) -> Result<Busy, Failure> {
-    let (name, mut reader): (String, Box<dyn BufRead>) = if path == Path::new("-") {
-        ("stdin".into(), Box::new(io::stdin().lock()))
+    let (name, mut reader) = if path == Path::new("-") {
+        ("stdin".into(), pavior_files::stdin(files::lines()))
     } else {
         (path.display().to_string(), files::open(path)?)
     };
