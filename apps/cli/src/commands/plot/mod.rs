@@ -68,6 +68,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let Some(run) = store::read_run(directory)? else {
         return Err(Failure::usage(format!("{} holds no experiment", directory.display())));
     };
+    store::verify(directory, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
     let (_, specification) = experiment::described(directory, &run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
