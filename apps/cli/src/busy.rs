@@ -1,7 +1,7 @@
 //! Who holds what, from JSON lines: the `--busy` of `pavior explain` and `pavior unblock`.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
@@ -41,8 +41,8 @@ pub(crate) fn each_line(
     path: &Path,
     mut look: impl FnMut(&str, usize) -> Result<(), Wrong>,
 ) -> Result<(), Failure> {
-    let (name, mut reader): (String, Box<dyn BufRead>) = if path == Path::new("-") {
-        ("stdin".into(), Box::new(io::stdin().lock()))
+    let (name, mut reader) = if path == Path::new("-") {
+        ("stdin".into(), pavior_files::stdin(files::lines()))
     } else {
         (path.display().to_string(), files::open(path)?)
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pavior_experiments::InputError;
-use pavior_kernel::BadName;
+use pavior_kernel::{BadName, excerpt, shown};
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -104,10 +104,12 @@ impl std::error::Error for Failure {}
 
 impl Place {
     fn show(&self) {
-        let before = self.line.get(..self.span.start).map_or(0, |text| text.chars().count());
-        let at_fault = self.line.get(self.span.clone()).map_or(0, |text| text.chars().count());
-        let indent = " ".repeat(self.from.chars().count());
-        eprintln!("  {} {}", self.from, self.line);
+        let (line, span) = excerpt(self.line.as_bytes(), self.span.clone());
+        let before = line.get(..span.start).map_or(0, |text| text.chars().count());
+        let at_fault = line.get(span).map_or(0, |text| text.chars().count());
+        let from = shown(&self.from).to_string();
+        let indent = " ".repeat(from.chars().count());
+        eprintln!("  {from} {line}");
         eprintln!("  {indent} {}{}", " ".repeat(before), "^".repeat(at_fault.max(1)));
     }
 }

@@ -1,5 +1,8 @@
 //! `pavior`: allocate and simulate jobs on meshes and tori.
 
+#[macro_use]
+mod say;
+
 mod args;
 mod busy;
 mod commands;
@@ -13,6 +16,7 @@ mod pool;
 mod progress;
 mod store;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -21,11 +25,20 @@ use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match dispatch(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => fault.report(),
-    }
+    let result = match Cli::try_parse() {
+        Ok(cli) => {
+            files::bound(cli.max_input);
+            dispatch(cli.command)
+        }
+        Err(error) if error.use_stderr() => {
+            // A standard error that is closed or full changes nothing.
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+        // Help and versions are results, which a full disk does not take.
+        Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
+    };
+    result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {

@@ -100,7 +100,7 @@ impl Table {
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.header.len());
-        self.rows.push(cells);
+        self.rows.push(cells.iter().map(|cell| pavior_kernel::cell(cell)).collect());
     }
 
     /// Prints as many columns as fit the width, and returns how many do not. A last column of words

@@ -2,6 +2,9 @@
 
 use crate::failure::Failure;
 
+/// The most threads that are started for a core.
+const THREADS_A_CORE: usize = 8;
+
 /// Runs on a pool of so many threads; one per core where nothing is said.
 pub(crate) fn install<T: Send>(
     threads: Option<usize>,
@@ -10,7 +13,10 @@ pub(crate) fn install<T: Send>(
     if threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    // More threads than a few a core are of no use, and results do not depend on them.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.map_or(0, |threads| threads.min(THREADS_A_CORE * cores));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool
         .map_err(|error| Failure::Other(format!("cannot start threads: {error}")))?
         .install(work))

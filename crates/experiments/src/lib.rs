@@ -37,6 +37,7 @@ pub use orders::Orders;
 pub use paired::Paired;
 pub use point::Point;
 pub use publish::{Provenance, Publication};
+pub use replications::Replications;
 pub use results::{Line, PointResult, Summary, Table};
 pub use sample::Sample;
 pub use scenario::{

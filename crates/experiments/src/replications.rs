@@ -1,14 +1,38 @@
 //! Every replication, as two tables: what is the same on every machine, and what was measured.
 //!
-//! They are what a finished experiment is merged and extended from; each number reads back the same.
+//! They are what a finished experiment is merged and extended from; each number reads back the same. Every
+//! line ends with a checksum of its other cells, so that a changed one is found and named.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
 
+use pavior_kernel::Digest;
+
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
 
-// Unlike any parameter and any metric.
+/// The column of checksums; unlike any parameter and any metric, as the next.
+const CHECKSUM: &str = "checksum";
+
+/// The checksum of a line's other cells.
+fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
+    let mut digest = Digest::new();
+    for cell in cells {
+        digest.add(cell.as_bytes());
+        digest.add(b"\n");
+    }
+    digest.to_string()
+}
+
+/// What [`Specification::read_replications`] found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replications {
+    /// The replications of the lines that are as they were written.
+    pub entries: Vec<JournalEntry>,
+    /// The lines that were changed since, from 1.
+    pub damaged: Vec<u64>,
+}
+
 const FACTS: [&str; 5] =
     ["replication", "arrived", "still_waiting", "rejected_jobs", "rejected_set"];
 
@@ -26,11 +50,13 @@ impl Specification {
         let mut header = self.header();
         header.extend(FACTS.map(String::from));
         header.extend(self.metrics.iter().map(|spec| spec.name.to_string()));
+        header.push(CHECKSUM.to_string());
         writer.write_record(&header)?;
         self.each(samples, |mut line, sample| {
             line.extend([sample.arrived, sample.waiting, sample.rejected].map(|n| n.to_string()));
             line.push(format!("{:x}", sample.rejected_set));
             line.extend(sample.values.iter().map(|value| number(*value)));
+            line.push(checksum(line.iter().map(String::as_str)));
             writer.write_record(&line)
         })?;
         Ok(writer.flush()?)
@@ -83,9 +109,9 @@ impl Specification {
         &self,
         replications: impl Read,
         timings: Option<impl Read>,
-    ) -> Result<Vec<JournalEntry>, String> {
+    ) -> Result<Replications, String> {
         let measured = timings.map_or(Ok(HashMap::new()), read_timings)?;
-        let mut reader = csv::Reader::from_reader(replications);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(replications);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
         let find = |name: &str| {
             let position = header.iter().position(|column| column == name);
@@ -101,10 +127,19 @@ impl Specification {
         };
         let metrics: Vec<usize> =
             self.metrics.iter().map(|spec| last(spec.name)).collect::<Result<_, _>>()?;
-        let mut entries = Vec::new();
-        for record in reader.records() {
+        let at_checksum = find(CHECKSUM)?;
+        let (mut entries, mut damaged) = (Vec::new(), Vec::new());
+        for record in reader.byte_records() {
             let record = record.map_err(|error| error.to_string())?;
             let line = record.position().map_or(0, csv::Position::line);
+            let Some(record) = csv::StringRecord::from_byte_record(record).ok().filter(|record| {
+                let cells = record.iter().enumerate().filter(|(index, _)| *index != at_checksum);
+                record.len() == header.len()
+                    && record[at_checksum] == checksum(cells.map(|(_, cell)| cell))
+            }) else {
+                damaged.push(line);
+                continue;
+            };
             let bad = |index: usize| format!("line {line}: `{}` cannot be read", &record[index]);
             let whole = |index: usize| record[index].parse::<u64>().map_err(|_| bad(index));
             let float = |&index: &usize| match &record[index] {
@@ -126,7 +161,7 @@ impl Specification {
                 },
             });
         }
-        Ok(entries)
+        Ok(Replications { entries, damaged })
     }
 }
 

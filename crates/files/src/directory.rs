@@ -53,13 +53,21 @@ impl Directory {
     /// # Errors
     /// If another process works in it, if it holds something else, or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, FileError> {
-        let cannot = |error: io::Error| FileError::place(path, &error);
         if !path.join(RUN).exists() && !is_empty(path)? {
             return Err(FileError::directory(
                 path,
                 "is not empty, and holds no experiment; choose another --out",
             ));
         }
+        Directory::lock(path)
+    }
+
+    /// Makes a directory where there is none, and locks it, whatever it holds.
+    ///
+    /// # Errors
+    /// If another process works in it, or if it cannot be written.
+    pub fn lock(path: &Path) -> Result<Directory, FileError> {
+        let cannot = |error: io::Error| FileError::place(path, &error);
         fs::create_dir_all(path).map_err(cannot)?;
         let lock = lock_file(&path.join(LOCK)).map_err(cannot)?;
         match lock.try_lock() {
@@ -88,12 +96,18 @@ impl Directory {
         note(&self.path)
     }
 
-    /// Prepares for a run: a new one in an empty directory, or the same one again.
+    /// Prepares for a run: a new one in an empty directory, or the same one again. `description` is the
+    /// name and text of the file that describes it.
     ///
     /// # Errors
     /// If it holds a run and `resume` is not set; if it holds another run; if a line is damaged and
     /// `discard_damaged` is not set.
-    pub fn begin(&self, run: &Run, how: Resume) -> Result<Known, FileError> {
+    pub fn begin(
+        &self,
+        run: &Run,
+        description: (&str, &str),
+        how: Resume,
+    ) -> Result<Known, FileError> {
         let note = match self.note() {
             Err(FileError::Damaged { .. }) if how.resume && how.discard_damaged => None,
             other => other?,
@@ -112,10 +126,13 @@ impl Directory {
         }
         self.remove_partial_files().map_err(|error| FileError::place(&self.path, &error))?;
         let known = known(&self.path, &run.fingerprint, how.discard_damaged)?;
+        let (name, text) = description;
         // What a finished directory says of itself stays as long as nothing is run anew.
         if !note.is_some_and(|note| note.finished) {
-            self.write_note(run, false, BTreeMap::new())?;
+            let checksum = Digest::of(text.as_bytes()).to_string();
+            self.write_note(run, false, [(name.to_string(), checksum)].into())?;
         }
+        self.write(name, text.as_bytes())?;
         Ok(known)
     }
 
@@ -263,7 +280,10 @@ pub fn verify(directory: &Path, note: &Note, name: &str) -> Result<(), FileError
 }
 
 /// Whether nothing is in a directory, or nothing but what is hidden; true where there is none.
-fn is_empty(path: &Path) -> Result<bool, FileError> {
+///
+/// # Errors
+/// If it cannot be read.
+pub fn is_empty(path: &Path) -> Result<bool, FileError> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         other => other.map_err(|error| FileError::place(path, &error))?,

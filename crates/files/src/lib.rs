@@ -25,7 +25,7 @@ mod run;
 mod sealed;
 
 pub use bounded::Bounded;
-pub use directory::{Directory, Journal, Known, Resume, known, note, verify};
+pub use directory::{Directory, Journal, Known, Resume, is_empty, known, note, verify};
 pub use error::FileError;
 pub use identity::Plan;
 pub use input::{open, read_text, stdin};

@@ -30,12 +30,22 @@ pub(crate) struct SweepArgs {
     /// Goes on where an earlier run in the same directory stopped
     #[arg(long)]
     pub(crate) resume: bool,
+    /// With --resume: leaves out lines that were damaged since, and runs what they held anew
+    #[arg(long, requires = "resume")]
+    pub(crate) discard_damaged: bool,
     /// Threads; results do not depend on it, measured times do [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// How to print [default: table on a terminal, else json]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
+}
+
+impl SweepArgs {
+    /// How a directory is begun.
+    pub(crate) fn how(&self) -> pavior_files::Resume {
+        pavior_files::Resume { resume: self.resume, discard_damaged: self.discard_damaged }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -34,6 +34,9 @@ pub(crate) use unblock::{Turn, UnblockArgs};
 #[derive(Debug, Parser)]
 #[command(name = "pavior", version, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// The most bytes that are read of an input, after decompression [default: 512 MiB]
+    #[arg(long, global = true, value_name = "BYTES", hide_short_help = true)]
+    pub(crate) max_input: Option<u64>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

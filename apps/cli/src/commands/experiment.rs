@@ -9,6 +9,7 @@ use pavior_experiments::{
     Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Specification, SweepError,
     schema,
 };
+use pavior_files::Resume;
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::failure::Failure;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
         shard: format!("{}/{}", shard.index, shard.of),
     };
     let directory = Directory::open(&out)?;
-    let known = directory.begin(&run, &text, &specification, args.sweep.resume)?;
+    let known = directory.begin(&run, &text, &specification, args.sweep.how())?;
     let samples =
         sweep(&specification, known, shard, &files, &directory, args.sweep.threads, &out)?;
     let files =
@@ -151,7 +152,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     })?;
     let run = Run { shard: "1/1".to_string(), ..first.run };
     let directory = Directory::open(&args.out)?;
-    directory.begin(&run, &first.text, &specification, false)?;
+    directory.begin(&run, &first.text, &specification, Resume::default())?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::args::{NetworkCommandArgs, OfNetworks, ParameterArgs};
 use crate::failure::{Failure, Place};
-use crate::input;
 use crate::output::{self, Format, Table};
+use crate::{files, input};
 
 /// A line of input.
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ struct Line {
 pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
-    let mut messages = read(io::stdin().lock(), &grid, flits)?;
+    let mut messages = read(pavior_files::stdin(files::lines()), &grid, flits)?;
     // Ids are the order of input; engines take messages in the order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network =

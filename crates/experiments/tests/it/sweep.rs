@@ -118,12 +118,21 @@ fn tables_read_back_the_same() {
     let mut replications = Vec::new();
     experiment.write_replications(&samples, &mut replications).unwrap();
     let nothing: Option<&[u8]> = None;
-    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap();
+    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap().entries;
     let back = experiment.complete(entries).unwrap();
     for (a, b) in back.iter().flatten().zip(samples.iter().flatten()) {
         assert_eq!(a, b);
     }
     assert!(back == samples);
+    // Every changed byte of a line is found, and its line named.
+    let body = replications.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    for index in (body..replications.len() - 1).step_by(7) {
+        let mut changed = replications.clone();
+        changed[index] ^= 1;
+        let line = changed[..index].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+        let found = experiment.read_replications(changed.as_slice(), nothing).unwrap();
+        assert!(found.damaged.contains(&line), "byte {index}: {:?}", found.damaged);
+    }
 }
 
 #[test]
@@ -135,7 +144,7 @@ fn a_parameter_may_have_the_name_of_a_metric() {
     let mut replications = Vec::new();
     experiment.write_replications(&samples, &mut replications).unwrap();
     let nothing: Option<&[u8]> = None;
-    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap();
+    let entries = experiment.read_replications(replications.as_slice(), nothing).unwrap().entries;
     assert!(experiment.complete(entries).unwrap() == samples);
 }
 

@@ -14,13 +14,14 @@ fn run(fingerprint: &str) -> Run {
     }
 }
 
+const TEXT: (&str, &str) = ("experiment.toml", "machine = 'mesh:4x4'\n");
 const RESUME: Resume = Resume { resume: true, discard_damaged: false };
 const DISCARD: Resume = Resume { resume: true, discard_damaged: true };
 
 /// A directory whose process was killed after these lines.
 fn unfinished(path: &Path, lines: &[&str]) {
     let directory = Directory::open(path).unwrap();
-    directory.begin(&run("a"), Resume::default()).unwrap();
+    directory.begin(&run("a"), TEXT, Resume::default()).unwrap();
     let mut journal = directory.journal(&run("a"), &[]).unwrap();
     for line in lines {
         journal.keep(line).unwrap();
@@ -48,7 +49,7 @@ fn only_partial_files_of_ours_are_removed() {
     for path in &others {
         fs::write(path, "").unwrap();
     }
-    Directory::open(folder.path()).unwrap().begin(&run("a"), RESUME).unwrap();
+    Directory::open(folder.path()).unwrap().begin(&run("a"), TEXT, RESUME).unwrap();
     assert!(!ours.exists());
     assert!(others.iter().all(|path| path.exists()));
 }
@@ -106,9 +107,9 @@ fn a_run_is_resumed_only_where_it_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
     unfinished(folder.path(), &["0 0 12"]);
     let directory = Directory::open(folder.path()).unwrap();
-    assert!(directory.begin(&run("a"), Resume::default()).is_err());
-    assert!(directory.begin(&run("b"), RESUME).unwrap_err().to_string().contains("another"));
-    let known = directory.begin(&run("a"), RESUME).unwrap();
+    assert!(directory.begin(&run("a"), TEXT, Resume::default()).is_err());
+    assert!(directory.begin(&run("b"), TEXT, RESUME).unwrap_err().to_string().contains("another"));
+    let known = directory.begin(&run("a"), TEXT, RESUME).unwrap();
     assert_eq!(known.journal, ["0 0 12"]);
     let mut journal = directory.journal(&run("a"), &known.journal).unwrap();
     journal.keep("0 1 13").unwrap();
@@ -126,7 +127,7 @@ fn a_run_is_resumed_only_where_it_is_the_same() {
     let path = folder.path().join("run.json");
     let text = fs::read_to_string(&path).unwrap().replace("\"1/1\"", "\"1/2\"");
     fs::write(&path, text).unwrap();
-    assert!(directory.begin(&run("a"), RESUME).is_err());
-    directory.begin(&run("a"), DISCARD).unwrap();
+    assert!(directory.begin(&run("a"), TEXT, RESUME).is_err());
+    directory.begin(&run("a"), TEXT, DISCARD).unwrap();
     assert!(!pavior_files::note(folder.path()).unwrap().unwrap().finished);
 }

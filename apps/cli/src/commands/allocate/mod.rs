@@ -3,9 +3,11 @@
 mod plans;
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
 use pavior_allocation::{AllocateError, Machine, Placement, Refusal, Selection};
+use pavior_files::{LONGEST_LINE, Lines, NextLine};
+use pavior_kernel::message;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Map, Value, json};
@@ -24,16 +26,18 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let shaper = Shaper::new(&rule, &grid, args.seed, 0);
     let mut session =
         Session { machine, shaper, names: HashMap::new(), jobs: HashMap::new(), next: 0 };
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    let mut input = Lines::new(io::stdin().lock(), LONGEST_LINE);
+    let mut output = io::stdout().lock();
     let mut line = Vec::new();
-    for number in 1u64.. {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        let answer = session
-            .answer(&line)
-            .unwrap_or_else(|reason| json!({ "error": reason, "line": number }));
+    loop {
+        let answer = match input.next_line(&mut line)? {
+            NextLine::End => break,
+            NextLine::Whole => session.answer(&line),
+            NextLine::TooLong => Err(format!("the line is longer than {LONGEST_LINE} bytes")),
+        };
+        let number = input.number();
+        let answer =
+            answer.unwrap_or_else(|reason| json!({ "error": message(&reason), "line": number }));
         serde_json::to_writer(&mut output, &answer).map_err(io::Error::from)?;
         output.write_all(b"\n")?;
         output.flush()?;

@@ -9,6 +9,7 @@ use std::path::Path;
 use pavior_draw::{Chart, Placed};
 use pavior_experiments::parameters::{self, Parameter};
 use pavior_experiments::{Axis, Figure, Table};
+use pavior_files::Plan;
 use pavior_kernel::shown;
 use pavior_mesh::Grid;
 
@@ -23,8 +24,17 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         no_filter(args)?;
         return args.inputs.iter().try_for_each(|directory| of_directory(directory, args));
     }
+    if let Some(out) = &args.out {
+        let plan = args.inputs.iter().fold(Plan::new(), |plan, input| plan.reads("", input));
+        plan.writes("--out", out).check()?;
+    }
     let mut head = String::new();
-    files::open(first)?.read_line(&mut head).map_err(|_| unknown(first))?;
+    let read = files::open(first)?.read_line(&mut head);
+    read.map_err(|error| match error.kind() {
+        // It is no text.
+        std::io::ErrorKind::InvalidData if !error.to_string().contains("longer") => unknown(first),
+        _ => wrong(first, error),
+    })?;
     let head = head.trim_start_matches('\u{feff}').trim();
     if head.starts_with('{') {
         no_filter(args)?;
@@ -58,6 +68,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let Some(run) = store::read_run(directory)? else {
         return Err(Failure::usage(format!("{} holds no experiment", directory.display())));
     };
+    store::verify(directory, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
     let (_, specification) = experiment::described(directory, &run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;

@@ -11,18 +11,18 @@ use crate::store::{Directory, read_run};
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let here = out.display();
-    let directory = Directory::open(out)?;
     if read_run(out)?.is_some() {
         return Err(Failure::usage(format!(
             "{here} holds an experiment; choose another --out for all papers"
         )));
     }
-    if !args.sweep.resume && !directory.is_empty()? {
+    if !args.sweep.resume && !pavior_files::is_empty(out)? {
         return Err(Failure::usage(format!(
             "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
              another directory"
         )));
     }
+    let directory = Directory::lock(out)?;
     let mut verdicts = Vec::new();
     for (index, paper) in Paper::built_in().iter().enumerate() {
         eprintln!("{} ({} of {})", paper.name, index + 1, Paper::built_in().len());

@@ -121,8 +121,8 @@ impl Task<'_> {
             shard: "1/1".to_string(),
         };
         let directory = Directory::open(out)?;
-        let SweepArgs { resume, threads, .. } = args.sweep;
-        let known = directory.begin(&run, text, specification, resume)?;
+        let SweepArgs { threads, .. } = args.sweep;
+        let known = directory.begin(&run, text, specification, args.sweep.how())?;
         let whole = Shard::WHOLE;
         let samples =
             experiment::sweep(specification, known, whole, &files, &directory, threads, out)?;

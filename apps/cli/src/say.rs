@@ -1,0 +1,20 @@
+//! Standard error: whatever is said there is harmless, and a closed or full one changes nothing.
+//!
+//! Notes and errors go where nobody may be reading: a closed descriptor, a full disk. That is no reason
+//! to fail, or to exit in another way than otherwise. The macro takes the place of the library's, which
+//! panics, in the whole program.
+
+use std::fmt::Arguments;
+use std::io::Write;
+
+/// Says a line on standard error.
+macro_rules! eprintln {
+    ($($words:tt)*) => { $crate::say::say(format_args!($($words)*)) };
+}
+
+/// Says a line on standard error: nothing of it moves a cursor, and it is not endless.
+pub(crate) fn say(words: Arguments<'_>) {
+    let line = pavior_kernel::message(&words.to_string()) + "\n";
+    // There is no one to tell that it cannot be said.
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
