@@ -33,12 +33,12 @@ use crate::{Samples, Specification};
 use folder::{Folder, folder};
 use statements::Statements;
 
-pub use count::StatementCount;
+pub use count::{StatementCount, in_words, write_summary};
 pub use evidence::{Estimate, Evidence, Observed, Pair};
 pub use folder::PaperError;
 pub use pages::{Verdicts, files, index, sections};
 pub use readings::{Closeness, Goal, Reading, Readings};
-pub use statement::{Statement, write_statements};
+pub use statement::{Statement, Verdict, write_statements};
 
 /// A paper.
 pub struct Paper {
