@@ -97,7 +97,8 @@ impl Paper {
 
     fn new(name: &str, folder: Folder) -> Result<Paper, PaperError> {
         let about = folder.paper()?;
-        let (statements, readings) = (folder.statements()?, folder.readings()?);
+        let statements = folder.statements()?;
+        let readings = folder.readings::<Readings>()?.map(Readings::combined).transpose()?;
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
