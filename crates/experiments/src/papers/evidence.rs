@@ -44,6 +44,16 @@ pub enum Observed {
     Metric(usize),
     /// The time of an attempt, in ns.
     Time,
+    /// It times a metric with this index: `allocation_ns * attempts` is the time for all jobs of a run, every
+    /// attempt included.
+    TimeBy(usize),
+}
+
+impl Observed {
+    /// Whether it is a measured time.
+    fn is_measured(self) -> bool {
+        !matches!(self, Observed::Metric(_))
+    }
 }
 
 /// Two points, by index.
@@ -98,20 +108,26 @@ impl<'e> Evidence<'e> {
         }
     }
 
-    /// A metric by name.
+    /// A metric by name; `allocation_ns * NAME` is a product.
     ///
     /// # Errors
     /// If the experiment does not observe it.
     pub fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
-        if name == ALLOCATION_NS && specification.timing {
-            return Ok(Observed::Time);
+        let index = |name: &str| {
+            let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
+            let index = known.iter().position(|known| *known == name);
+            known.extend(specification.timing.then_some(ALLOCATION_NS));
+            index.ok_or_else(|| unknown_name("metric of the experiment", name, &known).reason)
+        };
+        match name.strip_prefix(ALLOCATION_NS).filter(|_| specification.timing) {
+            None => index(name).map(Observed::Metric),
+            Some("") => Ok(Observed::Time),
+            Some(rest) => match rest.trim_start().strip_prefix('*') {
+                Some(factor) => index(factor.trim()).map(Observed::TimeBy),
+                None => index(name).map(Observed::Metric),
+            },
         }
-        let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
-        let index = known.iter().position(|known| *known == name);
-        known.extend(specification.timing.then_some(ALLOCATION_NS));
-        let unknown = || unknown_name("metric of the experiment", name, &known).reason;
-        index.map(Observed::Metric).ok_or_else(unknown)
     }
 
     /// An estimate from so many runs of these points.
@@ -130,6 +146,9 @@ impl<'e> Evidence<'e> {
         let samples = self.samples[point].iter();
         match metric {
             Observed::Time => samples.map(|run| run.allocation_ns).collect(),
+            Observed::TimeBy(index) => {
+                samples.map(|run| Some(run.allocation_ns? * run.values[index]?)).collect()
+            }
             Observed::Metric(index) => samples.map(|run| run.values[index]).collect(),
         }
     }
@@ -149,7 +168,7 @@ impl<'e> Evidence<'e> {
     /// The mean of numbers, run by run; of measured ones the median.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         let middle = match metric {
-            Observed::Time => median(sample)?,
+            Observed::Time | Observed::TimeBy(_) => median(sample)?,
             Observed::Metric(_) => (mean(sample)?, half_width(sample, 0.95)),
         };
         Some(self.estimate(middle, sample.len(), points))
@@ -158,7 +177,7 @@ impl<'e> Evidence<'e> {
     /// The ratio of two points, over the same jobs.
     pub fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let (xs, ys) = self.pairs(metric, pair);
-        if metric == Observed::Time {
+        if metric.is_measured() {
             let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
             return self.middle(metric, &ratios, &pair);
         }
@@ -169,7 +188,7 @@ impl<'e> Evidence<'e> {
     /// The difference of two points, over the same jobs.
     pub fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let (xs, ys) = self.pairs(metric, pair);
-        if metric == Observed::Time {
+        if metric.is_measured() {
             let differences: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x - y).collect();
             return self.middle(metric, &differences, &pair);
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::evidence::{Observed, Pair};
-use super::statements::{Growth, Row, Rule, Show, Statements};
+use super::statements::{By, Growth, Row, Rule, Show, Statements};
 use super::values::Names;
-use super::{Estimate, Evidence, Statement, functions};
+use super::{Estimate, Evidence, Statement, Verdict, functions};
 use crate::Formula;
 
 /// Judges every row.
@@ -80,12 +80,13 @@ impl Judge<'_, '_> {
         }
         .map_err(inner)?;
         let names = self.beside(row, names).map_err(inner)?;
-        let mut statement = Statement { id: id.clone(), ..statement };
+        let stated = row.stated != Some(By::Ours);
+        let mut statement = Statement { id: id.clone(), stated, ..statement };
         if row.counted == Some(true) {
             (statement.ci95, statement.note) = (None, String::new());
         }
         let mut note = row.note.as_ref().map_or(Ok(String::new()), |note| names.fill(note))?;
-        if let (Some(differs), false) = (&row.differs, statement.holds) {
+        if let (Some(differs), Verdict::Differs) = (&row.differs, statement.verdict) {
             note += &names.fill(differs)?;
         }
         Ok(if note.is_empty() { statement } else { statement.note(note) })
@@ -110,10 +111,10 @@ impl Judge<'_, '_> {
             judged.push((value, statement));
         }
         let members = judged.iter().map(|(_, one)| member(one)).collect();
-        let holds = judged.iter().all(|(_, one)| one.holds);
+        let worst = judged.iter().map(|(_, one)| one.verdict).max();
         let (value, mut shown) = chosen(judged, row.show.unwrap_or(Show::First))
             .ok_or_else(|| format!("`among` has no `{name}`"))?;
-        shown.holds = holds;
+        shown.verdict = worst.unwrap_or(shown.verdict);
         Ok((shown, names.with("among", Value::Array(members)).with("shown", value)))
     }
 
@@ -129,7 +130,7 @@ impl Judge<'_, '_> {
         Ok(match rule {
             Rule::Value => Statement::value(id, names.number(paper)?, ours),
             Rule::Ratio => Statement::ratio(id, names.number(paper)?, ours),
-            Rule::AtMost => Statement::at_most(id, names.number(paper)?, ours),
+            Rule::AtMost => Statement::at_most(id, names.number(paper)?, row.tolerance, ours),
             Rule::Between => {
                 let Some([low, high]) = paper.as_array().map(Vec::as_slice) else {
                     return Err("`paper` is to be a range, [low, high]".to_string());
@@ -270,7 +271,7 @@ fn member(one: &Statement) -> Value {
     let mut table = Table::new();
     let ours = one.ours.unwrap_or(f64::NAN);
     table.insert("ours".to_string(), Value::String(format!("{ours:.3}")));
-    table.insert("verdict".to_string(), Value::String(one.verdict().to_string()));
+    table.insert("verdict".to_string(), Value::String(one.verdict.word().to_string()));
     Value::Table(table)
 }
 

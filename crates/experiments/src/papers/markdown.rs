@@ -17,9 +17,19 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
 /// Statements: how many rows of each hold, then the rows.
 pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
-    let summary: Vec<Vec<String>> =
-        counts.iter().map(|one| vec![one.id.clone(), one.claim.clone(), one.verdict()]).collect();
-    let mut text = table(&words(&["statement", "what the paper says", "rows"]), &summary, 2, 2);
+    let summary: Vec<Vec<String>> = counts
+        .iter()
+        .map(|one| {
+            vec![
+                one.id.clone(),
+                one.claim.clone(),
+                one.verdict().word().to_string(),
+                one.in_words(),
+            ]
+        })
+        .collect();
+    let mut text =
+        table(&words(&["statement", "what the paper says", "verdict", "rows"]), &summary, 4, 4);
     let rows: Vec<Vec<String>> = all.iter().map(Statement::cells).collect();
     text += "\n";
     text + &table(&words(&Statement::COLUMNS), &rows, 2, 4)

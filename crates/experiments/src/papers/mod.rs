@@ -33,12 +33,12 @@ use crate::{Samples, Specification};
 use folder::{Folder, folder};
 use statements::Statements;
 
-pub use count::StatementCount;
+pub use count::{StatementCount, in_words, write_summary};
 pub use evidence::{Estimate, Evidence, Observed, Pair};
 pub use folder::PaperError;
 pub use pages::{Verdicts, files, index, sections};
 pub use readings::{Closeness, Goal, Reading, Readings};
-pub use statement::{Statement, write_statements};
+pub use statement::{Statement, Verdict, write_statements};
 
 /// A paper.
 pub struct Paper {
@@ -97,7 +97,8 @@ impl Paper {
 
     fn new(name: &str, folder: Folder) -> Result<Paper, PaperError> {
         let about = folder.paper()?;
-        let (statements, readings) = (folder.statements()?, folder.readings()?);
+        let statements = folder.statements()?;
+        let readings = folder.readings::<Readings>()?.map(Readings::combined).transpose()?;
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 

@@ -1,6 +1,9 @@
 //! Statements on pages: sections of a paper's report, the report of all papers, and the files.
 
-use super::{Paper, Statement, StatementCount, markdown, statement, write_statements};
+use super::{
+    Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
+    write_summary,
+};
 use crate::{Provenance, Publication};
 use pavior_draw::{Page, Section, SectionTable, html};
 
@@ -35,10 +38,9 @@ impl Verdicts {
 /// would hide what follows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
-    let holds = all.iter().filter(|one| one.holds).count();
     let summary = Section {
         title: "Statements".into(),
-        text: vec![format!("{holds} of {} rows hold.", all.len()), statement::RULES.to_string()],
+        text: vec![in_words(&verdicts.counts), statement::RULES.to_string()],
         table: Some(summary(&verdicts.counts)),
         ..Section::default()
     };
@@ -47,9 +49,11 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
 
 /// How many rows of each statement hold.
 fn summary(counts: &[StatementCount]) -> SectionTable {
-    let rows = counts.iter().map(|one| vec![one.id.clone(), one.verdict(), one.claim.clone()]);
-    let header = ["statement", "rows", "what the paper says"].map(String::from).to_vec();
-    SectionTable { header, rows: rows.collect(), words: 3 }
+    let row = |one: &StatementCount| {
+        vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
+    };
+    let header = ["statement", "verdict", "rows", "what the paper says"].map(String::from).to_vec();
+    SectionTable { header, rows: counts.iter().map(row).collect(), words: 4 }
 }
 
 /// Every row.
@@ -67,13 +71,9 @@ fn rows(all: &[Statement]) -> Section {
 pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {
-        let holds = paper.statements.iter().filter(|one| one.holds).count();
         sections.push(Section {
             title: paper.name.to_uppercase(),
-            text: vec![
-                format!("{}: {}.", paper.source, paper.title),
-                format!("{holds} of {} rows hold.", paper.statements.len()),
-            ],
+            text: vec![format!("{}: {}.", paper.source, paper.title), in_words(&paper.counts)],
             links: vec![(
                 "Figures, results, every replication".to_string(),
                 format!("{}/report.html", paper.name),
@@ -100,13 +100,14 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
                  date and machine in its run.json.",
                 from.version
             ),
-            "Every row is in statements.csv, and in statements.md as Markdown.".to_string(),
+            "Every row is in statements.csv, and in statements.md as Markdown; the statements' own \
+             verdicts are in summary.csv.".to_string(),
         ],
     };
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// The statements as CSV and as Markdown.
+/// The statements and their summary as CSV, and both as Markdown.
 ///
 /// # Errors
 /// Never, unless memory is no writer.
@@ -114,26 +115,32 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
     let all = papers.iter().flat_map(|paper| paper.statements.iter().cloned());
     let mut csv = Vec::new();
     write_statements(&all.collect::<Vec<_>>(), &mut csv)?;
+    let mut summary = Vec::new();
+    let counts = papers.iter().flat_map(|paper| paper.counts.iter().cloned());
+    write_summary(&counts.collect::<Vec<_>>(), &mut summary)?;
     let mut text = format!("`{}`, Pavior {}\n", from.command, from.version);
     for paper in papers {
-        let holds = paper.statements.iter().filter(|one| one.holds).count();
         text += &format!(
-            "\n### {}\n\n{}: {}. {holds} of {} rows hold.\n\n{}",
+            "\n### {}\n\n{}: {}. {}\n\n{}",
             paper.name.to_uppercase(),
             paper.source,
             paper.title,
-            paper.statements.len(),
+            in_words(&paper.counts),
             markdown::statements(&paper.counts, &paper.statements)
         );
     }
     let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
-    Ok(vec![file("statements.csv", csv), file("statements.md", text.into_bytes())])
+    Ok(vec![
+        file("statements.csv", csv),
+        file("summary.csv", summary),
+        file("statements.md", text.into_bytes()),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::Estimate;
+    use crate::papers::{Estimate, Verdict};
 
     fn one(id: &str, paper: f64, ours: f64) -> Statement {
         let ours = Estimate { value: ours, ci95: Some(0.01), runs: 7, missed: false };
@@ -143,14 +150,15 @@ mod tests {
     #[test]
     fn the_report_of_all_papers_leads_to_each() {
         let verdicts = |name: &str, statements: Vec<Statement>| {
-            let holds = statements.iter().filter(|one| one.holds).count();
             let (id, _) = statements[0].id.split_once('@').unwrap();
-            let (id, claim, rows) = (id.to_string(), "a claim".to_string(), statements.len());
+            let (id, claim) = (id.to_string(), "a claim".to_string());
+            let of = |verdict| statements.iter().filter(|one| one.verdict == verdict).count();
+            let stated = [Verdict::Holds, Verdict::Tolerance, Verdict::Differs].map(of);
             Verdicts {
                 name: name.to_string(),
                 title: "A title".to_string(),
                 source: "Somebody 2007".to_string(),
-                counts: vec![StatementCount { id, claim, holds, rows }],
+                counts: vec![StatementCount { id, claim, stated, ours: [0; 3] }],
                 statements,
             }
         };
@@ -164,7 +172,8 @@ mod tests {
             "<a href=\"tbl/report.html\">",
             "<a href=\"gabl/report.html\">",
             "A quick run",
-            "1 of 2 hold",
+            "1 hold, 1 differ",
+            "Of 1 statements 0 hold",
             "<td class=\"holds\">holds</td>",
             "Command: pavior reproduce all",
             "T2@2",
@@ -175,11 +184,15 @@ mod tests {
         let files = files(&papers, &from).unwrap();
         let text = |index: usize| String::from_utf8(files[index].bytes.clone()).unwrap();
         assert_eq!(text(0).lines().count(), 4, "a header and three rows");
+        assert_eq!(
+            text(1),
+            "id,verdict,rows,hold,tolerance,differ\nT2,differs,2,1,0,1\nG1,holds,1,1,0,0\n"
+        );
         assert!(
-            text(1)
+            text(2)
                 .contains("| T2@2 | 1 | 3.000 ± 0.010 | 3.000 | differs | a \\| b < c; 7 runs |")
         );
-        assert!(text(1).contains("### GABL"));
+        assert!(text(2).contains("### GABL"));
     }
 
     #[test]
@@ -188,13 +201,14 @@ mod tests {
             let specification = paper.specification(true).unwrap();
             let nothing = vec![Vec::new(); specification.points.len()];
             let statements = paper.judge(&specification, &nothing).unwrap();
-            let counted: usize = paper.counts(&statements).iter().map(|count| count.rows).sum();
+            let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
+            let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
             // Counted rows need no run; of the others there are some in every paper.
             let run = |one: &&Statement| one.note.ends_with("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {
-                assert!(!one.holds, "without a run nothing holds: {}", one.id);
+                assert!(!one.verdict.is_good(), "without a run nothing holds: {}", one.id);
             }
             let ids: Vec<&str> = statements.iter().map(|one| one.id.as_str()).collect();
             let mut once = ids.clone();

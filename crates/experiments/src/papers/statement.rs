@@ -11,11 +11,54 @@ const PAPERS_OWN: f64 = 0.05;
 const CLOSE: f64 = 0.10;
 
 /// The rules in words, for reports.
-pub(super) const RULES: &str = "A stated value or bound holds if it lies within our 95 % interval \
-    widened by 5 % of it, the papers' own precision (a ratio also if it is within 10 % of ours). \
-    \"Close\" or \"equal\" holds if the paired difference is within 10 %. An order holds if the \
-    paired difference excludes zero. What is counted has no interval, and holds if it is as stated. \
-    What does not hold is said to differ, and stays in the table.";
+pub(super) const RULES: &str = "A stated value or bound holds if it lies within our 95 % interval, \
+    and holds within tolerance if it does with the interval widened by 5 % of it, the papers' own \
+    precision (a ratio also if it is within 10 % of ours). \"Close\" or \"equal\" holds if the \
+    interval of the ratio contains 1, and within tolerance if the ratio is within 10 % of it. An \
+    order holds if the paired difference excludes zero. What is counted has no interval, and holds \
+    if it is as stated. Everything else differs, and stays in the table. A statement holds if all \
+    rows that the paper states do, holds within tolerance if some of them only do so, and differs \
+    if one of them differs; rows that are ours to add are counted apart.";
+
+/// Whether what a paper says is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Within our interval.
+    Holds,
+    /// Only with the interval widened.
+    Tolerance,
+    /// Neither.
+    Differs,
+}
+
+impl Verdict {
+    /// `holds`, `tolerance` or `differs`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Tolerance => "tolerance",
+            Verdict::Differs => "differs",
+        }
+    }
+
+    /// Whether it holds, be it within tolerance.
+    pub fn is_good(self) -> bool {
+        self != Verdict::Differs
+    }
+
+    fn of(holds: bool) -> Verdict {
+        if holds { Verdict::Holds } else { Verdict::Differs }
+    }
+
+    /// Holds under the first condition, within tolerance under the second.
+    fn graded(holds: bool, tolerated: bool) -> Verdict {
+        match (holds, tolerated) {
+            (true, _) => Verdict::Holds,
+            (false, true) => Verdict::Tolerance,
+            (false, false) => Verdict::Differs,
+        }
+    }
+}
 
 /// A number or claim of a paper beside ours.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,15 +74,17 @@ pub struct Statement {
     /// Ours over the paper's; where a claim is about two things, theirs.
     pub ratio: Option<f64>,
     /// Whether it holds.
-    pub holds: bool,
+    pub verdict: Verdict,
+    /// Whether it is the paper that states it, and not we who add it.
+    pub stated: bool,
     /// What a reader must know, the number of runs included.
     pub note: String,
 }
 
 impl Statement {
-    /// `holds` or `differs`.
-    pub fn verdict(&self) -> &'static str {
-        if self.holds { "holds" } else { "differs" }
+    /// Who states it: `paper` or `ours`.
+    pub fn source(&self) -> &'static str {
+        if self.stated { "paper" } else { "ours" }
     }
 
     /// Our number with its interval, to four digits; a count in full.
@@ -61,7 +106,7 @@ impl Statement {
             self.paper.clone(),
             self.number(),
             self.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            self.verdict().to_string(),
+            self.verdict.word().to_string(),
             self.note.clone(),
         ]
     }
@@ -87,7 +132,8 @@ impl Statement {
             ours,
             ci95: None,
             ratio: None,
-            holds,
+            verdict: Verdict::of(holds),
+            stated: true,
             note: String::new(),
         }
     }
@@ -96,7 +142,7 @@ impl Statement {
         id: impl Into<String>,
         paper: impl Into<String>,
         ours: Option<Estimate>,
-        holds: impl FnOnce(Estimate) -> bool,
+        verdict: impl FnOnce(Estimate) -> Verdict,
     ) -> Statement {
         Statement {
             id: id.into(),
@@ -104,7 +150,8 @@ impl Statement {
             ours: ours.map(|ours| ours.value),
             ci95: ours.and_then(|ours| ours.ci95),
             ratio: None,
-            holds: ours.is_some_and(holds),
+            verdict: ours.map_or(Verdict::Differs, verdict),
+            stated: true,
             note: ours.map_or("no runs".into(), |ours| {
                 let missed = if ours.missed { ", precision target missed" } else { "" };
                 format!("{} runs{missed}", ours.runs)
@@ -114,8 +161,8 @@ impl Statement {
 
     /// A stated value.
     pub fn value(id: impl Into<String>, paper: f64, ours: Option<Estimate>) -> Statement {
-        let holds = |ours: Estimate| within(paper, ours);
-        let mut statement = Statement::judged(id, paper.to_string(), ours, holds);
+        let verdict = |ours: Estimate| within(paper, ours);
+        let mut statement = Statement::judged(id, paper.to_string(), ours, verdict);
         statement.ratio = ours.map(|ours| ours.value / paper);
         statement
     }
@@ -123,8 +170,10 @@ impl Statement {
     /// A stated ratio.
     pub fn ratio(id: impl Into<String>, paper: f64, ours: Option<Estimate>) -> Statement {
         let mut statement = Statement::value(id, paper, ours);
-        statement.holds |=
-            ours.is_some_and(|ours| (paper - ours.value).abs() <= CLOSE * ours.value.abs());
+        let close = |ours: Estimate| (paper - ours.value).abs() <= CLOSE * ours.value.abs();
+        if ours.is_some_and(close) {
+            statement.verdict = statement.verdict.min(Verdict::Tolerance);
+        }
         statement
     }
 
@@ -134,26 +183,39 @@ impl Statement {
         (low, high): (f64, f64),
         ours: Option<Estimate>,
     ) -> Statement {
-        let holds = |ours: Estimate| {
-            within(low, ours) || within(high, ours) || (low..=high).contains(&ours.value)
+        let verdict = |ours: Estimate| {
+            let inside = Verdict::of((low..=high).contains(&ours.value));
+            inside.min(within(low, ours)).min(within(high, ours))
         };
-        let mut statement = Statement::judged(id, format!("{low} to {high}"), ours, holds);
+        let mut statement = Statement::judged(id, format!("{low} to {high}"), ours, verdict);
         statement.ratio = ours.map(|ours| ours.value / low.midpoint(high));
         statement
     }
 
-    /// A stated upper bound.
-    pub fn at_most(id: impl Into<String>, bound: f64, ours: Option<Estimate>) -> Statement {
-        let holds = |ours: Estimate| ours.value <= bound || within(bound, ours);
-        let mut statement = Statement::judged(id, format!("at most {bound}"), ours, holds);
+    /// A stated upper bound; a `tolerance` of it is the papers' own precision if none is given.
+    pub fn at_most(
+        id: impl Into<String>,
+        bound: f64,
+        tolerance: Option<f64>,
+        ours: Option<Estimate>,
+    ) -> Statement {
+        let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
+        let verdict = |ours: Estimate| {
+            let above = ours.value - ours.width() - bound;
+            Verdict::graded(above <= 0.0, above <= widened)
+        };
+        let mut statement = Statement::judged(id, format!("at most {bound}"), ours, verdict);
         statement.ratio = ours.map(|ours| ours.value / bound);
         statement
     }
 
     /// Two things that are close: `ours` is their ratio.
     pub fn close(id: impl Into<String>, claim: &str, ours: Option<Estimate>) -> Statement {
-        let holds = |ours: Estimate| (ours.value - 1.0).abs() <= CLOSE;
-        let mut statement = Statement::judged(id, claim, ours, holds);
+        let verdict = |ours: Estimate| {
+            let apart = (ours.value - 1.0).abs();
+            Verdict::graded(apart <= ours.width(), apart <= CLOSE)
+        };
+        let mut statement = Statement::judged(id, claim, ours, verdict);
         statement.ratio = ours.map(|ours| ours.value);
         statement
     }
@@ -187,18 +249,22 @@ impl Statement {
         shows: impl FnOnce(f64, f64) -> bool,
     ) -> Statement {
         // With too few runs for an interval nothing is shown.
-        let holds = |ours: Estimate| {
-            ours.ci95.is_some_and(|width| shows(ours.value - width, ours.value + width))
+        let verdict = |ours: Estimate| {
+            let ends = ours.ci95.map(|width| (ours.value - width, ours.value + width));
+            Verdict::of(ends.is_some_and(|(low, high)| shows(low, high)))
         };
-        let mut statement = Statement::judged(id, claim, ours, holds);
+        let mut statement = Statement::judged(id, claim, ours, verdict);
         statement.ratio = ratio.map(|ratio| ratio.value);
         statement
     }
 }
 
-/// Whether a stated value lies within our interval, widened by the paper's own precision.
-fn within(paper: f64, ours: Estimate) -> bool {
-    (paper - ours.value).abs() <= ours.width() + PAPERS_OWN * paper.abs()
+/// Whether a stated value lies within our interval, or so once it is widened by the paper's own
+/// precision.
+fn within(paper: f64, ours: Estimate) -> Verdict {
+    let apart = (paper - ours.value).abs();
+    let widened = ours.width() + PAPERS_OWN * paper.abs();
+    Verdict::graded(apart <= ours.width(), apart <= widened)
 }
 
 /// Writes statements as CSV.
@@ -207,11 +273,12 @@ fn within(paper: f64, ours: Estimate) -> bool {
 /// If the writer fails.
 pub fn write_statements(all: &[Statement], out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(["id", "paper", "ours", "ci95", "ratio", "verdict", "note"])?;
+    writer.write_record(["id", "paper", "ours", "ci95", "ratio", "verdict", "stated", "note"])?;
     for one in all {
         let numbers = [one.ours, one.ci95, one.ratio].map(number);
         let [ours, ci95, ratio] = &numbers;
-        let line = [&one.id, &one.paper, ours, ci95, ratio, one.verdict(), &one.note];
+        let verdict = one.verdict.word();
+        let line = [&one.id, &one.paper, ours, ci95, ratio, verdict, one.source(), &one.note];
         writer.write_record(line)?;
     }
     Ok(writer.flush()?)
@@ -228,25 +295,33 @@ mod tests {
         let none = with(-1.0, None);
         let note = Statement::value("v", 1.0, none).note("what it is").note;
         assert_eq!(note, "what it is; 9 runs, precision target missed");
-        // 100 stated: our interval reaches 95 from below.
-        assert!(Statement::value("v", 100.0, ours(90.0, 5.0)).holds);
-        assert!(!Statement::value("v", 100.0, ours(90.0, 4.9)).holds);
+        use Verdict::{Differs, Holds, Tolerance};
+        let is = |one: Statement| one.verdict;
+        // 100 stated: our interval reaches 100, or 95, from below.
+        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 10.0))), Holds);
+        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 5.0))), Tolerance);
+        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 4.9))), Differs);
         // A ratio within 10 % of ours.
-        assert!(Statement::ratio("r", 0.549, ours(0.5, 0.0)).holds);
-        assert!(!Statement::ratio("r", 0.551, ours(0.5, 0.0)).holds);
-        assert!(!Statement::value("v", 0.55, ours(0.5, 0.0)).holds);
-        assert!(Statement::at_most("b", 0.36, ours(0.1, 0.0)).holds);
-        assert!(Statement::at_most("b", 0.36, ours(0.377, 0.0)).holds);
-        assert!(!Statement::at_most("b", 0.36, ours(0.38, 0.001)).holds);
-        assert!(Statement::between("w", (0.47, 0.49), ours(0.48, 0.0)).holds);
-        assert!(Statement::between("w", (0.47, 0.49), ours(0.50, 0.0)).holds);
-        assert!(!Statement::between("w", (0.47, 0.49), ours(0.52, 0.0)).holds);
-        assert!(Statement::close("c", "", ours(1.09, 0.5)).holds);
-        assert!(!Statement::close("c", "", ours(0.89, 0.5)).holds);
-        assert!(Statement::below("o", "", ours(-1.0, 0.9), None).holds);
-        assert!(!Statement::below("o", "", ours(-1.0, 1.0), None).holds);
-        assert!(!Statement::below("o", "", none, None).holds);
-        assert!(Statement::above("o", "", ours(1.0, 0.9), None).holds);
-        assert!(!Statement::above("o", "", None, None).holds);
+        assert_eq!(is(Statement::ratio("r", 0.549, ours(0.5, 0.0))), Tolerance);
+        assert_eq!(is(Statement::ratio("r", 0.551, ours(0.5, 0.0))), Differs);
+        assert_eq!(is(Statement::ratio("r", 0.551, ours(0.5, 0.06))), Holds);
+        assert_eq!(is(Statement::value("v", 0.55, ours(0.5, 0.0))), Differs);
+        let at_most = |value, ci95| is(Statement::at_most("b", 0.36, None, ours(value, ci95)));
+        assert_eq!([at_most(0.1, 0.0), at_most(0.369, 0.01)], [Holds; 2]);
+        assert_eq!([at_most(0.377, 0.0), at_most(0.38, 0.001)], [Tolerance, Differs]);
+        assert_eq!(is(Statement::at_most("b", 1.0, Some(0.1), ours(1.06, 0.01))), Tolerance);
+        assert_eq!(is(Statement::at_most("b", 1.0, Some(0.1), ours(1.12, 0.01))), Differs);
+        let between = |value| is(Statement::between("w", (0.47, 0.49), ours(value, 0.0)));
+        assert_eq!([between(0.48), between(0.50), between(0.52)], [Holds, Tolerance, Differs]);
+        let close = |value, ci95| is(Statement::close("c", "", ours(value, ci95)));
+        assert_eq!(
+            [close(1.09, 0.5), close(1.09, 0.01), close(0.89, 0.01)],
+            [Holds, Tolerance, Differs]
+        );
+        assert_eq!(is(Statement::below("o", "", ours(-1.0, 0.9), None)), Holds);
+        assert_eq!(is(Statement::below("o", "", ours(-1.0, 1.0), None)), Differs);
+        assert_eq!(is(Statement::below("o", "", none, None)), Differs);
+        assert_eq!(is(Statement::above("o", "", ours(1.0, 0.9), None)), Holds);
+        assert_eq!(is(Statement::above("o", "", None, None)), Differs);
     }
 }

@@ -47,6 +47,10 @@ pub(super) struct Row {
     pub(super) rule: Option<Rule>,
     /// The paper's number, its range, or its claim in words.
     pub(super) paper: Option<Value>,
+    /// How far a bound may be exceeded within tolerance, as a share of it.
+    pub(super) tolerance: Option<f64>,
+    /// Who states it; the paper, if nothing is said.
+    pub(super) stated: Option<By>,
     /// What a reader must know.
     pub(super) note: Option<String>,
     /// Added to the note of a row that differs.
@@ -121,6 +125,16 @@ pub(super) enum Rule {
     Counted,
 }
 
+/// Who states a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum By {
+    /// The paper.
+    Paper,
+    /// We, who add it.
+    Ours,
+}
+
 /// Which of several comparisons is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -186,6 +200,8 @@ impl Row {
         or(&mut row.function, &outer.function);
         or(&mut row.shows, &outer.shows);
         row.rule = row.rule.or(outer.rule);
+        row.tolerance = row.tolerance.or(outer.tolerance);
+        row.stated = row.stated.or(outer.stated);
         row.paper = row.paper.or_else(|| outer.paper.clone());
         row.show = row.show.or(outer.show);
         row.growth = row.growth.or(outer.growth);

@@ -52,6 +52,9 @@ pub(super) const RANKS: Parameter = Parameter {
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
+        ("snake", "row by row, every second of the job's rows backwards"),
+        ("hilbert", "along the Hilbert curve through the machine"),
+        ("greedy", "a free neighbour of the rank before, else the nearest node"),
     ]),
     default: &["coordinates"],
     ..MESSAGE

@@ -66,10 +66,7 @@ pub(super) fn network(point: &Point, histories: &Histories) -> Option<NetworkSet
         "barrier" => Rounds::Barrier,
         _ => Rounds::Free,
     });
-    let ranks = match point.get("ranks") {
-        Some("parts") => RankOrder::Parts,
-        _ => RankOrder::Coordinates,
-    };
+    let ranks = point.get("ranks").and_then(RankOrder::named).unwrap_or_default();
     let plan = TrafficPlan { pattern, sending, rounds, flits };
     Some(NetworkSetup { engine, settings, plan, ranks, histories: histories.clone() })
 }

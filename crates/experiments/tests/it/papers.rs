@@ -70,13 +70,14 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1: six figures, two others. N2 and N4: two claims a load; N3: three below. N7: three each.
-    assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 6, 7, 12, 6]);
+    // N1: six figures, two others. N2, below 0.0005, and N4: two claims a load; N3: three below. N7:
+    // three each.
+    assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // Three loads, two distributions; and two patterns, three claims.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
     for id in [
         "N1@near-neighbour-uniform-decreasing-ff",
-        "N2@0.0005-lssa",
+        "N2@0.0002-lssa",
         "N2@0.001-ff",
         "N3@0.00005-lssa-ff",
         "N3@0.00006667-nas-lssa",
@@ -97,7 +98,7 @@ fn the_nas_statements_have_a_row_a_comparison() {
 fn the_mfa_statements_are_the_same_on_every_machine() {
     let all = quickly("mfa", "replications = 9", "replications = 2");
     let differ: Vec<&str> =
-        all.iter().filter(|one| !one.holds).map(|one| one.id.as_str()).collect();
+        all.iter().filter(|one| !one.verdict.is_good()).map(|one| one.id.as_str()).collect();
     // Word for word the buddy system's larger blocks have a higher index in Example 2.
     assert_eq!(differ, ["M2@2-3x2", "M2@2-3x3", "M2@2-4x2"]);
     let ours = |id: &str| row(&all, id).ours;

@@ -2,17 +2,8 @@
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
+use super::RankOrder;
 use crate::patterns::RankGrid;
-
-/// How the ranks of a job that was granted several parts are numbered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RankOrder {
-    /// Row-major by coordinates over the whole allocation.
-    #[default]
-    Coordinates,
-    /// Part by part, in the order of grant.
-    Parts,
-}
 
 /// Which rank runs on which node, and the logical grid on which the ranks lie.
 ///
@@ -55,10 +46,7 @@ impl Layout {
             let used = Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides));
             (used.nodes(grid).collect(), used.sides)
         } else {
-            let mut list: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
-            if order == RankOrder::Coordinates {
-                list.sort_unstable();
-            }
+            let list = order.nodes(grid, parts);
             let line = [nodes.min(u32::from(u16::MAX)) as u16, 1, 1];
             (list, sides.unwrap_or(line))
         };

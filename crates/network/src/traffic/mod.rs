@@ -5,6 +5,7 @@
 mod job;
 mod layout;
 mod open_rounds;
+mod rank_order;
 mod ranked;
 mod schedule;
 mod streams;
@@ -12,7 +13,8 @@ mod streams;
 use pavior_kernel::Stream;
 
 pub use job::{JobTraffic, TrafficPlan};
-pub use layout::{Layout, RankOrder};
+pub use layout::Layout;
+pub use rank_order::RankOrder;
 
 /// How much a job communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

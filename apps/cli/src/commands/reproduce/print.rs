@@ -24,10 +24,11 @@ pub(super) fn verdicts(
                 rows(&all)?;
             }
             counts(papers.iter().flat_map(|paper| &paper.counts))?;
-            let holds = all.iter().filter(|one| one.holds).count();
+            let counts: Vec<StatementCount> =
+                papers.iter().flat_map(|paper| paper.counts.iter().cloned()).collect();
             let sentence = format!(
-                "{holds} of {} rows hold; every row, with its note, is in {}.",
-                all.len(),
+                "{} Every row, with its note, is in {}.",
+                papers::in_words(&counts),
                 out.join("report.html").display()
             );
             output::text(&sentence, output::width())
@@ -42,7 +43,8 @@ fn object(one: &Statement) -> Value {
         "ours": one.ours,
         "ci95": one.ci95,
         "ratio": one.ratio,
-        "verdict": one.verdict(),
+        "verdict": one.verdict.word(),
+        "stated": one.source(),
         "note": one.note,
     })
 }
@@ -60,7 +62,7 @@ fn rows(all: &[Statement]) -> Result<(), Failure> {
     let mut table = Table::new(&["id", "verdict", "ours", "paper", "ratio"], 4);
     for one in all {
         let ratio = one.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}"));
-        let verdict = one.verdict().to_string();
+        let verdict = one.verdict.word().to_string();
         table.row(vec![one.id.clone(), verdict, one.number(), one.paper.clone(), ratio]);
     }
     table.print(output::width())?;
@@ -68,9 +70,10 @@ fn rows(all: &[Statement]) -> Result<(), Failure> {
 }
 
 fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failure> {
-    let mut table = Table::new(&["statement", "rows", "what the paper says"], 3);
+    let mut table = Table::new(&["statement", "verdict", "rows", "what the paper says"], 4);
     for one in all {
-        table.row(vec![one.id.clone(), one.verdict(), one.claim.clone()]);
+        let verdict = one.verdict().word().to_string();
+        table.row(vec![one.id.clone(), verdict, one.in_words(), one.claim.clone()]);
     }
     table.print(output::width())?;
     output::plain("\n")

@@ -1,6 +1,6 @@
 //! Two-Dimensional Buddy System (`2db`): squares of side 2^k, split in four and merged again.
 //!
-//! Grants the square of the least k with 2^k >= both sides, from the lowest free block of the
+//! Grants the square of the least k with 2^k >= both sides, from the first free block of the
 //! smallest size that holds it. Misses free boxes that are not aligned to their size, and rounds up.
 //!
 //! ```text
@@ -12,20 +12,20 @@
 //! ```
 //!
 //! Cost: O(log n) to find, O(log^2 n) to grant or release an aligned block on a mesh of side n (a
-//! step a level, each in an ordered list). Quoted O(log sqrt N) and O(N).
+//! step a level, each in a list). Quoted O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
 //! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are no
 //! blocks of ours (a failed node, a reservation) are taken out of the free blocks that they meet by
 //! splitting those, and given back as aligned blocks that merge: the free lists always hold the
-//! maximal free blocks. Turning a request changes nothing, since both sides are rounded to one.
-
-use std::collections::BTreeSet;
+//! maximal free blocks. The order of a list is not stated: here it is that of the bases, row-major
+//! (`free=fifo`, `free=lifo`: of their return). Turning a request changes nothing, since both sides are rounded to one.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan};
 
+use super::super::shared::free_set::{FREE, FreeOrder, FreeSet};
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
 use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
@@ -34,14 +34,16 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "2db",
     title: "Two-Dimensional Buddy System",
     source: "Li & Cheng 1991",
-    options: &[],
-    variants: &[""],
+    options: &[FREE],
+    variants: &["", "free=fifo", "free=lifo"],
     does: StrategyKind {
         contiguous: true,
         turns: true,
         supports,
         claim,
-        build: BuildStrategy::Function(|grid, _| Box::new(BuddySystem::new(*grid))),
+        build: BuildStrategy::Function(|grid, options| {
+            Box::new(BuddySystem::new(*grid, FreeOrder::of(options)))
+        }),
     },
 };
 
@@ -78,8 +80,8 @@ fn level(request: &Request) -> Option<usize> {
 #[derive(Clone)]
 struct BuddySystem {
     grid: Grid,
-    /// By k: the bases `(y, x)` of the maximal free blocks of side 2^k.
-    blocks: Vec<BTreeSet<(u16, u16)>>,
+    /// By k: the bases of the maximal free blocks of side 2^k.
+    blocks: Vec<FreeSet>,
     /// Levels looked at, and blocks visited for grants and releases.
     work: Work,
 }
@@ -114,16 +116,17 @@ impl Block {
         Block { k: self.k + 1, x: self.x & mask, y: self.y & mask }
     }
 
-    fn key(self) -> (u16, u16) {
-        (self.y, self.x)
+    /// The number of its base on a machine.
+    fn key(self, grid: &Grid) -> u32 {
+        grid.id([self.x, self.y, 0]).0
     }
 }
 
 impl BuddySystem {
-    fn new(grid: Grid) -> BuddySystem {
+    fn new(grid: Grid, order: FreeOrder) -> BuddySystem {
         let top = grid.side(0).trailing_zeros() as usize;
-        let mut blocks = vec![BTreeSet::new(); top + 1];
-        blocks[top].insert((0, 0));
+        let mut blocks = vec![FreeSet::new(grid.nodes(), order); top + 1];
+        blocks[top].insert(0);
         BuddySystem { grid, blocks, work: Work::default() }
     }
 
@@ -138,14 +141,14 @@ impl BuddySystem {
         if !own.intersects(&self.grid, cuboid) {
             return;
         }
-        let free = self.blocks[block.k].remove(&block.key());
+        let free = self.blocks[block.k].remove(block.key(&self.grid));
         if free && inside(&own, cuboid) {
             return;
         }
         if block.k > 0 {
             for quarter in block.quarters() {
                 if free {
-                    self.blocks[quarter.k].insert(quarter.key());
+                    self.blocks[quarter.k].insert(quarter.key(&self.grid));
                 }
                 self.take(cuboid, quarter);
             }
@@ -167,14 +170,14 @@ impl BuddySystem {
 
     /// Enters a free block, or the largest one that it completes.
     fn merge(&mut self, block: Block) {
-        self.blocks[block.k].insert(block.key());
+        self.blocks[block.k].insert(block.key(&self.grid));
         if block.k + 1 == self.blocks.len() {
             return;
         }
         let quarters = block.parent().quarters();
-        if quarters.iter().all(|quarter| self.blocks[quarter.k].contains(&quarter.key())) {
+        if quarters.iter().all(|quarter| self.blocks[quarter.k].contains(quarter.key(&self.grid))) {
             for quarter in quarters {
-                self.blocks[quarter.k].remove(&quarter.key());
+                self.blocks[quarter.k].remove(quarter.key(&self.grid));
             }
             self.merge(block.parent());
         }
@@ -183,7 +186,7 @@ impl BuddySystem {
     /// The maximal free blocks of an occupancy within `block`, entered into empty lists.
     fn enter(&mut self, free: &Occupancy, block: Block) {
         if free.is_free(&block.cuboid()) {
-            self.blocks[block.k].insert(block.key());
+            self.blocks[block.k].insert(block.key(&self.grid));
         } else if block.k > 0 {
             block.quarters().into_iter().for_each(|quarter| self.enter(free, quarter));
         }
@@ -203,8 +206,8 @@ impl Strategy for BuddySystem {
         let k = level(request)?;
         // The block in the south-west of a block that is split stays at its base.
         let mut levels = self.blocks.iter().skip(k).inspect(|_| self.work.boxes += 1);
-        let (y, x) = levels.find_map(|blocks| blocks.first())?;
-        let base: Point = [*x, *y, 0];
+        let base = levels.find_map(|blocks| blocks.after(None))?;
+        let base = self.grid.point(NodeId(base));
         Some(Placement::Whole(Cuboid::new(base, [1 << k, 1 << k, 1])))
     }
 
@@ -229,9 +232,14 @@ impl Strategy for BuddySystem {
     }
 
     fn validate(&self, free: &Occupancy) {
-        let mut fresh = BuddySystem::new(self.grid);
-        fresh.blocks.iter_mut().for_each(BTreeSet::clear);
+        let mut fresh = BuddySystem::new(self.grid, FreeOrder::Sorted);
+        fresh.blocks[self.whole().k].remove(0);
         fresh.enter(free, self.whole());
-        assert_eq!(self.blocks, fresh.blocks, "the free lists are not the maximal free blocks");
+        for (own, fresh) in self.blocks.iter().zip(&fresh.blocks) {
+            let mut own: Vec<u32> = own.iter().collect();
+            own.sort();
+            let fresh: Vec<u32> = fresh.iter().collect();
+            assert_eq!(own, fresh, "the free lists are not the maximal free blocks");
+        }
     }
 }

@@ -21,7 +21,8 @@
 //! side is halved (of equal ones the first), an odd side into ceil and floor; larger pieces are placed
 //! first, each by first fit, turned if need be (`turn=none` keeps orientations as given); a level is
 //! not tried if a piece would get a side of 1 that it did not have. A bare count is given the most
-//! compact box of exactly so many nodes. 3D and wraps are ours.
+//! compact box of exactly so many nodes. Pieces are numbered as they are placed, the largest first
+//! (`order=small`: last). 3D and wraps are ours.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -29,6 +30,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, vol
 use super::super::shared::base_search::{BaseSearch, SEARCH};
 use super::super::shared::factor_shapes::most_compact;
 use super::super::shared::turning::{TURN_ON, Turn};
+use super::mbs::{ORDER, numbered, smallest_first};
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
@@ -37,8 +39,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "anca",
     title: "Adaptive Non-Contiguous Allocation",
     source: "Chang & Mohapatra 1998",
-    options: &[SEARCH, TURN_ON],
-    variants: &["", "plain", "turn=none"],
+    options: &[SEARCH, TURN_ON, ORDER],
+    variants: &["", "plain", "turn=none", "order=small"],
     does: StrategyKind {
         contiguous: false,
         turns: true,
@@ -61,6 +63,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(Anca {
         grid: *grid,
         turn: Turn::of(options),
+        smallest_first: smallest_first(options),
         search: BaseSearch::of(*grid, options, Scan::default()),
         left: Occupancy::all_free(*grid),
         frames: Vec::new(),
@@ -78,6 +81,7 @@ fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
 struct Anca {
     grid: Grid,
     turn: Turn,
+    smallest_first: bool,
     search: BaseSearch,
     /// Scratch: the nodes that the pieces placed so far have left free.
     left: Occupancy,
@@ -148,7 +152,7 @@ impl Strategy for Anca {
                 return None;
             }
         }
-        Some(Placement::Parts(self.parts.clone()))
+        Some(Placement::Parts(numbered(self.parts.clone(), self.smallest_first)))
     }
 
     fn granted(&mut self, placement: &Placement) {

@@ -21,7 +21,7 @@
 //! a node's block doubles in every round until its buddy would lie beyond the machine, so blocks are
 //! products of dyadic intervals (a test plays SST's rounds and compares). The request is taken apart
 //! as by MBS with R = 2; SST takes the largest existing volume that is not greater than the rest,
-//! which is the same. Wraps are ignored.
+//! which is the same. Wraps are ignored. The options are those of [`mbs`](super::mbs).
 
 use std::sync::Arc;
 
@@ -29,8 +29,9 @@ use pavior_kernel::Options;
 use pavior_mesh::{Grid, Sides};
 
 use super::super::shared::buddies::{Buddies, Root};
+use super::super::shared::free_set::{FREE, FreeOrder};
 use super::by_count;
-use super::mbs::MultipleBuddies;
+use super::mbs::{MultipleBuddies, ORDER};
 use crate::Strategy;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
@@ -38,8 +39,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "granular-mbs",
     title: "Granular Multiple Buddy Strategy",
     source: "Structural Simulation Toolkit (SST), scheduler element",
-    options: &[],
-    variants: &[""],
+    options: &[FREE, ORDER],
+    variants: &["", "free=fifo", "free=lifo:order=small"],
     does: StrategyKind {
         contiguous: false,
         turns: false,
@@ -49,8 +50,9 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     },
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
-    MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid)))
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let order = FreeOrder::of(options);
+    MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
 /// The blocks in which the joining ends.

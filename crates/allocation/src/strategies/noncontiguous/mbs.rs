@@ -21,14 +21,18 @@
 //! initial partition of W x D x H is a cube of side 2^t, 2^t being the largest that fits, and then
 //! the slabs beside, behind and above it in the same way. Levels above the largest block exist, empty.
 //! Blocks merge with the siblings of one parent only, whatever else is free beside them, and initial
-//! blocks never. Wraps are ignored.
+//! blocks never. Wraps are ignored. The papers keep an ordered list of free blocks a level and do not
+//! say in which order: here it is that of the blocks' bases, row-major (`free=fifo` and `free=lifo`
+//! take the blocks in the order of their return, or the reverse). Nor do they say how the processors
+//! of several blocks are numbered: `order` says which blocks come first.
 
 use std::sync::Arc;
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
 use super::super::shared::buddies::{Buddies, Root};
+use super::super::shared::free_set::{FREE, FreeOrder};
 use super::by_count;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
@@ -37,8 +41,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "mbs",
     title: "Multiple Buddy Strategy",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
-    options: &[],
-    variants: &[""],
+    options: &[FREE, ORDER],
+    variants: &["", "free=fifo", "free=lifo:order=small"],
     does: StrategyKind {
         contiguous: false,
         turns: false,
@@ -48,9 +52,32 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     },
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
+/// The option `order`, of strategies that grant pieces of several sizes.
+pub(super) const ORDER: OptionSpec = OptionSpec {
+    key: "order",
+    values: Values::OneOf(&["large", "small"]),
+    default: "large",
+    meaning: "which of a job's pieces are numbered first; it counts where ranks go part by part",
+    bare: false,
+};
+
+/// Numbers the pieces of a job as the option `order` says; they come with the largest first.
+pub(super) fn numbered(mut parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
+    if smallest_first {
+        parts.sort_by_key(Cuboid::volume);
+    }
+    parts
+}
+
+/// Whether the option `order` is `small`.
+pub(super) fn smallest_first(options: &Options) -> bool {
+    options.get("order") == "small"
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let long = (0..3).filter(|&axis| grid.side(axis) > 1).count().max(1);
-    MultipleBuddies::boxed(Buddies::new(*grid, 1 << long, initial_blocks(grid)))
+    let order = FreeOrder::of(options);
+    MultipleBuddies::boxed(Buddies::new(*grid, 1 << long, initial_blocks(grid), order), options)
 }
 
 /// The blocks that have no parent.
@@ -87,18 +114,21 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
 #[derive(Clone)]
 pub(super) struct MultipleBuddies {
     buddies: Buddies,
+    smallest_first: bool,
 }
 
 impl MultipleBuddies {
-    pub(super) fn boxed(buddies: Buddies) -> Box<dyn Strategy> {
-        Box::new(MultipleBuddies { buddies })
+    pub(super) fn boxed(buddies: Buddies, options: &Options) -> Box<dyn Strategy> {
+        Box::new(MultipleBuddies { buddies, smallest_first: smallest_first(options) })
     }
 }
 
 impl Strategy for MultipleBuddies {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let enough = request.nodes <= free.count();
-        enough.then(|| Placement::Parts(self.buddies.find(request.nodes)))
+        enough.then(|| {
+            Placement::Parts(numbered(self.buddies.find(request.nodes), self.smallest_first))
+        })
     }
 
     fn granted(&mut self, placement: &Placement) {

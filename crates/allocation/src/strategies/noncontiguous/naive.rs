@@ -11,7 +11,8 @@
 //! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
 //! 1994 paper; the code is [`Curve`](super::super::shared::curve::Curve).
 //!
-//! Cost: O(N/64 + n) for n of N nodes.
+//! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in the order of their
+//! return, as [`paging`](super::paging) does.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94.
@@ -20,7 +21,8 @@ use pavior_kernel::Options;
 use pavior_mesh::{Grid, order};
 
 use super::super::shared::curve::{Linear, Packing};
-use super::by_count;
+use super::super::shared::free_set::{FREE, FreeOrder};
+use super::{by_count, paging};
 use crate::Strategy;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
@@ -28,8 +30,8 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "naive",
     title: "Naive",
     source: "Liu, Lo, Windisch & Nitzberg 1994",
-    options: &[],
-    variants: &[""],
+    options: &[FREE],
+    variants: &["", "free=fifo", "free=lifo"],
     does: StrategyKind {
         contiguous: false,
         turns: false,
@@ -39,6 +41,9 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     },
 };
 
-fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {
-    Box::new(Linear::new(*grid, order::row_major(grid), Packing::Sorted))
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    match FreeOrder::of(options) {
+        FreeOrder::Sorted => Box::new(Linear::new(*grid, order::row_major(grid), Packing::Sorted)),
+        order => paging::single_nodes(grid, order),
+    }
 }

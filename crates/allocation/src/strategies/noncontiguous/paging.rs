@@ -24,7 +24,10 @@
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
 //! 1997. Departures: pages are cubes in 3D and segments in 1D. Where a side is no multiple of 2^k
 //! the last pages are smaller (`border=unused` leaves them out, as the literature's machines have
-//! none), and a job takes pages until they hold enough nodes. Wraps are ignored.
+//! none), and a job takes pages until they hold enough nodes. Wraps are ignored. The papers keep a
+//! list of free pages and do not say whether it stays in the order of index (`free=sorted`): with
+//! `free=fifo` a page that is returned goes to the end of the list, with `free=lifo` to its beginning.
+//! Each page is then a part of its own.
 
 use std::sync::Arc;
 
@@ -32,6 +35,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 
 use super::super::shared::curve::{Linear, Packing};
+use super::super::shared::free_set::{FREE, FreeOrder, FreeSet};
 use super::by_count;
 use crate::claim::{Claim, Grants, Question, Recognition};
 use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
@@ -41,7 +45,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "paging",
     title: "Paging",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
-    options: &[SIZE, SCHEME, SHUFFLE, BORDER],
+    options: &[SIZE, SCHEME, SHUFFLE, BORDER, FREE],
     variants: &[
         "",
         "0:snake",
@@ -52,6 +56,9 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         "2:snake",
         "1:shuffled-snake:shuffle=quadrant",
         "1:border=unused",
+        "0:free=fifo",
+        "0:snake:free=lifo",
+        "1:free=fifo",
     ],
     does: StrategyKind {
         contiguous: false,
@@ -118,10 +125,21 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    if options.integer("size") == 0 {
+    let sorted = FreeOrder::of(options) == FreeOrder::Sorted;
+    if options.integer("size") == 0 && sorted {
         return Box::new(Linear::new(*grid, order_of(grid, options), Packing::Sorted));
     }
-    Box::new(Paging::new(*grid, options))
+    let side = page_side(options);
+    let mut paging = Paging::new(*grid, side, |pages| order_of(pages, options));
+    if options.get("border") == "unused" {
+        paging.leave_out_cut_pages();
+    }
+    paging.boxed(FreeOrder::of(options))
+}
+
+/// Single nodes in row-major order, taken in the order of their return.
+pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> Box<dyn Strategy> {
+    Paging::new(*grid, 1, order::row_major).boxed(order)
 }
 
 fn page_side(options: &Options) -> u32 {
@@ -140,7 +158,7 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Pages of two nodes or more.
+/// Pages; of single nodes where their order is that of their return.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
@@ -153,6 +171,9 @@ struct Paging {
     busy: Vec<u32>,
     /// By page: whether it is ever granted.
     usable: Vec<bool>,
+    /// The usable pages that are free as a whole, in the order of their return; none where pages are
+    /// taken in the order of index.
+    returned: Option<FreeSet>,
     /// The nodes of the usable pages that are free as a whole.
     ready: u32,
     /// Pages looked at, and pages touched by grants and releases.
@@ -160,32 +181,90 @@ struct Paging {
 }
 
 impl Paging {
-    fn new(grid: Grid, options: &Options) -> Paging {
-        let side = page_side(options);
+    fn new(grid: Grid, side: u32, order: impl Fn(&Grid) -> Vec<NodeId>) -> Paging {
         let sides = grid.sides().map(|n| u32::from(n).div_ceil(side) as u16);
         let pages = Grid::mesh(&sides).expect("no more pages than nodes");
         let count = pages.nodes() as usize;
-        let mut paging = Paging {
+        Paging {
             grid,
             side,
             pages,
-            order: order_of(&pages, options).into(),
+            order: order(&pages).into(),
             busy: vec![0; count],
             usable: vec![true; count],
+            returned: None,
             ready: 0,
             work: Work::default(),
-        };
-        if options.get("border") == "unused" {
-            let whole = |page: &Cuboid| {
-                (0..3).all(|axis| grid.side(axis) == 1 || u32::from(page.sides[axis]) == side)
-            };
-            paging.usable =
-                (0..count).map(|page| whole(&paging.page(NodeId(page as u32)))).collect();
-            let used = |page: &&NodeId| paging.usable[page.index()];
-            paging.order = paging.order.iter().filter(used).copied().collect();
         }
-        paging.ready = paging.order.iter().map(|&page| paging.page(page).volume()).sum();
-        paging
+    }
+
+    /// Never grants pages that the border cuts off.
+    fn leave_out_cut_pages(&mut self) {
+        let whole = |page: &Cuboid| {
+            let long = |axis: usize| self.grid.side(axis) > 1;
+            (0..3).all(|axis| !long(axis) || u32::from(page.sides[axis]) == self.side)
+        };
+        let pages = (0..self.pages.nodes()).map(NodeId);
+        self.usable = pages.map(|page| whole(&self.page(page))).collect();
+        let used = |page: &&NodeId| self.usable[page.index()];
+        self.order = self.order.iter().filter(used).copied().collect();
+    }
+
+    /// With all pages free.
+    fn boxed(mut self, order: FreeOrder) -> Box<dyn Strategy> {
+        self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
+        if order != FreeOrder::Sorted {
+            let mut returned = FreeSet::new(self.pages.nodes(), order);
+            // An empty machine is granted in the order of index.
+            let first: Vec<NodeId> = match order {
+                FreeOrder::Lifo => self.order.iter().rev().copied().collect(),
+                _ => self.order.to_vec(),
+            };
+            for page in first {
+                returned.insert(page.0);
+            }
+            self.returned = Some(returned);
+        }
+        Box::new(self)
+    }
+
+    /// Takes pages until they hold enough nodes.
+    fn take(&mut self, nodes: u32, pages: impl Iterator<Item = NodeId>) -> Vec<Cuboid> {
+        let mut parts = Vec::new();
+        let mut held = 0;
+        for page in pages {
+            self.work.boxes += 1;
+            if self.busy[page.index()] > 0 {
+                continue;
+            }
+            if held >= nodes {
+                break;
+            }
+            let page = self.page(page);
+            held += page.volume();
+            parts.push(page);
+        }
+        parts
+    }
+
+    /// Enters or removes a page that is granted, or free again.
+    fn set_ready(&mut self, page: NodeId, ready: bool) {
+        if !self.usable[page.index()] {
+            return;
+        }
+        let nodes = self.page(page).volume();
+        if ready {
+            self.ready += nodes;
+        } else {
+            self.ready -= nodes;
+        }
+        if let Some(returned) = &mut self.returned {
+            if ready {
+                returned.insert(page.0);
+            } else {
+                returned.remove(page.0);
+            }
+        }
     }
 
     /// The nodes of a page.
@@ -226,28 +305,24 @@ impl Strategy for Paging {
         if request.nodes > self.ready {
             return None;
         }
-        let mut parts = Vec::new();
-        let mut nodes = 0;
-        for &page in self.order.iter() {
-            self.work.boxes += 1;
-            if self.busy[page.index()] > 0 {
-                continue;
+        // Taken out of the strategy for the time of the search, which counts its work.
+        let returned = self.returned.take();
+        let parts = match &returned {
+            Some(returned) => self.take(request.nodes, returned.iter().map(NodeId)),
+            None => {
+                let order = self.order.clone();
+                self.take(request.nodes, order.iter().copied())
             }
-            if nodes >= request.nodes {
-                break;
-            }
-            let page = self.page(page);
-            nodes += page.volume();
-            parts.push(page);
-        }
+        };
+        self.returned = returned;
         Some(Placement::Parts(parts))
     }
 
     fn granted(&mut self, placement: &Placement) {
         for part in placement.parts() {
             self.touched(part, |paging, page, nodes| {
-                if paging.busy[page.index()] == 0 && paging.usable[page.index()] {
-                    paging.ready -= paging.page(page).volume();
+                if paging.busy[page.index()] == 0 {
+                    paging.set_ready(page, false);
                 }
                 paging.busy[page.index()] += nodes;
             });
@@ -258,8 +333,8 @@ impl Strategy for Paging {
         for part in placement.parts() {
             self.touched(part, |paging, page, nodes| {
                 paging.busy[page.index()] -= nodes;
-                if paging.busy[page.index()] == 0 && paging.usable[page.index()] {
-                    paging.ready += paging.page(page).volume();
+                if paging.busy[page.index()] == 0 {
+                    paging.set_ready(page, true);
                 }
             });
         }
@@ -279,9 +354,12 @@ impl Strategy for Paging {
             let cuboid = self.page(page);
             let busy = cuboid.nodes(&self.grid).filter(|&node| !free.is_node_free(node)).count();
             assert_eq!(self.busy[page.index()] as usize, busy, "busy nodes of page {page:?}");
-            if busy == 0 && self.usable[page.index()] {
+            let whole = busy == 0 && self.usable[page.index()];
+            if whole {
                 ready += volume(cuboid.sides) as u32;
             }
+            let listed = self.returned.as_ref().is_none_or(|all| all.contains(page.0) == whole);
+            assert!(listed, "page {page:?} is listed if it is free");
         }
         assert_eq!(self.ready, ready, "nodes in free pages");
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Sides, volume};
 
-use super::bit_set::BitSet;
+use super::free_set::{FreeOrder, FreeSet};
 use crate::{Placement, Work};
 
 /// A block that has no parent.
@@ -37,7 +37,7 @@ pub(in crate::strategies) struct Buddies {
     radix: u32,
     roots: Arc<Roots>,
     /// By level: the bases of the free blocks.
-    free: Vec<BitSet>,
+    free: Vec<FreeSet>,
     /// Scratch, by level: how far a search has come.
     walks: Vec<Walk>,
     /// Scratch, by level: the blocks still to be found.
@@ -58,16 +58,22 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     taken: u32,
-    from: u32,
+    last: Option<u32>,
     parent: NodeId,
     child: u32,
 }
 
 impl Buddies {
-    /// All nodes free. The roots partition the grid; R is `radix`.
-    pub(in crate::strategies) fn new(grid: Grid, radix: u32, list: Vec<Root>) -> Buddies {
+    /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the free
+    /// blocks of a level are taken.
+    pub(in crate::strategies) fn new(
+        grid: Grid,
+        radix: u32,
+        list: Vec<Root>,
+        order: FreeOrder,
+    ) -> Buddies {
         let levels = list.iter().map(|root| root.ladder.len()).max().expect("a grid has nodes");
-        let mut free = vec![BitSet::new(grid.nodes()); levels];
+        let mut free = vec![FreeSet::new(grid.nodes(), order); levels];
         let mut of = Vec::new();
         if list.len() > 1 {
             of = vec![0; grid.nodes() as usize];
@@ -81,21 +87,21 @@ impl Buddies {
                 }
             }
         }
-        let idle = Walk { taken: 0, from: 0, parent: NodeId(0), child: radix };
+        let idle = Walk { taken: 0, last: None, parent: NodeId(0), child: radix };
         let roots = Arc::new(Roots { list, of });
         let (walks, needs) = (vec![idle; levels], Vec::new());
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
     /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
-    /// number of blocks of that level. A block is the lowest free one of its level; failing that,
-    /// the first piece of the lowest of the smallest larger ones, whose other pieces serve next;
+    /// number of blocks of that level. A block is the first free one of its level; failing that,
+    /// the first piece of the first of the smallest larger ones, whose other pieces serve next;
     /// failing that, R blocks of the level below.
     ///
     /// Succeeds whenever so many nodes are free, which the caller has checked.
     pub(in crate::strategies) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
         for walk in &mut self.walks {
-            *walk = Walk { taken: 0, from: 0, parent: NodeId(0), child: self.radix };
+            *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
         }
         self.needs.clear();
         let mut rest = nodes;
@@ -140,10 +146,10 @@ impl Buddies {
     fn take(&mut self, level: usize) -> NodeId {
         let walk = self.walks[level];
         if walk.taken < self.free[level].len() {
-            let base = self.free[level].next(walk.from).expect("not all are taken");
-            self.work.words += u64::from(base / 64 - walk.from / 64 + 1);
+            let base = self.free[level].after(walk.last).expect("not all are taken");
+            self.work.words += self.free[level].words(walk.last, base);
             let walk = &mut self.walks[level];
-            (walk.taken, walk.from) = (walk.taken + 1, base + 1);
+            (walk.taken, walk.last) = (walk.taken + 1, Some(base));
             return NodeId(base);
         }
         self.walks[level].child += 1;
@@ -284,7 +290,7 @@ impl Buddies {
             nodes += self.validate_block(self.root(self.grid.id(root.base)), free);
         }
         assert_eq!(nodes, u64::from(free.count()), "nodes in free blocks");
-        let listed: u32 = self.free.iter().map(BitSet::len).sum();
+        let listed: u32 = self.free.iter().map(FreeSet::len).sum();
         assert_eq!(listed, self.count_free(), "every listed base is a block's");
     }
 

@@ -16,6 +16,7 @@ pub(super) mod factor_shapes;
 pub(super) mod folds;
 pub(super) mod free_boxes;
 pub(super) mod free_placing;
+pub(super) mod free_set;
 pub(super) mod fringe;
 pub(super) mod growth;
 pub(super) mod prefix_sums;

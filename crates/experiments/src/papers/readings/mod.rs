@@ -35,7 +35,21 @@ pub struct Readings {
     pub goal: Vec<Goal>,
     /// The readings; the first one changes nothing.
     pub reading: Vec<Reading>,
+    /// What is open, each with the ways to read it: every combination is a reading, too.
+    #[serde(default)]
+    choice: Vec<Choice>,
 }
+
+/// Something that the paper leaves open.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Choice {
+    /// The ways to read it.
+    option: Vec<Reading>,
+}
+
+/// More combinations than this are a mistake.
+const MOST_READINGS: usize = 1000;
 
 /// Ratios that a paper states at one place.
 #[derive(Clone, Debug, Deserialize)]
@@ -55,7 +69,7 @@ pub struct Goal {
 }
 
 /// A reading: the default one but for some changes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// Names its rows.
@@ -83,6 +97,27 @@ pub struct Closeness {
 }
 
 impl Readings {
+    /// With every combination of the choices among the readings.
+    pub(super) fn combined(mut self) -> Result<Readings, PaperError> {
+        let count: usize = self.choice.iter().map(|choice| choice.option.len()).product();
+        if self.choice.is_empty() {
+            return Ok(self);
+        }
+        if count > MOST_READINGS {
+            let reason = format!("{count} combinations, of at most {MOST_READINGS}");
+            return Err(PaperError::new(folder::READINGS, reason));
+        }
+        let mut combinations = vec![Reading::default()];
+        for choice in &self.choice {
+            let longer = combinations.iter().flat_map(|so_far| {
+                choice.option.iter().map(|option| so_far.and(option))
+            });
+            combinations = longer.collect();
+        }
+        self.reading.extend(combinations);
+        Ok(self)
+    }
+
     /// The experiment as a file; the quick one has few runs.
     ///
     /// # Errors
@@ -198,6 +233,20 @@ impl Readings {
 }
 
 impl Reading {
+    /// Both changes.
+    fn and(&self, other: &Reading) -> Reading {
+        let mut both = self.clone();
+        if !both.name.is_empty() {
+            both.name.push('+');
+            both.meaning.push_str("; ");
+        }
+        both.name.push_str(&other.name);
+        both.meaning.push_str(&other.meaning);
+        both.set.extend(other.set.clone());
+        both.instead.extend(other.instead.clone());
+        both
+    }
+
     /// A value under this reading.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()

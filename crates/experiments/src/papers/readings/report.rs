@@ -103,14 +103,15 @@ impl Readings {
         }
         let statements = self.statements(ranking);
         let holds = |place: &str| -> usize {
-            let of = |one: &&Statement| one.holds && one.id.split(':').next() == Some(place);
+            let of =
+                |one: &&Statement| one.verdict.is_good() && one.id.split(':').next() == Some(place);
             statements.iter().filter(of).count()
         };
         let places = self.places().map(|(id, other, _)| format!("{id}@{other}"));
         let unexplained: Vec<String> = places.filter(|place| holds(place) == 0).collect();
         let all = |one: &&Closeness| {
             let rows = self.statements(std::slice::from_ref(one));
-            rows.iter().all(|row| row.holds)
+            rows.iter().all(|row| row.verdict.is_good())
         };
         let whole: Vec<&str> =
             ranking.iter().filter(all).map(|one| one.reading.name.as_str()).collect();

@@ -1,0 +1,152 @@
+//! How the nodes of a torn job are numbered.
+//!
+//! One box is always ranked by the offset from its base: on it every map but `snake` and `hilbert`
+//! would be the same, and patterns find their neighbours on its grid. A job in several parts has no
+//! such grid, and each map keeps other ranks together:
+//!
+//! - `coordinates`: row-major over the whole allocation, as the papers that say anything say.
+//!   Neighbours along x are neighbours; a row that is torn, or that starts elsewhere than the row
+//!   below, sends the ranks of the logical grid apart.
+//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another, and
+//!   which parts follow each other depends on the strategy's lists.
+//! - `snake`: row by row, every second row of the job backwards: consecutive ranks are as close as
+//!   rows allow, which serves rings and lines.
+//! - `hilbert`: along the Hilbert curve through the machine: ranks that are close in number are close
+//!   in both axes, wherever the parts lie.
+//! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
+//!   Steps of one hop as long as possible, and long ones at the end.
+
+use pavior_mesh::{Cuboid, Grid, NodeId, order};
+
+/// How the ranks of a job that was granted several parts are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RankOrder {
+    /// Row-major by coordinates over the whole allocation.
+    #[default]
+    Coordinates,
+    /// Part by part, in the order of grant.
+    Parts,
+    /// Row by row, every second of the job's rows backwards.
+    Snake,
+    /// Along the Hilbert curve through the machine.
+    Hilbert,
+    /// From neighbour to neighbour.
+    Greedy,
+}
+
+impl RankOrder {
+    /// The orders by name.
+    pub const NAMED: [(&'static str, RankOrder); 5] = [
+        ("coordinates", RankOrder::Coordinates),
+        ("parts", RankOrder::Parts),
+        ("snake", RankOrder::Snake),
+        ("hilbert", RankOrder::Hilbert),
+        ("greedy", RankOrder::Greedy),
+    ];
+
+    /// An order by its name.
+    pub fn named(name: &str) -> Option<RankOrder> {
+        RankOrder::NAMED.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
+    }
+
+    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes; `Hilbert` looks
+    /// at the whole machine, and `Greedy` takes up to O(n^2).
+    pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
+        match self {
+            RankOrder::Parts => {}
+            RankOrder::Coordinates => nodes.sort_unstable(),
+            RankOrder::Snake => snake(grid, &mut nodes),
+            RankOrder::Hilbert => {
+                let mut place = vec![0u32; grid.nodes() as usize];
+                for (rank, node) in (0..).zip(order::hilbert(grid)) {
+                    place[node.index()] = rank;
+                }
+                nodes.sort_unstable_by_key(|node| place[node.index()]);
+            }
+            RankOrder::Greedy => greedy(grid, &mut nodes),
+        }
+        nodes
+    }
+}
+
+/// Turns every second row of the nodes around, and the rows of every second plane.
+fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
+    nodes.sort_unstable();
+    let at = |node: &NodeId| grid.point(*node);
+    let mut rows: Vec<NodeId> = Vec::with_capacity(nodes.len());
+    let mut count = 0;
+    for (number, plane) in nodes.chunk_by(|a, b| at(a)[2] == at(b)[2]).enumerate() {
+        let mut lines: Vec<&[NodeId]> = plane.chunk_by(|a, b| at(a)[1] == at(b)[1]).collect();
+        if number % 2 == 1 {
+            lines.reverse();
+        }
+        for line in lines {
+            if count % 2 == 0 {
+                rows.extend(line);
+            } else {
+                rows.extend(line.iter().rev());
+            }
+            count += 1;
+        }
+    }
+    *nodes = rows;
+}
+
+/// From the lowest node on: the neighbour with the lowest number, or else the nearest node.
+fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
+    nodes.sort_unstable();
+    for rank in 1..nodes.len() {
+        let last = grid.point(nodes[rank - 1]);
+        let near = |node: &NodeId| (hops(grid, last, grid.point(*node)), *node);
+        let nearest = (rank..nodes.len()).min_by_key(|&index| near(&nodes[index]));
+        let nearest = nearest.expect("a rank is left");
+        // The rest stays in order, so that ties go to the lowest number whatever came before.
+        nodes[rank..=nearest].rotate_right(1);
+    }
+}
+
+/// The hops of dimension-order routing between two points.
+fn hops(grid: &Grid, a: [u16; 3], b: [u16; 3]) -> u32 {
+    let axis = |axis: usize| {
+        let straight = u32::from(a[axis].abs_diff(b[axis]));
+        let around = u32::from(grid.side(axis)) - straight;
+        if grid.wraps(axis) { straight.min(around) } else { straight }
+    };
+    axis(0) + axis(1) + axis(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranks(order: RankOrder) -> Vec<u32> {
+        // # # . .   12 13 14 15   two parts: a column of three and a box of two by two
+        // # # . #    8  9 10 11
+        // . . . #    4  5  6  7
+        // . . . #    0  1  2  3
+        let grid = Grid::mesh(&[4, 4]).unwrap();
+        let parts = [Cuboid::new([3, 0, 0], [1, 3, 1]), Cuboid::new([0, 2, 0], [2, 2, 1])];
+        order.nodes(&grid, &parts).iter().map(|node| node.0).collect()
+    }
+
+    #[test]
+    fn every_map_numbers_the_jobs_own_nodes() {
+        assert_eq!(ranks(RankOrder::Coordinates), [3, 7, 8, 9, 11, 12, 13]);
+        assert_eq!(ranks(RankOrder::Parts), [3, 7, 11, 8, 9, 12, 13]);
+        assert_eq!(ranks(RankOrder::Snake), [3, 7, 8, 9, 11, 13, 12]);
+        assert_eq!(ranks(RankOrder::Greedy), [3, 7, 11, 9, 8, 12, 13]);
+        // Consecutive ranks are neighbours but for one leap from part to part.
+        let hilbert = ranks(RankOrder::Hilbert);
+        let mut own = hilbert.clone();
+        own.sort_unstable();
+        assert_eq!(own, [3, 7, 8, 9, 11, 12, 13]);
+        let grid = Grid::mesh(&[4, 4]).unwrap();
+        let step =
+            |pair: &[u32]| hops(&grid, grid.point(NodeId(pair[0])), grid.point(NodeId(pair[1])));
+        let long = |order: &[u32]| order.windows(2).filter(|pair| step(pair) > 1).count();
+        assert_eq!((long(&hilbert), long(&ranks(RankOrder::Greedy))), (1, 1));
+        assert_eq!(RankOrder::named("snake"), Some(RankOrder::Snake));
+        assert_eq!(RankOrder::named("pieces"), None);
+    }
+}
