@@ -109,9 +109,9 @@ impl Readings {
         }
         let mut combinations = vec![Reading::default()];
         for choice in &self.choice {
-            let longer = combinations.iter().flat_map(|so_far| {
-                choice.option.iter().map(|option| so_far.and(option))
-            });
+            let longer = combinations
+                .iter()
+                .flat_map(|so_far| choice.option.iter().map(|option| so_far.and(option)));
             combinations = longer.collect();
         }
         self.reading.extend(combinations);
