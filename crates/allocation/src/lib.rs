@@ -47,3 +47,7 @@ pub use refusal::Refusal;
 pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};
 pub use strategy::Strategy;
 pub use work::Work;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,11 +6,32 @@ use crate::PlacementError;
 
 /// The nodes granted to a job, as disjoint boxes in the order of grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Vec<Cuboid>", into = "Vec<Cuboid>"))]
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
     /// Several boxes, or one of a strategy that grants boxes by the piece.
     Parts(Vec<Cuboid>),
+}
+
+/// One box is a whole.
+impl From<Vec<Cuboid>> for Placement {
+    fn from(parts: Vec<Cuboid>) -> Placement {
+        match parts[..] {
+            [whole] => Placement::Whole(whole),
+            _ => Placement::Parts(parts),
+        }
+    }
+}
+
+impl From<Placement> for Vec<Cuboid> {
+    fn from(placement: Placement) -> Vec<Cuboid> {
+        match placement {
+            Placement::Whole(whole) => vec![whole],
+            Placement::Parts(parts) => parts,
+        }
+    }
 }
 
 impl Placement {

@@ -4,6 +4,8 @@ use std::fmt;
 
 /// Why a request is refused; where several reasons apply, the first in this order is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
     /// It asks for no node, or for a box with a side of 0.
     EmptyRequest,

@@ -23,3 +23,7 @@ pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name}
 pub use registry::{BadEntry, Entry, EntryHandle, Family, Registry, Selection};
 pub use stream::Stream;
 pub use time::Time;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

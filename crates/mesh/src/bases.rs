@@ -29,7 +29,7 @@ use crate::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
 /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan};
 /// let grid = Grid::mesh(&[5, 3])?;
 /// let mut free = Occupancy::all_free(grid);
-/// free.take(&Cuboid::new([1, 0], [1, 1]))?;
+/// free.take(&Cuboid::new([1, 0], [1, 1])).unwrap();
 /// let mut bases = BaseSet::new(grid);
 /// assert_eq!(bases.find(&free, [3, 2, 1], Scan::default()), Some([2, 0, 0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

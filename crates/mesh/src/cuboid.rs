@@ -15,6 +15,7 @@ use crate::{Grid, NodeId, PerAxis, Point, Sides, volume};
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cuboid {
     /// The corner with the smallest coordinates (before wrapping).
     pub base: Point,

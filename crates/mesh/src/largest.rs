@@ -17,7 +17,7 @@ impl Occupancy {
     /// ```
     /// use pavior_mesh::{Cuboid, Grid, Occupancy};
     /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 3])?);
-    /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1]));
+    /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1])).unwrap();
     /// assert_eq!(free.largest_free(), Some(Cuboid::new([2, 0, 0], [2, 3, 1])));
     /// # Ok::<(), pavior_mesh::GridError>(())
     /// ```
@@ -36,7 +36,7 @@ impl Occupancy {
     /// ```
     /// use pavior_mesh::{Cuboid, Grid, Occupancy};
     /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 3])?);
-    /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1]));
+    /// free.take(&Cuboid::new([1, 1, 0], [1, 1, 1])).unwrap();
     /// let within = free.largest_free_within([3, 1, 1]);
     /// assert_eq!(within.map(|cuboid| cuboid.sides), Some([3, 1, 1]));
     /// # Ok::<(), pavior_mesh::GridError>(())

@@ -35,3 +35,7 @@ pub use request::{JobId, Request};
 pub use scan::{Scan, ScanError};
 pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
 pub use tile::tile;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

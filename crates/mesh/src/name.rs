@@ -79,6 +79,20 @@ impl FromStr for Grid {
     }
 }
 
+impl TryFrom<String> for Grid {
+    type Error = NameError;
+
+    fn try_from(name: String) -> Result<Grid, NameError> {
+        name.parse()
+    }
+}
+
+impl From<Grid> for String {
+    fn from(grid: Grid) -> String {
+        grid.to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use crate::{Grid, NodeId, Occupancy};
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, Occupancy, picture};
 /// let mut free = Occupancy::all_free(Grid::mesh(&[4, 2])?);
-/// free.take(&Cuboid::new([0, 0, 0], [2, 1, 1]));
+/// free.take(&Cuboid::new([0, 0, 0], [2, 1, 1])).unwrap();
 /// assert_eq!(picture::draw(&free), "....\n##..\n");
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```

@@ -4,6 +4,7 @@ use crate::{PerAxis, Sides, volume};
 
 /// The number of a job. A program that gives jobs other names keeps a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
 /// A request for nodes: how many, and in which shape.
@@ -18,6 +19,7 @@ pub struct JobId(pub u64);
 /// assert_eq!(Request::shape([2, 3]), Request::shape([2, 3, 1]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
     /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,

@@ -40,3 +40,7 @@ pub use patterns::{
 };
 pub use traffic::{Communication, JobTraffic, Layout, RankOrder, Rounds, Sending, TrafficPlan};
 pub use wormhole::{Flit, Worm};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -19,3 +19,7 @@ pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use queue::Queue;
 pub use running::{Running, RunningJob};
 pub use scheduler::{Scheduler, Start};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -25,3 +25,7 @@ pub use synthetic::{
     ArrivalProcess, DrawService, DrawSides, Gaps, ServiceDistribution, SideDistribution, Synthetic,
     SyntheticError, SyntheticJobs,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,8 +1,9 @@
 //! What each strategy would do in a state, how good that is, and why a request is refused.
 //!
-//! A [`State`] is who holds what, whatever put it there. [`answer`] asks one strategy in it;
-//! [`Diagnosis`] says what stands in the way of a request, whatever the strategy. Both are facts, which
-//! `pavior-draw` draws; nothing here changes anything.
+//! [`explain()`] asks a machine. A [`State`] is a machine's state without its strategy, taken from a
+//! machine or listed by hand: [`answer`] asks any strategy in it, [`Diagnosis`] says what a request is
+//! blocked by, whatever the strategy. All are facts, which `pavior-draw` draws; nothing here changes
+//! anything.
 //!
 //! ```
 //! use pavior_allocation::explain::{Diagnosis, State, answer};
@@ -29,7 +30,7 @@ pub use diagnosis::{Blocked, Diagnosis};
 pub use state::{Clash, State};
 
 use crate::strategies::{contact, most_contact};
-use crate::{BuildError, Placement, Refusal, Selection};
+use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
 /// What one strategy would do.
 #[derive(Clone)]
@@ -60,6 +61,40 @@ impl Choice {
     }
 }
 
+/// What a machine would do with a request, and what the request is blocked by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The placement that its strategy would choose, or why it refuses.
+    pub outcome: Result<Choice, Refusal>,
+    /// What is free near the requested box, and what blocks it; `None` for a request without a shape.
+    pub diagnosis: Option<Diagnosis>,
+}
+
+/// Explains what a machine would do with a request now. Nothing changes.
+///
+/// ```
+/// use pavior_allocation::explain::explain;
+/// use pavior_allocation::{Cuboid, JobId, Machine, Placement, Refusal, Request};
+/// let mut machine = Machine::new("mesh:4x2".parse()?, "bf")?;
+/// machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([1, 0], [1, 2])))?;
+/// let found = explain(&mut machine, &Request::shape([3, 2]));
+/// assert_eq!(found.outcome, Err(Refusal::NoFreeSubmesh));
+/// assert_eq!(found.diagnosis.unwrap().blocked.unwrap().jobs, [(JobId(7), 2)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explain(machine: &mut Machine, request: &Request) -> Explanation {
+    let outcome = choose(machine, request);
+    let shape = request.shape.filter(|_| !request.is_empty());
+    let diagnosis = shape.map(|shape| Diagnosis::of(&State::of(machine), shape));
+    Explanation { outcome, diagnosis }
+}
+
+fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
+    let placement = machine.probe(request)?;
+    let indices = placement.parts().iter().map(|part| index(machine.free(), part)).collect();
+    Ok(Choice { placement, indices })
+}
+
 /// Asks a strategy what it would do with a request; one that draws does so from the stream
 /// `allocation` of `seed`.
 ///
@@ -72,10 +107,7 @@ pub fn answer(
     seed: u64,
 ) -> Result<Answer, BuildError> {
     let mut machine = state.machine(selection, seed)?;
-    let outcome = machine.probe(request).map(|placement| {
-        let indices = placement.parts().iter().map(|part| index(state.free(), part)).collect();
-        Choice { placement, indices }
-    });
+    let outcome = choose(&mut machine, request);
     Ok(Answer { selection: selection.clone(), outcome })
 }
 

@@ -44,6 +44,16 @@ impl State {
         State { grid, free: Occupancy::all_free(grid), held: Vec::new(), failed: Vec::new() }
     }
 
+    /// The state of a machine; failed nodes in row-major order.
+    pub fn of(machine: &Machine) -> State {
+        State {
+            grid: *machine.grid(),
+            free: machine.free().clone(),
+            held: machine.grants().into_iter().map(|(job, held)| (job, held.clone())).collect(),
+            failed: machine.failed().collect(),
+        }
+    }
+
     /// A job holds these boxes.
     ///
     /// # Errors

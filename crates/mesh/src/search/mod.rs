@@ -47,7 +47,7 @@ use vectors::Vectors;
 /// let grid = Grid::mesh(&[5, 3])?;
 /// let (mut free, mut search) = (Occupancy::all_free(grid), BoxSearch::new(grid));
 /// let busy = Cuboid::new([1, 0, 0], [1, 1, 1]);
-/// free.take(&busy);
+/// free.take(&busy).unwrap();
 /// search.take(&busy);
 /// let found = search.first(&free, RefusalKey::Once, &[[3, 2, 1]]);
 /// assert_eq!(found, Some(Cuboid::new([2, 0, 0], [3, 2, 1])));

@@ -1,12 +1,14 @@
 //! A machine: nodes, the strategy that allocates them, and who holds what.
 
+mod facts;
+
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;
 
 use crate::{
     AllocateError, BuildError, Fork, Placement, PlacementError, Refusal, SelectedStrategy,
-    Selection, Strategy, UnknownJob, UnknownNode, Work,
+    Selection, Strategy, UnknownJob, UnknownNode,
 };
 
 /// A machine whose nodes a strategy allocates.
@@ -20,7 +22,8 @@ pub struct Machine {
     selection: Selection,
     strategy: Box<dyn Strategy>,
     free: Occupancy,
-    held: FxHashMap<JobId, Placement>,
+    /// By job: the machine's state when it was granted, and what it holds.
+    held: FxHashMap<JobId, (u64, Placement)>,
     /// Set bits are healthy nodes.
     healthy: Occupancy,
     draw: Stream,
@@ -115,42 +118,6 @@ impl Machine {
         })
     }
 
-    /// The grid.
-    pub fn grid(&self) -> &Grid {
-        &self.grid
-    }
-
-    /// The free, healthy nodes.
-    pub fn free(&self) -> &Occupancy {
-        &self.free
-    }
-
-    /// The strategy's name and options.
-    pub fn selection(&self) -> &Selection {
-        &self.selection
-    }
-
-    /// The number of nodes that jobs hold.
-    pub fn busy_nodes(&self) -> u32 {
-        self.busy
-    }
-
-    /// The number of failed nodes that no job holds: nodes = free + busy + failed.
-    pub fn failed_nodes(&self) -> u32 {
-        self.grid.nodes() - self.free.count() - self.busy
-    }
-
-    /// A number that changes whenever an answer could change: each grant and each release of a job
-    /// adds exactly one, as does each failure and repair of a node.
-    pub fn state(&self) -> u64 {
-        self.state
-    }
-
-    /// The number of failures and repairs of nodes so far.
-    pub fn health(&self) -> u64 {
-        self.health
-    }
-
     /// What if: the free nodes and the strategy as they are now. O(N/64) and the strategy's index.
     pub fn fork(&self) -> Fork {
         self.fork_of(self.strategy.fork(), self.free.clone())
@@ -168,47 +135,6 @@ impl Machine {
         // What a fork draws must not repeat what the machine draws next, nor move it.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
-    }
-
-    /// How much the strategy has looked at so far, for answers and for its own index. What it says
-    /// of the empty machine ([`Machine::could_ever_fit`]) is not counted.
-    pub fn work(&self) -> Work {
-        self.strategy.work()
-    }
-
-    /// The number of jobs that hold nodes.
-    pub fn jobs(&self) -> usize {
-        self.held.len()
-    }
-
-    /// What a job holds.
-    pub fn placement(&self, job: JobId) -> Option<&Placement> {
-        self.held.get(&job)
-    }
-
-    /// Every job and what it holds, by job. O(j log j) for j jobs.
-    pub fn held(&self) -> Vec<(JobId, &Placement)> {
-        let mut held: Vec<_> = self.held.iter().map(|(&job, placement)| (job, placement)).collect();
-        held.sort_unstable_by_key(|&(job, _)| job);
-        held
-    }
-
-    /// The healthy nodes, held or not: those that have not failed, or were repaired.
-    pub fn healthy(&self) -> &Occupancy {
-        &self.healthy
-    }
-
-    /// The job that holds a node.
-    pub fn holder(&self, node: NodeId) -> Option<JobId> {
-        if node.0 >= self.grid.nodes() {
-            return None;
-        }
-        let point = self.grid.point(node);
-        let holds = |placement: &Placement| {
-            placement.parts().iter().any(|part| part.contains(&self.grid, point))
-        };
-        // Only one job can hold a node, so the order of the table does not matter.
-        self.held.iter().find(|(_, placement)| holds(placement)).map(|(&job, _)| job)
     }
 
     /// What the strategy would grant now. Changes no outcome, random strategies included.
@@ -269,7 +195,7 @@ impl Machine {
     /// If the job holds nothing.
     #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
-        let placement = self.held.remove(&job).ok_or(UnknownJob(job))?;
+        let (_, placement) = self.held.remove(&job).ok_or(UnknownJob(job))?;
         self.memory = None;
         self.state += 1;
         self.busy -= placement.nodes();
@@ -345,24 +271,6 @@ impl Machine {
         Ok(())
     }
 
-    /// Holds every index against the truth. For tests.
-    ///
-    /// # Panics
-    /// Where they disagree.
-    pub fn validate(&self) {
-        let mut truth = self.healthy.clone();
-        let mut busy = 0;
-        for part in self.held.values().flat_map(Placement::parts) {
-            for node in part.nodes(&self.grid) {
-                truth.take_node(node);
-                busy += 1;
-            }
-        }
-        assert_eq!(self.free, truth, "occupancy and holders disagree");
-        assert_eq!(self.busy, busy, "a node is held twice, or the count is off");
-        self.strategy.validate(&self.free);
-    }
-
     fn ask(&mut self, request: &Request, draw: &mut Stream) -> Result<Placement, Refusal> {
         self.selection.entry.does.fits_grid(request, &self.grid)?;
         let needed = self.needed(request);
@@ -379,19 +287,13 @@ impl Machine {
         }
     }
 
-    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
-    /// count.
-    pub fn needed(&self, request: &Request) -> u64 {
-        self.selection.entry.does.needed(request)
-    }
-
     /// Notes a grant of nodes that have been taken from the free ones.
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
         self.busy += placement.nodes();
         self.strategy.granted(&placement);
-        self.held.entry(job).or_insert(placement)
+        &self.held.entry(job).or_insert((self.state, placement)).1
     }
 
     /// Takes the failed nodes of a released placement out of the free ones.

@@ -1,0 +1,123 @@
+//! What a machine says of itself: its nodes, jobs and counters.
+
+use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
+
+use super::Machine;
+use crate::{Placement, Selection, Work};
+
+impl Machine {
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The free, healthy nodes.
+    pub fn free(&self) -> &Occupancy {
+        &self.free
+    }
+
+    /// The strategy's name and options.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// The number of nodes that jobs hold.
+    pub fn busy_nodes(&self) -> u32 {
+        self.busy
+    }
+
+    /// The number of failed nodes that no job holds: nodes = free + busy + failed.
+    pub fn failed_nodes(&self) -> u32 {
+        self.grid.nodes() - self.free.count() - self.busy
+    }
+
+    /// A number that changes whenever an answer could change: each grant and each release of a job
+    /// adds exactly one, as does each failure and repair of a node.
+    pub fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// The number of failures and repairs of nodes so far.
+    pub fn health(&self) -> u64 {
+        self.health
+    }
+
+    /// How much the strategy has looked at so far, for answers and for its own index. What it says
+    /// of the empty machine ([`Machine::could_ever_fit`]) is not counted.
+    pub fn work(&self) -> Work {
+        self.strategy.work()
+    }
+
+    /// The number of jobs that hold nodes.
+    pub fn jobs(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Every job and what it holds, in the order of the grants. O(j log j) for j jobs.
+    pub fn grants(&self) -> Vec<(JobId, &Placement)> {
+        let mut held: Vec<_> =
+            self.held.iter().map(|(&job, (at, held))| (*at, job, held)).collect();
+        held.sort_unstable_by_key(|(at, ..)| *at);
+        held.into_iter().map(|(_, job, placement)| (job, placement)).collect()
+    }
+
+    /// The failed nodes in row-major order, also those that a job still holds.
+    pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
+    }
+
+    /// What a job holds.
+    pub fn placement(&self, job: JobId) -> Option<&Placement> {
+        self.held.get(&job).map(|(_, placement)| placement)
+    }
+
+    /// Every job and what it holds, by job. O(j log j) for j jobs.
+    pub fn held(&self) -> Vec<(JobId, &Placement)> {
+        let mut held: Vec<_> =
+            self.held.iter().map(|(&job, (_, placement))| (job, placement)).collect();
+        held.sort_unstable_by_key(|&(job, _)| job);
+        held
+    }
+
+    /// The healthy nodes, held or not: those that have not failed, or were repaired.
+    pub fn healthy(&self) -> &Occupancy {
+        &self.healthy
+    }
+
+    /// The job that holds a node.
+    pub fn holder(&self, node: NodeId) -> Option<JobId> {
+        if node.0 >= self.grid.nodes() {
+            return None;
+        }
+        let point = self.grid.point(node);
+        let holds = |placement: &Placement| {
+            placement.parts().iter().any(|part| part.contains(&self.grid, point))
+        };
+        // Only one job can hold a node, so the order of the table does not matter.
+        self.held.iter().find(|(_, (_, placement))| holds(placement)).map(|(&job, _)| job)
+    }
+
+    /// Holds every index against the truth. For tests.
+    ///
+    /// # Panics
+    /// Where they disagree.
+    pub fn validate(&self) {
+        let mut truth = self.healthy.clone();
+        let mut busy = 0;
+        for part in self.held.values().flat_map(|(_, placement)| placement.parts()) {
+            for node in part.nodes(&self.grid) {
+                truth.take_node(node);
+                busy += 1;
+            }
+        }
+        assert_eq!(self.free, truth, "occupancy and holders disagree");
+        assert_eq!(self.busy, busy, "a node is held twice, or the count is off");
+        self.strategy.validate(&self.free);
+    }
+
+    /// The nodes that must be free for a request: its shape's for contiguous strategies, else its
+    /// count.
+    pub fn needed(&self, request: &Request) -> u64 {
+        self.selection.entry.does.needed(request)
+    }
+}
