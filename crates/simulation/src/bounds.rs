@@ -26,9 +26,9 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 100,000 waiting jobs, [`Time::LATEST`], 10,000 interruptions.
+    /// 1,000,000 waiting jobs, [`Time::LATEST`], 10,000 interruptions.
     fn default() -> Bounds {
-        Bounds { waiting: 100_000, until: Time::LATEST, interruptions: 10_000 }
+        Bounds { waiting: 1_000_000, until: Time::LATEST, interruptions: 10_000 }
     }
 }
 

@@ -80,7 +80,7 @@ const BOUND: Parameter = Parameter {
 
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
-    meaning: "ends a run of drawn jobs with an error when more wait; else 100000",
+    meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
     unit: "jobs",
     read: |text| count(text, 1..=u64::MAX),
     ..BOUND
