@@ -136,15 +136,6 @@ impl Cluster {
         self.good(&format!("kill -TERM {}", daemon.id()));
         daemon.wait().is_ok_and(|status| status.success())
     }
-
-    /// The processor seconds that the daemon and its children have used.
-    pub(crate) fn daemon_seconds(&self) -> f64 {
-        let Some(daemon) = &self.daemon else { return 0.0 };
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", daemon.id())).unwrap();
-        let fields: Vec<&str> = text.rsplit(") ").next().unwrap().split(' ').collect();
-        // utime, stime, cutime, cstime, in hundredths.
-        fields[11..15].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / 100.0
-    }
 }
 
 impl Drop for Cluster {
