@@ -66,27 +66,7 @@ fn judge(
         "slurm.conf: TopologyPlugin=topology/flat (none before 23.11): torus3d refuses node lists"
             .into(),
     );
-    let known = |name: &String| ledger.nodes.iter().any(|node| node.name == *name);
-    let missing: Vec<&String> = config.names.iter().filter(|name| !known(name)).collect();
-    fault(
-        !missing.is_empty(),
-        format!(
-            "{} nodes of the configuration are not in partition {}, first {}",
-            missing.len(),
-            config.partition,
-            missing.first().map_or("", |name| name.as_str())
-        ),
-    );
-    let strangers = ledger.nodes.iter().filter(|node| !config.nodes.contains_key(&node.name));
-    let strangers: Vec<&str> = strangers.map(|node| node.name.as_str()).collect();
-    fault(
-        !strangers.is_empty(),
-        format!(
-            "{} nodes of the partition are not in the configuration, first {}",
-            strangers.len(),
-            strangers.first().unwrap_or(&"")
-        ),
-    );
+    found.faults.extend(unmatched(config, ledger));
     if !has("SlurmctldParameters", "disable_job_shrink") {
         found.warnings.push(
             "slurm.conf: SlurmctldParameters=disable_job_shrink keeps running jobs whole".into(),
@@ -104,6 +84,29 @@ fn judge(
         );
     }
     found
+}
+
+/// Nodes that only the configuration has, or only the partition.
+fn unmatched(config: &Config, ledger: &Ledger) -> Vec<String> {
+    let known = |name: &String| ledger.nodes.iter().any(|node| node.name == *name);
+    let missing: Vec<&String> = config.names.iter().filter(|name| !known(name)).collect();
+    let strangers = ledger.nodes.iter().filter(|node| !config.nodes.contains_key(&node.name));
+    let strangers: Vec<&str> = strangers.map(|node| node.name.as_str()).collect();
+    let mut faults = Vec::new();
+    if let Some(first) = missing.first() {
+        faults.push(format!(
+            "{} nodes of the configuration are not in partition {}, first {first}",
+            missing.len(),
+            config.partition
+        ));
+    }
+    if let Some(first) = strangers.first() {
+        faults.push(format!(
+            "{} nodes of the partition are not in the configuration, first {first}",
+            strangers.len()
+        ));
+    }
+    faults
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ type Key = (String, u64);
 pub(crate) struct Memory {
     /// Since when a gate is open.
     opened: HashMap<Key, u64>,
+    /// Until when a job stays away whose gate was closed.
+    closed: HashMap<Key, u64>,
     /// The priority before the gate was opened.
     priorities: HashMap<Key, u64>,
     told: HashMap<Key, (u64, String)>,
@@ -43,6 +45,7 @@ impl Memory {
     fn forget_all_but(&mut self, ledger: &Ledger) {
         let keys: std::collections::HashSet<Key> = ledger.jobs.iter().map(key).collect();
         self.opened.retain(|key, _| keys.contains(key));
+        self.closed.retain(|key, _| keys.contains(key));
         self.priorities.retain(|key, _| keys.contains(key));
         self.told.retain(|key, _| keys.contains(key));
         self.requeued.retain(|key, _| keys.contains(key));
@@ -84,7 +87,7 @@ pub(crate) fn decide(
         }
     }
     close(config, ledger, &mut state, memory, (now, basic), &mut changes);
-    let queue = waiting(ledger, &state, now);
+    let queue = waiting(ledger, &state, memory, now);
     let waits = queue.len();
     let started = open(config, ledger, &mut state, queue, now, &mut changes);
     for index in started {
@@ -138,15 +141,17 @@ fn close(
         });
         // Its nodes stay held in this cycle: whether Slurm takes it back is seen in the next.
         memory.opened.remove(&key(job));
+        memory.closed.insert(key(job), now + wait_s.unwrap_or(0));
         state.roles[index] = Role::Apart;
     }
 }
 
 /// The waiting jobs in Slurm's order.
-fn waiting(ledger: &Ledger, state: &State, now: u64) -> Queue {
-    let mut order: Vec<usize> = (0..ledger.jobs.len())
-        .filter(|&index| matches!(state.roles[index], Role::Waits(_)))
-        .collect();
+fn waiting(ledger: &Ledger, state: &State, memory: &Memory, now: u64) -> Queue {
+    let away = |job: &SlurmJob| memory.closed.get(&key(job)).is_some_and(|&until| until > now);
+    let waits =
+        |&index: &usize| matches!(state.roles[index], Role::Waits(_)) && !away(&ledger.jobs[index]);
+    let mut order: Vec<usize> = (0..ledger.jobs.len()).filter(waits).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(ledger.jobs[index].priority), index));
     let mut queue = Queue::new();
     for (place, index) in order.into_iter().enumerate() {
@@ -233,7 +238,9 @@ fn tell(
     changes: &mut Vec<Change>,
 ) {
     let (mut told, snapshot) = (0, Snapshot::of(&state.machine));
-    for (index, job) in waiting(ledger, state, now).iter().take(TOLD).map(|job| (job.id.0, job)) {
+    for (index, job) in
+        waiting(ledger, state, memory, now).iter().take(TOLD).map(|job| (job.id.0, job))
+    {
         let slurm = &ledger.jobs[index as usize];
         let last = memory.told.get(&key(slurm));
         if last.is_some_and(|(at, _)| at + TELL_EVERY > now) {

@@ -50,10 +50,10 @@ local function fits(sides)
   return true
 end
 
--- The nodes of the smallest box for a count, of those the one with the least surface.
+-- The nodes of the smallest box for a count.
 local function box_for(count)
   local a_most, b_most, c_most = SIDES[1], SIDES[2] or 1, SIDES[3] or 1
-  local best, least = nil, nil
+  local best = nil
   for a = 1, a_most do
     for b = 1, b_most do
       local c = math.max(1, math.ceil(count / (a * b)))

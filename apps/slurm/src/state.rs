@@ -143,9 +143,12 @@ impl<'a> Building<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        let eligible =
-            matches!(job.reason.as_str(), "Licenses" | "Priority" | "Resources" | "None")
-                || job.reason == "BeginTime" && !waits_for_time;
+        // A job that Slurm has not looked at since it was changed has no reason yet; its start may lie
+        // in the future all the same.
+        let eligible = match job.reason.as_str() {
+            "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
+            reason => matches!(reason, "Licenses" | "Priority" | "Resources"),
+        };
         match request(self.config, job, shaper) {
             Ok(request) if eligible => Role::Waits(request),
             _ => Role::Apart,

@@ -34,8 +34,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The usual budget: about half a second of a processor of 2024.
-    pub const BUDGET: u64 = 400_000_000;
+    /// The usual budget: about a second.
+    pub const BUDGET: u64 = 120_000_000;
 
     /// At most so many jobs, turned or not, within the usual budget.
     pub fn jobs(max_jobs: usize) -> Limits {

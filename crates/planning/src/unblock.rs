@@ -16,7 +16,7 @@ pub fn unblock(snapshot: &Snapshot, shape: Shape, weights: &Weights, limits: &Li
         return Answer { plan: Some(plan), proven: true };
     }
     let goal = Goal { shape, count: 1, required: Vec::new(), available: snapshot.healthy.clone() };
-    // Moving jobs frees no nodes but failed ones are not to be had in any case.
+    // However jobs move, no more healthy nodes are free than before.
     if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
         return Answer { plan: None, proven: true };
     }

@@ -177,6 +177,17 @@ fn requeued_and_ungated_jobs_are_gated() {
 }
 
 #[test]
+fn a_closed_job_stays_away_whatever_slurm_says_of_it() {
+    let mut run = Run::new("easy");
+    let mut requeued = opened("1", "2x2", 4, &[0, 1, 4, 5]);
+    (requeued.reason, requeued.start) = ("BeginTime".into(), Some(1120));
+    assert_eq!(run.at(&ledger(vec![requeued]), 1000).len(), 1);
+    let closed = || ledger(vec![shaped("1", "2x2", 4, 9)]);
+    assert!(run.at(&closed(), 1009).is_empty());
+    assert_eq!(opens(&run.at(&closed(), 1010)).len(), 1);
+}
+
+#[test]
 fn a_job_on_wrong_nodes_is_requeued_once() {
     let state = ledger(vec![running("1", "2x2", &[0, 1, 2, 3], 60)]);
     let mut run = Run::new("easy");
@@ -194,6 +205,9 @@ fn jobs_that_slurm_holds_back_are_left_alone() {
         let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
         assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
     }
+    // Slurm has not looked at it since it was changed.
+    let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
+    assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
     let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
     later.start = Some(1001);
     assert!(Run::new("easy").at(&ledger(vec![later.clone()]), 1000).is_empty());

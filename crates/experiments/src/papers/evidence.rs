@@ -229,7 +229,7 @@ fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Stri
         let value = if value.is_empty() {
             String::new()
         } else {
-            (parameter.read)(value).map_err(|bad| format!("{key}: {}", bad.reason))?
+            parameter.canonical(value).map_err(|bad| format!("{key}: {}", bad.reason))?
         };
         Ok((parameter.name, value))
     };
