@@ -48,7 +48,7 @@ fn time_that_passes_what_can_be_told_is_an_error_that_names_the_job() {
 
 #[test]
 fn a_load_that_fills_the_queue_without_end_is_told() {
-    let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1_000_000));
+    let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 10_000_000));
     let error = go(USUAL(), "fcfs", Ending::Completions(1000), jobs, None);
     assert_eq!(error, Err(Endless::TooManyWaiting { waiting: 1_000_001, job: 1 }));
     // The jobs of a log are as many as they are.
