@@ -1,8 +1,6 @@
 //! A paper's folder: its files, built in or a user's own.
 
-use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -82,17 +80,14 @@ impl Folder {
         }
     }
 
-    /// Reads a user's folder. `quick.toml` and `readings.toml` may be missing.
-    pub(super) fn read(path: &Path) -> Result<Folder, PaperError> {
-        let file = |name: &'static str| match std::fs::read_to_string(path.join(name)) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(PaperError::new(name, error.to_string())),
-        };
+    /// Reads a user's folder; `read` gives the text of one of its files, none where there is none.
+    pub(super) fn read(
+        read: &dyn Fn(&str) -> Result<Option<String>, String>,
+    ) -> Result<Folder, PaperError> {
+        let file = |name: &'static str| read(name).map_err(|reason| PaperError::new(name, reason));
         let needed = |name: &'static str| {
             file(name)?.ok_or_else(|| {
-                let reason = format!("{} has no such file, which a paper needs", path.display());
-                PaperError::new(name, reason)
+                PaperError::new(name, "there is no such file in the folder, which a paper needs")
             })
         };
         Ok(Folder {

@@ -24,7 +24,6 @@ mod statements;
 
 mod values;
 
-use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -81,14 +80,16 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Reads a paper's folder.
+    /// Reads a paper from a folder of this name; `read` gives the text of one of its files, none
+    /// where there is none.
     ///
     /// # Errors
     /// If a file is missing or says something that means nothing.
-    pub fn open(path: &Path) -> Result<Paper, PaperError> {
-        let name = path.canonicalize().ok();
-        let name = name.as_deref().and_then(Path::file_name).unwrap_or(path.as_os_str());
-        let paper = Paper::new(&name.to_string_lossy(), Folder::read(path)?)?;
+    pub fn open(
+        name: &str,
+        read: &dyn Fn(&str) -> Result<Option<String>, String>,
+    ) -> Result<Paper, PaperError> {
+        let paper = Paper::new(name, Folder::read(read)?)?;
         for quick in [false, true] {
             paper.check(quick)?;
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pavior_experiments::papers::{self, Paper, PaperError, Verdicts};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
+use pavior_files::Limits;
 
 use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment;
@@ -51,7 +52,17 @@ fn open(path: &str) -> Result<Paper, Failure> {
             "`{path}` is neither a paper nor a folder of one; the papers are: {names}, and {ALL}"
         )));
     }
-    Paper::open(folder).map_err(|error| fault(folder, error))
+    let whole = folder.canonicalize().ok();
+    let name = whole.as_deref().and_then(Path::file_name).unwrap_or(folder.as_os_str());
+    let read = |name: &str| {
+        let file = folder.join(name);
+        if !file.exists() {
+            return Ok(None);
+        }
+        let text = pavior_files::read_text(&file, Limits::DOCUMENT);
+        text.map(Some).map_err(|error| error.to_string())
+    };
+    Paper::open(&name.to_string_lossy(), &read).map_err(|error| fault(folder, error))
 }
 
 /// A fault in a file of a paper, underlined there.
