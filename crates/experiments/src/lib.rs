@@ -25,10 +25,11 @@ mod sample;
 mod scenario;
 mod specification;
 pub mod still;
+mod student;
 mod sweep;
 
 pub use chart::chart;
-pub use confidence::{Policy, half_width, median, student_t};
+pub use confidence::{Policy, half_width, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use formula::Formula;
@@ -47,4 +48,5 @@ pub use scenario::{
 pub use specification::{
     Axis, Figure, Keys, Setting, SettingError, Specification, SpecificationError, schema,
 };
+pub use student::student_t;
 pub use sweep::{Environment, NoProgress, Progress, Recording, Samples, Shard, Span, SweepError};

@@ -1,6 +1,7 @@
 //! How much better: differences and ratios of two samples that saw the same jobs.
 
-use crate::confidence::{half_width, mean, student_t};
+use crate::confidence::{half_width, mean};
+use crate::student_t;
 
 /// Two samples compared replication by replication.
 #[derive(Clone, Copy, Debug, PartialEq)]
