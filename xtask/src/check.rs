@@ -26,6 +26,9 @@ const STEPS: &[(&str, &[&str])] = &[
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
 ];
 
+/// The package of the command line.
+const PROGRAM: &str = "pavior-cli";
+
 /// Runs all checks, and returns what failed.
 pub(crate) fn run(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
@@ -82,6 +85,22 @@ pub(crate) fn slurm(root: &Path) -> Vec<String> {
         .status();
     let good = status.is_ok_and(|status| status.success());
     if good { Vec::new() } else { vec!["the story of pavior slurm failed".to_string()] }
+}
+
+/// Tries changed inputs on every parser for some minutes.
+pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
+    let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {
+        return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["test", "--quiet", "--package", PROGRAM, "--test", "it"])
+        .args(["mutations", "--", "--nocapture"])
+        .env("PAVIOR_FUZZ_SECONDS", (60 * minutes).to_string())
+        .current_dir(root)
+        .status();
+    let passed = status.is_ok_and(|status| status.success());
+    if passed { Vec::new() } else { vec!["an input was not read as it must be".to_string()] }
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> bool {

@@ -19,7 +19,8 @@ const USAGE: &str = "usage: cargo xtask <command>
                      one strategy's
   conformance NAME   one strategy's claim (seconds)
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
-  slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)";
+  slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)
+  fuzz [MINUTES]     changed inputs for every parser (default 1)";
 
 fn main() -> ExitCode {
     let root = root();
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
         Some("slurm") => check::slurm(&root),
+        Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -9,7 +9,7 @@ use pavior_experiments::{
     Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Specification, SweepError,
     schema,
 };
-use pavior_files::Resume;
+use pavior_files::{Limits, Resume};
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::failure::Failure;
@@ -190,13 +190,7 @@ pub(crate) fn described(directory: &Path, name: &str) -> Result<(String, Specifi
 }
 
 fn read_text(file: &Path) -> Result<String, Failure> {
-    let cannot =
-        |reason: String| Failure::usage(format!("cannot read {}: {reason}", file.display()));
-    if file.is_dir() {
-        return Err(cannot("it is a directory".into()));
-    }
-    let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| cannot("it is no text".into()))
+    Ok(pavior_files::read_text(file, Limits::DOCUMENT)?)
 }
 
 /// Reads an experiment; a fault is underlined in its line.

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pavior_experiments::{Point, Record, Recording, Specification};
+use pavior_files::Plan;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_simulation::{Fate, JobRecord};
@@ -68,6 +69,9 @@ impl Files {
                 )));
             }
             check_name(option, path, specification)?;
+        }
+        overwrites_nothing(&files, specification)?;
+        for (_, _, path) in &files {
             for point in &specification.points {
                 files::check_writable(&named(path, point))?;
             }
@@ -94,6 +98,28 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// Refuses files that are inputs, or each other.
+fn overwrites_nothing(
+    files: &[(Kind, &'static str, PathBuf)],
+    specification: &Specification,
+) -> Result<(), Failure> {
+    let mut plan = Plan::new();
+    let mut seen = BTreeSet::new();
+    for point in &specification.points {
+        for (key, option) in [("trace", "--trace"), ("failures", "--failures")] {
+            if let Some(path) = point.get(key).filter(|path| seen.insert(path.to_string())) {
+                plan = plan.reads(option, path);
+            }
+        }
+    }
+    for (_, option, path) in files {
+        let names: BTreeSet<PathBuf> =
+            specification.points.iter().map(|point| named(path, point)).collect();
+        plan = names.into_iter().fold(plan, |plan, name| plan.writes(option, name));
+    }
+    Ok(plan.check()?)
 }
 
 /// Whether a name tells the combinations apart.
