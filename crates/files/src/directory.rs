@@ -75,7 +75,7 @@ impl Directory {
             Err(TryLockError::WouldBlock) => {
                 return Err(FileError::directory(
                     path,
-                    "is in use: another process is working there; one at a time",
+                    "is in use: another process is working in it; one at a time",
                 ));
             }
             Err(TryLockError::Error(error)) => return Err(cannot(error)),
