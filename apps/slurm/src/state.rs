@@ -212,8 +212,8 @@ pub(crate) fn request(
 
 /// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or semicolons.
 pub(crate) fn shape_text(comment: &str) -> Option<&str> {
-    let words = comment.split([' ', ',', ';']);
-    words.filter_map(|word| word.strip_prefix("shape=")).next()
+    let mut words = comment.split([' ', ',', ';']);
+    words.find_map(|word| word.strip_prefix("shape="))
 }
 
 fn sides(text: &str, axes: usize) -> Option<Sides> {

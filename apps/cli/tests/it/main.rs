@@ -17,6 +17,7 @@ mod real_logs;
 mod reproduce;
 mod schedules;
 mod simulate;
+mod unblock;
 
 use std::process::{Command, Output, Stdio};
 
