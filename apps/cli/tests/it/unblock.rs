@@ -1,0 +1,103 @@
+//! `pavior unblock`, and the operations of `pavior allocate` that take over, list and plan.
+
+use serde_json::{Value, json};
+
+use crate::{pavior, stderr, stdout};
+
+const BUSY: &str = r#"{"job":7,"parts":[{"base":[2,0],"sides":[2,2]}],"end":12.5}
+{"job":"a","parts":[{"base":[5,0],"sides":[1,1]}],"end":3}
+"#;
+
+/// Asks about a mesh of 6x2 whose state comes over standard input.
+fn ask(more: &[&str]) -> Value {
+    let arguments = [&["unblock", "--machine", "mesh:6x2", "--busy", "-"], more].concat();
+    let output = pavior(&arguments, BUSY);
+    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+fn part(base: [u16; 2], sides: [u16; 2]) -> Value {
+    json!({ "base": base, "sides": sides })
+}
+
+#[test]
+fn the_cheapest_moves_and_the_other_questions() {
+    let moves = json!([{"job": 7, "from": [part([2, 0], [2, 2])], "to": [part([3, 0], [2, 2])]}]);
+    assert_eq!(
+        ask(&["--shape", "3x2"]),
+        json!({"fits": false, "proven": true, "cost": 4, "jobs": [7],
+               "placement": part([0, 0], [3, 2]), "moves": moves})
+    );
+    assert_eq!(
+        ask(&["--shape", "2x1"]),
+        json!({"fits": true, "proven": true, "cost": 0, "jobs": [],
+               "placement": part([0, 0], [2, 1]), "moves": []})
+    );
+    assert_eq!(
+        ask(&["--shape", "2x3", "--turn", "none"]),
+        json!({"fits": false, "proven": true, "cost": null, "jobs": null, "placement": null,
+               "moves": []})
+    );
+    assert_eq!(
+        ask(&["--shape", "3x2", "--blockers"]),
+        json!({"base": [0, 0], "sides": [3, 2], "weight": 4, "jobs": [7]})
+    );
+    assert_eq!(
+        ask(&["--shape", "3x2", "--earliest"]),
+        json!({"at": 12.5, "base": [0, 0], "sides": [3, 2]})
+    );
+    assert_eq!(ask(&["--shape", "1x2", "--earliest"])["at"], 0);
+    assert_eq!(
+        ask(&["--shape", "5x2", "--nearest", "1"])["nearest"],
+        json!([part([0, 0], [2, 2])])
+    );
+    assert_eq!(ask(&["--drain", "2,0"])["moves"][0]["to"], json!([part([0, 0], [2, 2])]));
+    let slots = ask(&["--shape", "3x1", "--defragment"]);
+    assert_eq!(slots["before"].as_array().unwrap().len(), 0);
+    assert_eq!(slots["after"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn weights_come_from_a_file_and_a_drawing_goes_to_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    std::fs::write(path("w"), "{\"job\":7,\"weight\":0.5}\n").unwrap();
+    let told = ask(&["--shape", "3x2", "--weights", &path("w"), "--svg", &path("plan.svg")]);
+    assert_eq!(told["cost"], 0.5);
+    assert!(std::fs::read_to_string(path("plan.svg")).unwrap().starts_with("<svg"));
+    for (line, word) in [
+        ("{\"job\":8,\"weight\":1}", "holds no nodes"),
+        ("{\"job\":7,\"weight\":-1}", "a weight is a number"),
+        ("{\"job\":7}", "no \"weight\""),
+    ] {
+        std::fs::write(path("w"), line).unwrap();
+        let arguments = ["unblock", "--machine", "mesh:6x2", "--busy", "-", "--shape", "3x2"];
+        let output = pavior(&[&arguments[..], &["--weights", &path("w")]].concat(), BUSY);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_live_allocator_takes_over_lists_and_plans() {
+    let input = r#"{"op":"hold","job":9,"parts":[{"base":[2,0],"sides":[2,2]}]}
+{"op":"hold","job":"b","parts":[{"base":[3,0],"sides":[1,1]}]}
+{"op":"hold","job":"b","parts":[{"base":[5,0],"sides":[2,1]}]}
+{"op":"unblock","shape":[3,2],"max_jobs":1}
+{"op":"drain","nodes":[[2,0]]}
+{"op":"list"}
+"#;
+    let output = pavior(&["allocate", "--machine", "mesh:6x2", "--strategy", "ff"], input);
+    let answers: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let held = [part([2, 0], [2, 2])];
+    assert_eq!(
+        answers[0],
+        json!({"job": 9, "granted": true, "nodes": 4, "requested": 4, "parts": held})
+    );
+    assert!(answers[1]["error"].as_str().unwrap().contains("is not free"));
+    assert!(answers[2]["error"].as_str().unwrap().contains("does not lie on"));
+    assert_eq!(answers[3]["moves"][0]["to"], json!([part([3, 0], [2, 2])]));
+    assert_eq!(answers[4]["drained"], json!([[2, 0]]));
+    assert_eq!(answers[5], json!({"jobs": [{"job": 9, "parts": held}], "failed": [[2, 0]]}));
+}
