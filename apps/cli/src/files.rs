@@ -27,7 +27,8 @@ pub(crate) fn lines() -> Limits {
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     // Batsim's logs are one document, whose lines may be of any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
-    let document = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json");
+    let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
+    let document = plain.extension().is_some_and(|extension| extension == "json");
     let limits = if document { lines().without_lines() } else { lines() };
     Ok(pavior_files::open(path, limits)?)
 }

@@ -98,6 +98,7 @@ impl Table {
         self
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "its callers make the cells for it")]
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.header.len());
         self.rows.push(cells.iter().map(|cell| pavior_kernel::cell(cell)).collect());

@@ -131,7 +131,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             square = change * change;
             let next = p - change;
             if square < bound && (0.0..=1.0).contains(&next) {
-                let is_inside = next != 0.0 && next != 1.0;
+                let is_inside = next > 0.0 && next < 1.0;
                 if is_inside || bound <= accuracy || step * step <= accuracy {
                     break next;
                 }
@@ -139,7 +139,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             share /= 3.0;
         };
         let is_close = bound <= accuracy || step * step <= accuracy;
-        if is_close || next == p {
+        if is_close || next.to_bits() == p.to_bits() {
             p = next;
             break;
         }

@@ -51,6 +51,7 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 }
 
 /// A bad configuration or an unknown job is the user's; anything else is not.
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failure(error: SlurmError) -> Failure {
     match error {
         SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error.to_string()),

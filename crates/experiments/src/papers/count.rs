@@ -59,7 +59,7 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
             rows[one.verdict as usize] += 1;
         }
         if stated.iter().chain(&ours).any(|rows| *rows > 0) {
-            let (id, claim) = (claim.id.clone(), claim.claim.clone());
+            let (id, claim) = (claim.id.clone(), claim.text.clone());
             counts.push(StatementCount { id, claim, stated, ours });
         }
     }

@@ -79,16 +79,14 @@ fn candidates(given: &Given) -> Result<Facts, String> {
     let (around, position) = (number(given, "around")?, number(given, "number")?);
     let all = mfa_candidates(state.free(), &state.busy_list(), task, false).into_iter();
     let mut own = all.filter(|one| one.around.is_some_and(|(submesh, _)| submesh + 1 == around));
-    Ok(match own.nth(position - 1) {
-        Some(candidate) => candidate_facts(&candidate, task, &state),
-        None => {
-            let mut facts = Facts::from([("words", "not looked at".to_string())]);
-            for name in ["side", "place", "verdict", "index", "touches"] {
-                facts.insert(name, String::new());
-            }
-            facts
-        }
-    })
+    if let Some(candidate) = own.nth(position - 1) {
+        return Ok(candidate_facts(&candidate, task, &state));
+    }
+    let mut facts = Facts::from([("words", "not looked at".to_string())]);
+    for name in ["side", "place", "verdict", "index", "touches"] {
+        facts.insert(name, String::new());
+    }
+    Ok(facts)
 }
 
 fn candidate_facts(candidate: &MfaCandidate, task: Sides, state: &State) -> Facts {

@@ -49,10 +49,10 @@ impl Judge<'_, '_> {
             combinations = longer;
         }
         for names in &combinations {
-            if row.row.is_empty() {
+            if row.inner.is_empty() {
                 all.push(self.row(row, names)?);
             }
-            for inner in &row.row {
+            for inner in &row.inner {
                 self.rows(&inner.inside(row), names, all)?;
             }
         }
@@ -75,11 +75,11 @@ impl Judge<'_, '_> {
         let (statement, names) = match row.rule {
             None => Err("it has no `rule`".to_string()),
             Some(Rule::Highest) => self.highest(row, names),
-            Some(Rule::Counted) => self.facts(row, names),
+            Some(Rule::Counted) => Self::facts(row, names),
             Some(rule) => self.compared(rule, row, names),
         }
         .map_err(inner)?;
-        let names = self.beside(row, names).map_err(inner)?;
+        let names = self.beside(row, &names).map_err(inner)?;
         let stated = row.stated != Some(By::Ours);
         let mut statement = Statement { id: id.clone(), stated, ..statement };
         if row.counted == Some(true) {
@@ -230,7 +230,7 @@ impl Judge<'_, '_> {
     }
 
     /// Facts that a function finds, beside those that the paper states.
-    fn facts<'n>(&self, row: &Row, names: &Names<'n>) -> Result<(Statement, Names<'n>), String> {
+    fn facts<'n>(row: &Row, names: &Names<'n>) -> Result<(Statement, Names<'n>), String> {
         let function = row.function.as_ref().ok_or("`counted` needs a `function`")?;
         let with = names.picks(&[&row.with])?;
         let facts = functions::find(function)?(&with)?;
@@ -249,7 +249,7 @@ impl Judge<'_, '_> {
     }
 
     /// The names with the further numbers of a row.
-    fn beside<'n>(&self, row: &Row, names: Names<'n>) -> Result<Names<'n>, String> {
+    fn beside<'n>(&self, row: &Row, names: &Names<'n>) -> Result<Names<'n>, String> {
         let mut more = names.clone();
         for (name, beside) in &row.beside {
             let metric = beside.metric.as_ref().or(row.metric.as_ref());

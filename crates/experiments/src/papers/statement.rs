@@ -290,12 +290,12 @@ mod tests {
 
     #[test]
     fn rules_are_kept_at_their_edges() {
+        use Verdict::{Differs, Holds, Tolerance};
         let with = |value, ci95| Some(Estimate { value, ci95, runs: 9, missed: true });
         let ours = |value: f64, ci95: f64| with(value, Some(ci95));
         let none = with(-1.0, None);
         let note = Statement::value("v", 1.0, none).note("what it is").note;
         assert_eq!(note, "what it is; 9 runs, precision target missed");
-        use Verdict::{Differs, Holds, Tolerance};
         let is = |one: Statement| one.verdict;
         // 100 stated: our interval reaches 100, or 95, from below.
         assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 10.0))), Holds);

@@ -29,7 +29,8 @@ pub(super) struct Claim {
     /// Such as `T2`; the rows' names begin with it.
     pub(super) id: String,
     /// What the paper says, in a line.
-    pub(super) claim: String,
+    #[serde(rename = "claim")]
+    pub(super) text: String,
     /// Its rows.
     pub(super) row: Vec<Row>,
 }
@@ -97,8 +98,8 @@ pub(super) struct Row {
     #[serde(default)]
     pub(super) beside: BTreeMap<String, Beside>,
     /// The rows in it; a row without is judged.
-    #[serde(default)]
-    pub(super) row: Vec<Row>,
+    #[serde(default, rename = "row")]
+    pub(super) inner: Vec<Row>,
 }
 
 /// How a row is judged.

@@ -307,7 +307,9 @@ impl Strategy for Paging {
         }
         // Taken out of the strategy for the time of the search, which counts its work.
         let returned = self.returned.take();
-        let parts = if let Some(returned) = &returned { self.take(request.nodes, returned.iter().map(NodeId)) } else {
+        let parts = if let Some(returned) = &returned {
+            self.take(request.nodes, returned.iter().map(NodeId))
+        } else {
             let order = self.order.clone();
             self.take(request.nodes, order.iter().copied())
         };
