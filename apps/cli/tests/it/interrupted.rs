@@ -89,13 +89,17 @@ fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
         for entry in std::fs::read_dir(folder.join(&within)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{within}{}", entry.file_name().to_str().unwrap());
+            if name.contains(".pavior-") && name.ends_with(".partial") {
+                // What a killed process was writing; its name is never used again.
+                continue;
+            }
             if entry.file_type().unwrap().is_dir() {
                 folders.push(name + "/");
             } else if timed.iter().any(|end| name.ends_with(end)) {
                 files.insert(name, String::new());
             } else {
                 let mut bytes = std::fs::read_to_string(entry.path()).unwrap();
-                if name.ends_with("statements.csv") {
+                if name.ends_with("statements.csv") || name.ends_with("summary.csv") {
                     bytes = without_times(&bytes);
                 }
                 files.insert(name, bytes);
@@ -106,7 +110,9 @@ fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
 }
 
 fn without_times(statements: &str) -> String {
-    let timed = |line: &&str| ["T1,", "T6@", "M3@order-64,"].iter().any(|id| line.starts_with(id));
+    let timed = |line: &&str| {
+        ["T1,", "T6,", "T6@", "M3,", "M3@order-64,"].iter().any(|id| line.starts_with(id))
+    };
     statements
         .lines()
         .filter(|line| !timed(line))
