@@ -56,7 +56,7 @@ pub(crate) fn write(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Every page that is not what [`write`] would write.
+/// Every page that is not what [`write()`] would write.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let pages = match pages(root) {
         Ok(pages) => pages,
