@@ -59,14 +59,22 @@ impl Directory {
                 "is not empty, and holds no experiment; choose another --out",
             ));
         }
-        Directory::lock(path)
+        Directory::take(path)
     }
 
-    /// Makes a directory where there is none, and locks it, whatever it holds.
+    /// Makes a directory where there is none, and locks it, whatever it holds; what a killed process
+    /// of ours left half written there is removed.
     ///
     /// # Errors
     /// If another process works in it, or if it cannot be written.
     pub fn lock(path: &Path) -> Result<Directory, FileError> {
+        let directory = Directory::take(path)?;
+        directory.remove_partial_files().map_err(|error| FileError::place(path, &error))?;
+        Ok(directory)
+    }
+
+    /// Makes a directory where there is none, and locks it.
+    fn take(path: &Path) -> Result<Directory, FileError> {
         let cannot = |error: io::Error| FileError::place(path, &error);
         fs::create_dir_all(path).map_err(cannot)?;
         let lock = lock_file(&path.join(LOCK)).map_err(cannot)?;

@@ -89,10 +89,6 @@ fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
         for entry in std::fs::read_dir(folder.join(&within)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{within}{}", entry.file_name().to_str().unwrap());
-            if name.contains(".pavior-") && name.ends_with(".partial") {
-                // What a killed process was writing; its name is never used again.
-                continue;
-            }
             if entry.file_type().unwrap().is_dir() {
                 folders.push(name + "/");
             } else if timed.iter().any(|end| name.ends_with(end)) {

@@ -22,8 +22,7 @@ fn the_tbl_paper_quickly() {
         assert!(rows.iter().any(|row| row[0].starts_with(&format!("T{statement}"))));
     }
     // Not measured times: the same on every machine.
-    assert_eq!(&row("T2@4.6")[1], "0.56");
-    assert_ne!(&row("T2@4.6")[5], "differs");
+    assert_eq!((&row("T2@4.6")[1], &row("T2@4.6")[5]), ("0.56", "holds"));
     assert_eq!(&row("T5@larger-8x8x8")[5], "holds");
     for figure in 7..=14 {
         assert!(out.join(format!("fig{figure:02}.svg")).exists());
@@ -106,7 +105,7 @@ fn the_gabl_paper_quickly() {
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
-        assert_ne!(&row(id)[5], "differs", "{id}");
+        assert_eq!(&row(id)[5], "holds", "{id}");
     }
     assert_eq!((&row("G2@mbs")[5], rows.len()), ("differs", 161));
     // Every statement has its line in the summary, with what it says.

@@ -51,6 +51,9 @@ fn only_partial_files_of_ours_are_removed() {
     }
     Directory::open(folder.path()).unwrap().begin(&run("a"), TEXT, RESUME).unwrap();
     assert!(!ours.exists());
+    fs::write(&ours, "").unwrap();
+    Directory::lock(folder.path()).unwrap();
+    assert!(!ours.exists(), "a directory of directories is cleaned, too");
     assert!(others.iter().all(|path| path.exists()));
 }
 
