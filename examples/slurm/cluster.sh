@@ -89,7 +89,7 @@ partition = "mesh"
 strategy = "tff"
 order = "easy"
 poll_ms = 200
-patience_s = 5
+patience_s = 10
 cooldown_s = 5
 EOF
 }

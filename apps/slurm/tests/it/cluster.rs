@@ -109,6 +109,13 @@ impl Cluster {
         lines[lines.len().saturating_sub(40)..].join("\n")
     }
 
+    /// Starts slurmctld again, and waits until all nodes are idle.
+    pub(crate) fn start_slurmctld(&self) {
+        let folder = self.path().display();
+        self.good(&format!("slurmctld -f {folder}/slurm.conf -L {folder}/log/slurmctld.log"));
+        self.until("sinfo -h -o %D -t idle", 90, |text| text == "64");
+    }
+
     pub(crate) fn start_daemon(&mut self) {
         self.kill_daemon();
         let log = std::fs::OpenOptions::new()

@@ -4,5 +4,6 @@
 //! an error. With PAVIOR_SLURM_KILLS the daemon is killed so many times (`cargo xtask slurm` sets it).
 
 mod cluster;
+mod races;
 mod records;
 mod story;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::cluster::Cluster;
-use crate::records;
+use crate::{races, records};
 
 #[test]
 fn a_cluster_of_64_nodes() {
@@ -17,7 +17,13 @@ fn a_cluster_of_64_nodes() {
     obstacles_between_opening_and_start(&mut cluster);
     a_job_that_cannot_start_is_not_waited_for(&cluster);
     requeued_jobs_wait_a_while(&cluster);
+    races::too_many_nodes_are_not_used(&mut cluster);
+    races::a_node_goes_down(&cluster);
+    races::interactive_jobs(&cluster);
+    races::strangers_hold_nodes(&cluster);
+    races::large_boxes_do_not_starve(&cluster);
     slurm_goes_away_and_comes_back(&cluster);
+    races::numbers_are_used_again(&cluster);
     storm(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it well");
     let count = records::judge(&records::read(&cluster));
@@ -156,9 +162,7 @@ fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     std::thread::sleep(Duration::from_secs(8));
     cluster.good(&format!("kill -9 $(cat {})", pid.display()));
     std::thread::sleep(Duration::from_secs(6));
-    let folder = cluster.path().display();
-    cluster.good(&format!("slurmctld -f {folder}/slurm.conf -L {folder}/log/slurmctld.log"));
-    cluster.until("sinfo -h -o %D -t idle", 90, |text| text == "64");
+    cluster.start_slurmctld();
     let after = cluster.submit("4x2-after", "--comment=shape=4x2", 0.5);
     cluster.until(&format!("squeue -h -j {after} -o %t"), 60, str::is_empty);
 }

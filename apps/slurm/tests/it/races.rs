@@ -1,0 +1,102 @@
+//! More of Slurm's races, each a chapter of the story.
+
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::records;
+
+/// Too many nodes are named: Slurm takes some of them, no box, and the job is placed again.
+pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
+    cluster.kill_daemon();
+    let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
+    let open = "Licenses= Priority=4294967290";
+    cluster.good(&format!("scontrol update JobId={many} StartTime=now+3"));
+    cluster.good(&format!("scontrol update JobId={many} ReqNodeList=n[00-06] {open}"));
+    cluster.start_daemon();
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+}
+
+/// A node goes down under a job: the job starts again on a box without it.
+pub(crate) fn a_node_goes_down(cluster: &Cluster) {
+    let job = cluster.submit("2x3-down", "--comment=shape=2x3", 3.0);
+    let held =
+        cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 20, |text| !text.is_empty());
+    let node = cluster.good(&format!("scontrol show hostnames '{held}' | head -1"));
+    // Without its slurmd, for that would register again, which ends the state.
+    let folder = cluster.path().display();
+    cluster.good(&format!("kill -9 $(cat {folder}/pid/{node})"));
+    cluster.good(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
+    let without = |text: &str| {
+        let names = cluster.good(&format!("scontrol show hostnames '{text}'"));
+        !text.is_empty() && !names.lines().any(|name| name == node)
+    };
+    cluster.until(&format!("squeue -h -j {job} -t R -o %N"), 60, without);
+    // Registering ends the state.
+    cluster.good(&format!("slurmd -N {node} -f {folder}/slurm.conf -L {folder}/log/{node}.log"));
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    cluster.until("sinfo -h -o %D -t idle", 60, |text| text == "64");
+}
+
+/// `salloc` waits for a box, too.
+pub(crate) fn interactive_jobs(cluster: &Cluster) {
+    let line = "salloc -J 4x2-salloc --comment=shape=4x2 srun hostname | wc -l";
+    assert_eq!(cluster.good(line), "8");
+    cluster.until("squeue -h -o %i", 30, str::is_empty);
+}
+
+/// Nodes that a job of another partition holds are not free.
+pub(crate) fn strangers_hold_nodes(cluster: &Cluster) {
+    cluster.good("scontrol create PartitionName=other Nodes=n[00-07] OverSubscribe=EXCLUSIVE");
+    // A row of eight nodes, of which none is free for the daemon; it has no shape to be judged by.
+    let line = "sbatch --parsable -o /dev/null -p other -J 8x1-other -N8 --wrap 'sleep 6'";
+    let other = cluster.good(line);
+    cluster.until(&format!("squeue -h -j {other} -o %t"), 20, |text| text == "R");
+    let job = cluster.submit("8x7-beside", "--comment=shape=8x7", 0.5);
+    cluster.until(&format!("squeue -h -j {job} -o %t"), 30, |text| text == "R" || text.is_empty());
+    assert_eq!(cluster.good(&format!("squeue -h -j {other} -o %t")), "R", "beside the stranger");
+    cluster.until("squeue -h -o %i", 30, str::is_empty);
+    cluster.good("scontrol delete PartitionName=other");
+}
+
+/// A large box is not starved by small jobs whose time limits reach beyond its reserved start.
+pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
+    cluster.submit("4x4-first", "--comment=shape=4x4 -t 2", 6.0);
+    cluster.until("squeue -h -n 4x4-first -o %t", 20, |text| text == "R");
+    cluster.submit("8x8-large", "--comment=shape=8x8 -t 1", 0.5);
+    for serial in 0..6 {
+        cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
+    }
+    // Ends before the reservation begins, so it may pass.
+    cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
+    cluster.until("squeue -h -o %i", 90, str::is_empty);
+    let records = records::read(cluster);
+    let start = |name: &str| &records.iter().find(|record| record.name == name).unwrap().start;
+    let large = start("8x8-large");
+    for serial in 0..6 {
+        let late = start(&format!("2x2-late{serial}"));
+        assert!(
+            late >= large,
+            "{late} is before {large}, the start of the large box:\n{}",
+            cluster.log()
+        );
+    }
+    let pass = start("1x1-pass");
+    assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
+}
+
+/// slurmctld dies so early that it forgets a job, and gives its number to the next one.
+pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
+    // What is older than this is written.
+    std::thread::sleep(Duration::from_secs(6));
+    let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
+    cluster.good(&format!("kill -9 $(cat {})", cluster.path().join("pid/slurmctld").display()));
+    cluster.start_slurmctld();
+    let next = cluster.submit("3x3-next", "--comment=shape=3x3", 0.5);
+    if next != forgotten {
+        eprintln!("note: slurmctld wrote its state before it died; number {next} is new");
+        cluster.good(&format!("scancel {forgotten}"));
+    }
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    let done = records::read(cluster);
+    assert!(done.iter().any(|job| job.name == "3x3-next" && job.state == "COMPLETED"));
+}
