@@ -12,9 +12,9 @@ use crate::output::Format;
 
 mod messages;
 mod parameters;
-mod slurm;
 #[cfg(feature = "serve")]
 mod serve;
+mod slurm;
 mod traces;
 mod unblock;
 
@@ -24,9 +24,9 @@ pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
-pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turn, UnblockArgs};
 

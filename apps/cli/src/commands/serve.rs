@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pavior_allocation::Selection;
+use pavior_allocation::{SelectedStrategy, Selection};
 use pavior_serve::core::MachineSpec;
 use pavior_serve::engine::Tuning;
 use pavior_serve::service::{self, Bounds, Options, Tls};

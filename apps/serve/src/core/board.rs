@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request, Sides};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
 use pavior_scheduling::{
     Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
 };
@@ -56,7 +56,7 @@ impl Board {
         Ok(Board {
             spec: spec.clone(),
             grid,
-            machine: Machine::new(grid, &strategy, seed).map_err(|error| bad(error.to_string()))?,
+            machine: Machine::with_seed(grid, &strategy, seed).map_err(|error| bad(error.to_string()))?,
             shaper: Shaper::new(&rule, &grid, seed, 0),
             scheduler,
             queue: Queue::new(),
@@ -99,18 +99,13 @@ impl Board {
         }
         let mut free: Occupancy = self.machine.free().clone();
         for part in parts {
-            if !part.lies_on(&self.grid) {
-                let (base, sides) = (self.cut(part.base), self.cut(part.sides));
-                return Err(format!(
-                    "the box at {base:?} of {sides:?} does not lie on {}",
-                    self.grid
-                ));
-            }
-            if !free.is_free(part) {
-                let (base, sides) = (self.cut(part.base), self.cut(part.sides));
-                return Err(format!("the box at {base:?} of {sides:?} is not free"));
-            }
-            free.take(part);
+            let (base, sides) = (self.cut(part.base), self.cut(part.sides));
+            free.take(part).map_err(|error| match error {
+                OccupancyError::NotFree(_) => {
+                    format!("the box at {base:?} of {sides:?} is not free")
+                }
+                _ => format!("the box at {base:?} of {sides:?} does not lie on {}", self.grid),
+            })?;
         }
         Ok(())
     }
@@ -163,7 +158,7 @@ impl Board {
         let mut asked = MachineView::new(&mut self.machine, &mut unwatched);
         let start = scheduler.next(micros(now_ms), &self.queue, &self.running, &mut asked)?;
         let Start { index, placement } = start;
-        let job = self.queue.take(index);
+        let job = self.queue.take(index).expect("a scheduler starts jobs of the queue");
         let granted = match placement {
             Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
             None => self.machine.allocate(job.id, &job.request).is_ok(),
@@ -194,16 +189,14 @@ impl Board {
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
-            NodeState::Healthy => self.machine.repair(node),
-            NodeState::Failed => {
-                self.failed.insert(node);
-                self.machine.fail(node);
+            NodeState::Healthy => {
+                self.machine.repair(node).expect("callers look the node up on the grid");
+                return;
             }
-            NodeState::Drained => {
-                self.drained.insert(node);
-                self.machine.fail(node);
-            }
-        }
+            NodeState::Failed => self.failed.insert(node),
+            NodeState::Drained => self.drained.insert(node),
+        };
+        self.machine.fail(node).expect("callers look the node up on the grid");
     }
 
     /// The node at some coordinates, if they lie on the machine.

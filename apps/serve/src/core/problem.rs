@@ -38,6 +38,8 @@ pub enum Reason {
     OtherTenant,
     /// A value is wrong.
     BadValue,
+    /// The strategy proposed nodes that cannot be granted: it breaks its contract.
+    BadStrategy,
 }
 
 impl Reason {
@@ -59,6 +61,7 @@ impl Reason {
             Reason::OperatorOnly => (403, "operator-only", "only the operator may do this"),
             Reason::OtherTenant => (403, "other-tenant", "a tenant may name only itself"),
             Reason::BadValue => (400, "bad-value", "a value is wrong"),
+            Reason::BadStrategy => (500, "bad-strategy", "the strategy breaks its contract"),
         }
     }
 

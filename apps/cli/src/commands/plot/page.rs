@@ -78,13 +78,8 @@ fn samples(grid: &Grid, placed: &[Placed], jobs: &[Job]) -> Result<Vec<Sample>, 
     let mut samples = Vec::new();
     for (number, &(at, starts, index)) in events.iter().enumerate() {
         for part in &placed[index].parts {
-            if !starts {
-                free.give(part);
-            } else if free.is_free(part) {
-                free.take(part);
-            } else {
-                return Err(format!("job {} starts on nodes that are held", jobs[index].name));
-            }
+            let change = if starts { free.take(part) } else { free.give(part) };
+            change.map_err(|error| format!("job {}: {error}", jobs[index].name))?;
         }
         let ends_here = events.get(number + 1).is_none_or(|next| next.0 > at);
         if ends_here && (number % every == 0 || number + 1 == events.len() || every == 1) {

@@ -235,7 +235,10 @@ impl Deciding<'_> {
         let id = JobId(self.state.next_id);
         let machine = &mut self.state.boards[board].machine;
         let granted = machine.allocate(id, &request).cloned();
-        let placement = granted.map_err(|refusal| Stop::Refused(refused(refusal)))?;
+        let placement = granted.map_err(|error| match error.refusal() {
+            Some(refusal) => Stop::Refused(refused(refusal)),
+            None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),
+        })?;
         // A strategy may round up: what is granted counts, too.
         if let Err(problem) = self.within_quota(&tenant, u64::from(placement.nodes())) {
             let released = self.state.boards[board].machine.release(id);
