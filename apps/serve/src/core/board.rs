@@ -56,7 +56,8 @@ impl Board {
         Ok(Board {
             spec: spec.clone(),
             grid,
-            machine: Machine::with_seed(grid, &strategy, seed).map_err(|error| bad(error.to_string()))?,
+            machine: Machine::with_seed(grid, &strategy, seed)
+                .map_err(|error| bad(error.to_string()))?,
             shaper: Shaper::new(&rule, &grid, seed, 0),
             scheduler,
             queue: Queue::new(),

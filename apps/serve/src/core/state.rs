@@ -183,7 +183,10 @@ impl State {
         }
     }
 
-    /// Holds every table against the others; panics where they disagree. For tests.
+    /// Holds every table against the others. For tests.
+    ///
+    /// # Panics
+    /// If they disagree.
     pub fn validate(&self) {
         for board in &self.boards {
             board.machine.validate();

@@ -84,8 +84,8 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     if fields[..4] != MAGIC {
         return Found::Nothing;
     }
-    let length = u32::from_le_bytes(fields[4..8].try_into().expect("four bytes")) as usize;
-    let count = u32::from_le_bytes(fields[16..20].try_into().expect("four bytes"));
+    let length = number(&fields[4..8]) as usize;
+    let count = number(&fields[16..20]) as u32;
     let Some(rest) = rest.get(..length + SUM) else { return Found::Nothing };
     let (body, stored) = rest.split_at(length);
     if sum(body) != number(stored) {
@@ -103,8 +103,9 @@ pub fn follows(bytes: &[u8], offset: usize) -> bool {
     })
 }
 
+/// A number of up to eight bytes.
 fn number(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 /// Whether turning one bit of a text of so many bytes, or of its stored sum, explains the difference

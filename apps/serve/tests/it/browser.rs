@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -16,15 +17,28 @@ pub(crate) struct Browser {
     session: Option<String>,
     number: u64,
     _folder: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
 
+static ALONE: Mutex<()> = Mutex::new(());
+
 impl Browser {
-    /// `None` where there is no Chromium.
+    /// `None` where there is no Chromium, and none is required.
     pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
+            let required = std::env::var_os("PAVIOR_REQUIRE_BROWSER").is_some();
+            assert!(!required, "PAVIOR_REQUIRE_BROWSER is set, and `chromium` does not run");
+            eprintln!("SKIPPED: no Chromium (apt-get install chromium)");
             return None;
         }
+        // One at a time: each keeps a processor busy by drawing.
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let browser = Browser::launch(width, height, alone);
+        Some(browser.expect("Chromium starts"))
+    }
+
+    fn launch(width: u32, height: u32, alone: MutexGuard<'static, ()>) -> Option<Browser> {
         let folder = tempfile::TempDir::new().ok()?;
         let pipe = |name: &str| folder.path().join(name);
         for name in ["in", "out"] {
@@ -43,8 +57,15 @@ impl Browser {
             .ok()?;
         let send = OpenOptions::new().write(true).open(pipe("in")).ok()?;
         let receive = BufReader::new(File::open(pipe("out")).ok()?);
-        let mut browser =
-            Browser { process, send, receive, session: None, number: 0, _folder: folder };
+        let mut browser = Browser {
+            process,
+            send,
+            receive,
+            session: None,
+            number: 0,
+            _folder: folder,
+            _alone: alone,
+        };
         let targets = browser.call("Target.getTargets", &json!({}));
         let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page")?;
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
@@ -95,7 +116,7 @@ impl Browser {
     pub(crate) fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
-            assert!(began.elapsed() < Duration::from_secs(60), "it never holds: {expression}");
+            assert!(began.elapsed() < Duration::from_mins(2), "it never holds: {expression}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -114,9 +135,21 @@ impl Browser {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
         let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
         let text = answer["data"].as_str().expect("a picture");
-        let path = Path::new(&folder).join(format!("{name}.b64"));
-        std::fs::write(path, text).expect("there is room");
+        let path = Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(path, base64(text)).expect("there is room");
     }
+}
+
+/// The bytes of a text in base 64.
+fn base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let value = |digit: &u8| DIGITS.iter().position(|known| known == digit).map(|at| at as u32);
+    let digits: Vec<u32> = text.as_bytes().iter().filter_map(value).collect();
+    let group = |digits: &[u32]| {
+        let bits = (0..4).fold(0, |bits, index| bits << 6 | digits.get(index).unwrap_or(&0));
+        bits.to_be_bytes()[1..digits.len()].to_vec()
+    };
+    digits.chunks(4).flat_map(group).collect()
 }
 
 impl Drop for Browser {

@@ -61,7 +61,7 @@ fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
 
 #[test]
 fn operations_under_load_are_all_answered() {
-    let (server, ..) = fresh(|setup| setup.machine = "mesh:64x64".into());
+    let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
     for connections in [16, 64] {
         let began = Instant::now();
         let until = began + Duration::from_secs_f64(seconds());
@@ -107,7 +107,7 @@ fn memory_stays_where_it_is() {
     let long: Option<u64> =
         std::env::var("PAVIOR_LOAD_MILLIONS").ok().and_then(|text| text.parse().ok());
     let total = long.map_or(60_000, |millions| millions * 1_000_000);
-    let (server, ..) = fresh(|setup| {
+    let (server, _) = fresh(|setup| {
         setup.machine = "mesh:32x32".into();
         (setup.snapshot_every, setup.history) = (total.div_ceil(20).min(100_000), 100_000);
     });

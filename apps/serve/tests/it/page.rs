@@ -1,6 +1,7 @@
 //! The page in a real browser: live update, history, a refusal explained, a schedule played.
 //!
-//! Needs Debian's `chromium`; says so loudly and does nothing where it is not installed.
+//! Needs Debian's `chromium`. Skipped, loudly, where it is not installed, unless
+//! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
 
 use serde_json::json;
 
@@ -8,18 +9,10 @@ use crate::browser::Browser;
 use crate::client::Client;
 use crate::server::fresh;
 
-fn browser(width: u32, height: u32) -> Option<Browser> {
-    let browser = Browser::start(width, height);
-    if browser.is_none() {
-        eprintln!("NOT TESTED: no Chromium (apt-get install chromium)");
-    }
-    browser
-}
-
 #[test]
 fn the_page_shows_the_machine_live_and_as_it_was() {
-    let Some(mut browser) = browser(1280, 800) else { return };
-    let (server, ..) = fresh(|setup| {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|setup| {
         setup.machine = "grid:8x8x4w".into();
         setup.scheduler = Some("fcfs".into());
     });
@@ -80,8 +73,8 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
 
 #[test]
 fn the_page_fits_a_phone() {
-    let Some(mut browser) = browser(390, 844) else { return };
-    let (server, ..) = fresh(|_| {});
+    let Some(mut browser) = Browser::start(390, 844) else { return };
+    let (server, _) = fresh(|_| {});
     Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
     browser.open(&server.address);
     browser.until("document.getElementById('counts')?.textContent.includes('15 busy')");
@@ -92,7 +85,7 @@ fn the_page_fits_a_phone() {
 
 #[test]
 fn a_schedule_plays_without_a_server() {
-    let Some(mut browser) = browser(1280, 800) else { return };
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
     let job = |name: u64, start: f64, end: f64, base: u16| pavior_viewer::Job {
         name: name.into(),
         submit: 0.0,
@@ -120,8 +113,8 @@ fn a_schedule_plays_without_a_server() {
 /// How fast a large machine is drawn; printed, not judged: it depends on the machine.
 #[test]
 fn a_large_machine_is_drawn() {
-    let Some(mut browser) = browser(1280, 800) else { return };
-    let (server, ..) = fresh(|setup| setup.machine = "torus:16x16x16".into());
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
     let mut client = Client::new(&server.address);
     let lease = r#"{"lease":{"shape":[1,2,1]}},"#.repeat(2000);
     let batch = format!("{{\"operations\":[{}]}}", lease.trim_end_matches(','));

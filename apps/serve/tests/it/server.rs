@@ -20,6 +20,8 @@ pub(crate) struct Server {
     process: Child,
     pub(crate) address: String,
     told: PathBuf,
+    /// The folder of its data, if it has one of its own; removed after the process has ended.
+    folder: Option<TempDir>,
 }
 
 /// How a server is started.
@@ -73,7 +75,7 @@ impl Server {
             .stdout(Stdio::null())
             .spawn()
             .expect("a process can be started");
-        let mut server = Server { process, address: String::new(), told };
+        let mut server = Server { process, address: String::new(), told, folder: None };
         let began = Instant::now();
         loop {
             let text = std::fs::read_to_string(&server.told).unwrap_or_default();
@@ -119,16 +121,19 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+        drop(self.folder.take());
         let _ = std::fs::remove_file(&self.told);
     }
 }
 
-/// A server with a folder of its own.
-pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup, TempDir) {
+/// A server with a folder of its own, which goes with it.
+pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     let folder = TempDir::new().expect("there is room");
     let mut setup = Setup::new(&folder.path().join("data"));
     change(&mut setup);
-    (Server::start(&setup), setup, folder)
+    let mut server = Server::start(&setup);
+    server.folder = Some(folder);
+    (server, setup)
 }
 
 fn rand() -> u64 {
