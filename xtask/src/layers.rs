@@ -82,8 +82,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-files",
             "pavior-planning",
             "pavior-slurm",
+            "pavior-serve",
+            "pavior-viewer",
         ],
     ),
+    (
+        "pavior-serve",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-planning",
+            "pavior-workload",
+            "pavior-scheduling",
+            "pavior-viewer",
+        ],
+    ),
+    ("pavior-viewer", &[]),
     ("xtask", &["pavior-mesh", "pavior-allocation"]),
 ];
 

@@ -59,6 +59,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Plot(args) => commands::plot::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),
     }

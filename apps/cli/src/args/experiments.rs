@@ -134,6 +134,9 @@ pub(crate) struct PlacementArgs {
     /// Draws the machine as a film
     #[arg(long)]
     pub(crate) animate: bool,
+    /// Writes a page that plays the schedule in 2D and 3D, in one file that needs nothing else
+    #[arg(long, conflicts_with_all = ["at", "animate"])]
+    pub(crate) html: bool,
     /// The length of the film in seconds
     #[arg(long, default_value_t = 30.0, requires = "animate", value_parser = finite)]
     pub(crate) seconds: f64,

@@ -12,6 +12,8 @@ use crate::output::Format;
 
 mod messages;
 mod parameters;
+#[cfg(feature = "serve")]
+mod serve;
 mod slurm;
 mod traces;
 mod unblock;
@@ -22,6 +24,8 @@ pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArgs;
 pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turn, UnblockArgs};
@@ -75,6 +79,9 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Looks into job logs, converts and generates them
     Trace(TraceArgs),
+    /// Serves leases of nodes over HTTP, and loses none
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArgs>),
     /// Prints completions for a shell
     Completions(CompletionsArgs),
     /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)

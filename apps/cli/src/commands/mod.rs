@@ -11,6 +11,8 @@ pub(crate) mod records;
 pub(crate) mod registries;
 pub(crate) mod reproduce;
 pub(crate) mod results;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod slurm;
 pub(crate) mod trace;

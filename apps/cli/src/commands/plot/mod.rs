@@ -1,6 +1,7 @@
 //! `pavior plot`: drawings of results, jobs and placements, without simulation.
 
 mod filter;
+mod page;
 mod placements;
 
 use std::io::{BufRead, BufReader, Write};
@@ -219,6 +220,9 @@ fn of_placements(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let title = args.title.as_ref().unwrap_or(&name);
     if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
         return Err(Failure::usage("--seconds: above 0, at most 3600"));
+    }
+    if options.html {
+        return write_text(args, &page::of(path, &grid, &placed)?);
     }
     let svg = if let Some(at) = options.at {
         pavior_draw::instant(title, &grid, &placed, at)

@@ -1,0 +1,120 @@
+//! What callers ask of the service.
+
+use pavior_mesh::{Cuboid, Point, Sides};
+
+use super::JobName;
+
+/// Who sends a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The tenant; `None` is the operator, who sees and may do everything.
+    pub tenant: Option<String>,
+}
+
+impl Caller {
+    /// The operator.
+    pub const OPERATOR: Caller = Caller { tenant: None };
+
+    /// Whether the caller may see and end what belongs to a tenant.
+    pub fn may_touch(&self, tenant: &str) -> bool {
+        self.tenant.as_deref().is_none_or(|own| own == tenant)
+    }
+}
+
+/// What a lease is asked to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A box, with sides of 1 on axes that the machine lacks.
+    Shape(Sides),
+    /// A number of nodes, which the shape rule turns into a box.
+    Nodes(u32),
+    /// So many nodes in a box with a side beyond every machine's: refused as too large.
+    Beyond(u32),
+}
+
+/// A key that a client gives to a command, so that sending it twice does it once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The key, as the client wrote it. Tenants' keys are apart.
+    pub key: String,
+    /// A digest of the command; the same key with another command is an error.
+    pub digest: u64,
+}
+
+/// A request for nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseRequest {
+    /// The machine's name; `None` is the first.
+    pub machine: Option<String>,
+    /// What to hold.
+    pub ask: Ask,
+    /// How long, in milliseconds; `None` is until it is ended.
+    pub ttl_ms: Option<u64>,
+    /// How long the job is said to run, for schedulers; `None` is the time to live.
+    pub estimate_ms: Option<u64>,
+    /// For whom; `None` is the caller.
+    pub tenant: Option<String>,
+    /// What the client calls the job.
+    pub job: Option<JobName>,
+    /// Whether to wait in the queue if it cannot start now.
+    pub wait: bool,
+}
+
+/// What happens to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeChange {
+    /// It is broken: a lease that holds it keeps it, and then it is unavailable.
+    Fail,
+    /// It is available again, whether it had failed or was drained.
+    Repair,
+    /// It is to be free for maintenance: as a failure, but under another name.
+    Drain,
+}
+
+/// What callers ask of the service; each is decided at once and as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Asks for nodes.
+    Lease(LeaseRequest),
+    /// Takes over nodes that are in use already, whatever the strategy would have proposed.
+    Hold {
+        /// The machine, the time to live, tenant and job; the rest is not looked at.
+        request: LeaseRequest,
+        /// The boxes.
+        parts: Vec<Cuboid>,
+    },
+    /// Ends a lease, or takes a waiting request out of the queue.
+    End {
+        /// The lease.
+        id: u64,
+        /// Its fencing token; not needed for a request that waits.
+        epoch: Option<u64>,
+    },
+    /// Prolongs a lease.
+    Renew {
+        /// The lease.
+        id: u64,
+        /// Its fencing token.
+        epoch: u64,
+        /// The new time to live from now; `None` is the one that it was granted with.
+        ttl_ms: Option<u64>,
+    },
+    /// Changes a node.
+    Node {
+        /// The machine's name; `None` is the first.
+        machine: Option<String>,
+        /// The node.
+        node: Point,
+        /// What happens to it.
+        change: NodeChange,
+    },
+    /// Keeps the reply to a refused command under its key, once it has been diagnosed.
+    Keep {
+        /// The status of the reply.
+        status: u16,
+        /// Its body.
+        body: String,
+    },
+    /// Lets leases expire and the queue move; sent by the service's own clock.
+    Tick,
+}

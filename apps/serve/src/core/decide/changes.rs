@@ -1,0 +1,112 @@
+//! Decisions about leases that are there, and about nodes.
+
+use pavior_mesh::Point;
+use serde_json::json;
+
+use super::{Deciding, Stop};
+use crate::core::{Event, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why, point};
+
+impl Deciding<'_> {
+    pub(super) fn end(&mut self, id: u64, epoch: Option<u64>) -> Result<Reply, Stop> {
+        if let Some(waiting) = self.state.waiting.get(&id)
+            && self.caller.may_touch(&waiting.tenant)
+        {
+            let machine = waiting.machine.clone();
+            self.record(Event::Ended { id, why: Why::Cancelled });
+            let board = self.board(Some(&machine))?;
+            self.schedule(board);
+            return Ok(Reply::new(200, &json!({ "id": id, "ended": true, "nodes": 0 })));
+        }
+        let epoch = epoch.ok_or_else(|| {
+            Problem::new(Reason::BadValue, "\"epoch\" is the one that the lease came with")
+        })?;
+        let (board, nodes) = {
+            let lease = self.held(id, epoch)?;
+            (self.board(Some(&lease.machine))?, lease.nodes())
+        };
+        self.record(Event::Ended { id, why: Why::Ended });
+        self.schedule(board);
+        Ok(Reply::new(200, &json!({ "id": id, "ended": true, "nodes": nodes })))
+    }
+
+    pub(super) fn renew(
+        &mut self,
+        id: u64,
+        epoch: u64,
+        ttl_ms: Option<u64>,
+    ) -> Result<Reply, Stop> {
+        let lease = self.held(id, epoch)?;
+        let (machine, ttl) = (lease.machine.clone(), ttl_ms.or(lease.ttl_ms));
+        let expires_ms = ttl.map(|ttl| self.now_ms.saturating_add(ttl));
+        self.record(Event::Renewed { id, expires_ms });
+        let board = self.board(Some(&machine))?;
+        self.schedule(board);
+        let grid = &self.state.boards[board].grid;
+        Ok(Reply::new(200, &self.state.leases[&id].json(grid)))
+    }
+
+    /// The lease of a number, if the caller holds it under this epoch.
+    fn held(&self, id: u64, epoch: u64) -> Result<&Lease, Problem> {
+        let own = |tenant: &str| self.caller.may_touch(tenant);
+        if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {
+            if lease.epoch == epoch {
+                return Ok(lease);
+            }
+            let detail = format!("lease {id} is held under epoch {}, not {epoch}", lease.epoch);
+            return Err(Problem::new(Reason::StaleEpoch, detail));
+        }
+        if self.state.waiting.get(&id).is_some_and(|waiting| own(&waiting.tenant)) {
+            return Err(Problem::new(Reason::StillWaiting, format!("request {id} still waits")));
+        }
+        if self.state.ended.iter().any(|(ended, tenant)| *ended == id && own(tenant)) {
+            return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));
+        }
+        Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")))
+    }
+
+    pub(super) fn operator(&self, what: &str) -> Result<(), Problem> {
+        if self.caller.tenant.is_none() {
+            return Ok(());
+        }
+        Err(Problem::new(Reason::OperatorOnly, format!("only the operator may {what}")))
+    }
+
+    pub(super) fn node(
+        &mut self,
+        machine: Option<&str>,
+        at: Point,
+        to: NodeChange,
+    ) -> Result<Reply, Stop> {
+        self.operator("fail, repair and drain nodes")?;
+        let index = self.board(machine)?;
+        let (grid, name) =
+            (self.state.boards[index].grid, self.state.boards[index].spec.name.clone());
+        let Some(node) = self.state.boards[index].node_at(&at[..grid.axes()]) else {
+            let detail = format!("node {} lies outside {grid}", point(&grid, at));
+            return Err(Problem::new(Reason::BadValue, detail).into());
+        };
+        let state = match to {
+            NodeChange::Fail => NodeState::Failed,
+            NodeChange::Repair => NodeState::Healthy,
+            NodeChange::Drain => NodeState::Drained,
+        };
+        if self.state.boards[index].node(node) != state {
+            let node = at[..grid.axes()].to_vec();
+            self.record(Event::Node { machine: name, node, state });
+            self.schedule(index);
+        }
+        let holder = self.state.boards[index].machine.holder(node).map(|job| job.0);
+        let job = holder
+            .map(|id| self.state.leases[&id].job.as_ref().map_or(json!(id), |job| json!(job)));
+        Ok(Reply::new(
+            200,
+            &json!({
+                "node": point(&grid, at),
+                "state": state,
+                "failed": state == NodeState::Failed,
+                "lease": holder,
+                "job": job,
+            }),
+        ))
+    }
+}

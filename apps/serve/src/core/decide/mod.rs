@@ -1,0 +1,332 @@
+//! The decision: how a command becomes records.
+
+use pavior_allocation::Refusal;
+use pavior_mesh::{Cuboid, JobId, Request, Sides};
+use serde_json::json;
+
+mod changes;
+
+use super::lease::boxes;
+use super::{
+    Caller, Command, Event, IdempotencyKey, KeptReply, Lease, LeaseRequest, Problem, Reason,
+    Record, Reply, State, Waiting, Why,
+};
+
+/// What was decided.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What the caller is told.
+    pub reply: Reply,
+    /// What the strategy refused, if it did: the caller is told more after a look at the machine.
+    pub refused: Option<Refused>,
+}
+
+/// A request that the strategy refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The place of the machine.
+    pub board: usize,
+    /// The box, if there is one.
+    pub shape: Option<Sides>,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// Why a command ends without a record.
+enum Stop {
+    Problem(Problem),
+    Refused(Refused),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Stop {
+        Stop::Problem(problem)
+    }
+}
+
+/// The records that a command makes, and who sent it.
+struct Deciding<'a> {
+    state: &'a mut State,
+    now_ms: u64,
+    caller: &'a Caller,
+    records: &'a mut Vec<Record>,
+}
+
+impl State {
+    /// Decides a command, changes the state by what was decided, and adds the records of it.
+    ///
+    /// The same state, time and command always give the same records and the same reply. Leases
+    /// that have expired by `now_ms` end first. A key that is known gives the reply of the first
+    /// time and changes nothing.
+    pub fn decide(
+        &mut self,
+        now_ms: u64,
+        caller: &Caller,
+        key: Option<&IdempotencyKey>,
+        command: Command,
+        records: &mut Vec<Record>,
+    ) -> Decision {
+        let now_ms = now_ms.max(self.now_ms);
+        let mut deciding = Deciding { state: self, now_ms, caller, records };
+        deciding.expire();
+        let whose = caller.tenant.clone().unwrap_or_default();
+        if let Some(IdempotencyKey { key, digest }) = key
+            && let Some((known, reply)) = deciding.state.keys.get(&whose, key)
+        {
+            let reply = if known == *digest {
+                reply.clone()
+            } else {
+                let detail = "an Idempotency-Key names one request; this is another";
+                Problem::new(Reason::KeyReused, detail).reply()
+            };
+            return Decision { reply, refused: None };
+        }
+        let first = deciding.records.len();
+        let decision = match deciding.carry_out(command) {
+            Ok(reply) => Decision { reply, refused: None },
+            Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
+            Err(Stop::Refused(refused)) => {
+                let problem =
+                    Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
+                Decision { reply: problem.reply(), refused: Some(refused) }
+            }
+        };
+        if let Some(IdempotencyKey { key, digest }) = key
+            && decision.refused.is_none()
+            && decision.reply.status < 500
+        {
+            let kept = KeptReply {
+                tenant: whose,
+                key: key.clone(),
+                digest: *digest,
+                status: decision.reply.status,
+                body: decision.reply.body.to_string(),
+            };
+            deciding.keep(first, kept);
+        }
+        decision
+    }
+}
+
+impl Deciding<'_> {
+    fn carry_out(&mut self, command: Command) -> Result<Reply, Stop> {
+        match command {
+            Command::Lease(request) => self.lease(request),
+            Command::Hold { request, parts } => self.hold(request, &parts),
+            Command::End { id, epoch } => self.end(id, epoch),
+            Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
+            Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
+            Command::Keep { status, body } => Ok(Reply { status, body: body.into() }),
+            Command::Tick => Ok(Reply::new(200, &json!({}))),
+        }
+    }
+
+    /// Adds a record whose nodes the machine has granted, and books it.
+    fn record(&mut self, event: Event) {
+        let record = Record { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
+        self.state.enter(&record).expect("a decision follows from the state that it was made in");
+        self.records.push(record);
+    }
+
+    /// Keeps a reply with the first record of its command, or with one of its own.
+    fn keep(&mut self, first: usize, kept: KeptReply) {
+        if self.records.len() == first {
+            self.record(Event::Kept);
+        }
+        self.state.keys.keep(self.now_ms, &kept, self.state.limits.keys);
+        self.records[first].kept = Some(kept);
+    }
+
+    /// Ends the leases whose time has passed, and lets their machines' queues move.
+    fn expire(&mut self) {
+        let mut moved = Vec::new();
+        while let Some(&(at, id)) = self.state.expiries.first()
+            && at <= self.now_ms
+        {
+            let machine = self.state.leases[&id].machine.clone();
+            self.record(Event::Ended { id, why: Why::Expired });
+            let board = self.state.board_index(Some(&machine));
+            moved.extend(board.filter(|board| !moved.contains(board)));
+        }
+        for board in moved {
+            self.schedule(board);
+        }
+    }
+
+    /// Starts what the scheduler of a machine starts now.
+    fn schedule(&mut self, board: usize) {
+        while let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms) {
+            let waiting = self.state.waiting[&id].clone();
+            let lease = Lease {
+                id,
+                epoch: self.state.seq + 1,
+                machine: waiting.machine.clone(),
+                parts: boxes(&parts),
+                requested: waiting.requested,
+                shape: waiting.shape,
+                tenant: waiting.tenant.clone(),
+                job: waiting.job.clone(),
+                start_ms: self.now_ms,
+                expires_ms: waiting.ttl_ms.map(|ttl| self.now_ms.saturating_add(ttl)),
+                ttl_ms: waiting.ttl_ms,
+                estimate_ms: waiting.estimate_ms,
+                asked_ms: Some(waiting.asked_ms),
+            };
+            self.record(Event::Granted { lease });
+        }
+    }
+
+    /// The machine, the tenant, and whether the job's name is free.
+    fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
+        let board = self.board(request.machine.as_deref())?;
+        let tenant = match (&self.caller.tenant, &request.tenant) {
+            (None, named) => named.clone().unwrap_or_default(),
+            (Some(own), None) => own.clone(),
+            (Some(own), Some(named)) if own == named => own.clone(),
+            (Some(own), Some(_)) => {
+                let detail = format!("this caller is tenant `{own}`");
+                return Err(Problem::new(Reason::OtherTenant, detail));
+            }
+        };
+        if let Some(job) = &request.job
+            && self.state.jobs.contains_key(&(tenant.clone(), job.clone()))
+        {
+            let detail = format!("job {job} holds nodes or waits already");
+            return Err(Problem::new(Reason::RepeatedJob, detail));
+        }
+        Ok((board, tenant))
+    }
+
+    fn board(&self, name: Option<&str>) -> Result<usize, Problem> {
+        self.state.board_index(name).ok_or_else(|| {
+            let known: Vec<&str> =
+                self.state.boards.iter().map(|board| board.spec.name.as_str()).collect();
+            let asked = name.unwrap_or_default();
+            let detail = format!("there is no machine `{asked}`; there are {}", known.join(", "));
+            Problem::new(Reason::UnknownMachine, detail)
+        })
+    }
+
+    fn within_quota(&self, tenant: &str, nodes: u64) -> Result<(), Problem> {
+        let used = self.state.usage.get(tenant).copied().unwrap_or(0);
+        match self.state.quota(tenant) {
+            Some(quota) if used.saturating_add(nodes) > quota => {
+                let detail = format!(
+                    "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks for {nodes}"
+                );
+                let problem = Problem::new(Reason::OverQuota, detail);
+                Err(problem.with("quota", quota.into()).with("used", used.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
+        let (board, tenant) = self.enter(&asked)?;
+        let request = self.state.boards[board].request(asked.ask);
+        let machine = &mut self.state.boards[board].machine;
+        let refused = |refusal| Refused { board, shape: request.shape, refusal };
+        machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
+        let needed = machine.needed(&request);
+        self.within_quota(&tenant, needed)?;
+        if asked.wait {
+            return Ok(self.queue(board, tenant, &request, asked)?);
+        }
+        let id = JobId(self.state.next_id);
+        let machine = &mut self.state.boards[board].machine;
+        let granted = machine.allocate(id, &request).cloned();
+        let placement = granted.map_err(|error| match error.refusal() {
+            Some(refusal) => Stop::Refused(refused(refusal)),
+            None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),
+        })?;
+        // A strategy may round up: what is granted counts, too.
+        if let Err(problem) = self.within_quota(&tenant, u64::from(placement.nodes())) {
+            let released = self.state.boards[board].machine.release(id);
+            released.expect("it was just granted");
+            return Err(problem.into());
+        }
+        Ok(self.grant(board, tenant, &request, placement.parts(), asked))
+    }
+
+    /// Books what the machine has granted under the next number.
+    fn grant(
+        &mut self,
+        board: usize,
+        tenant: String,
+        request: &Request,
+        parts: &[Cuboid],
+        asked: LeaseRequest,
+    ) -> Reply {
+        let id = self.state.next_id;
+        let lease = Lease {
+            id,
+            epoch: self.state.seq + 1,
+            machine: self.state.boards[board].spec.name.clone(),
+            parts: boxes(parts),
+            requested: request.nodes,
+            shape: request.shape,
+            tenant,
+            job: asked.job,
+            start_ms: self.now_ms,
+            expires_ms: asked.ttl_ms.map(|ttl| self.now_ms.saturating_add(ttl)),
+            ttl_ms: asked.ttl_ms,
+            estimate_ms: asked.estimate_ms,
+            asked_ms: None,
+        };
+        let body = lease.json(&self.state.boards[board].grid);
+        self.record(Event::Granted { lease });
+        Reply::new(201, &body)
+    }
+
+    fn queue(
+        &mut self,
+        board: usize,
+        tenant: String,
+        request: &Request,
+        asked: LeaseRequest,
+    ) -> Result<Reply, Problem> {
+        if !self.state.boards[board].orders() {
+            let detail = "requests cannot wait: the service was started without --scheduler";
+            return Err(Problem::new(Reason::NoScheduler, detail));
+        }
+        let most = self.state.limits.waiting;
+        if self.state.boards[board].waiting().count() >= most {
+            return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
+        }
+        let id = self.state.next_id;
+        let waiting = Waiting {
+            id,
+            machine: self.state.boards[board].spec.name.clone(),
+            requested: request.nodes,
+            shape: request.shape,
+            tenant,
+            job: asked.job,
+            asked_ms: self.now_ms,
+            ttl_ms: asked.ttl_ms,
+            estimate_ms: asked.estimate_ms,
+        };
+        let body = waiting.json(&self.state.boards[board].grid);
+        self.record(Event::Queued { waiting });
+        self.schedule(board);
+        Ok(match self.state.leases.get(&id) {
+            Some(lease) => Reply::new(201, &lease.json(&self.state.boards[board].grid)),
+            None => Reply::new(202, &body),
+        })
+    }
+
+    fn hold(&mut self, asked: LeaseRequest, parts: &[Cuboid]) -> Result<Reply, Stop> {
+        self.operator("hold nodes")?;
+        let (board, tenant) = self.enter(&asked)?;
+        let not_free = |reason: String| Problem::new(Reason::NotFree, reason);
+        self.state.boards[board].check(parts).map_err(not_free)?;
+        let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
+        self.within_quota(&tenant, nodes)?;
+        let grid = self.state.boards[board].grid;
+        let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&grid)).collect();
+        let shape = if let [only] = parts[..] { Some(only.sides) } else { None };
+        let request = Request { nodes: nodes as u32, shape };
+        let place = Lease { parts: boxes(&parts), ..Lease::bare(self.state.next_id) };
+        self.state.boards[board].place(&place).map_err(not_free)?;
+        Ok(self.grant(board, tenant, &request, &parts, asked))
+    }
+}

@@ -1,0 +1,105 @@
+//! What the service has decided. The journal is a list of these, and the state is their fold.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Lease, MachineSpec, Waiting};
+
+/// An entry of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number, from 1, without gaps.
+    pub seq: u64,
+    /// When it was decided, in milliseconds since 1970; never less than the one before.
+    pub at_ms: u64,
+    /// The decision.
+    pub event: Event,
+    /// The reply to the command that made it, if the client gave the command a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptReply>,
+}
+
+/// A reply that a client may ask for again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptReply {
+    /// Whose key it is; the empty name is the operator's.
+    pub tenant: String,
+    /// The key.
+    pub key: String,
+    /// A digest of the command.
+    pub digest: u64,
+    /// The status of the reply.
+    pub status: u16,
+    /// Its body, byte for byte.
+    pub body: String,
+}
+
+/// Why a lease is no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// Its holder ended it.
+    Ended,
+    /// Its time to live passed.
+    Expired,
+    /// It waited, and was taken out of the queue.
+    Cancelled,
+}
+
+/// The state of a node, apart from who holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeState {
+    /// It has failed.
+    Failed,
+    /// It is to be free for maintenance.
+    Drained,
+    /// It is available.
+    Healthy,
+}
+
+/// A decision. It says what was decided, not why: a later version of a strategy takes old decisions
+/// as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// The machines of the service, in their order; those there already stay as they are.
+    Configured {
+        /// The machines.
+        machines: Vec<MachineSpec>,
+    },
+    /// A lease begins. If a request of that number waits, it leaves the queue.
+    Granted {
+        /// The lease.
+        lease: Lease,
+    },
+    /// A request waits.
+    Queued {
+        /// The request.
+        waiting: Waiting,
+    },
+    /// A lease is prolonged.
+    Renewed {
+        /// The lease.
+        id: u64,
+        /// When it ends now.
+        expires_ms: Option<u64>,
+    },
+    /// A lease, or a waiting request, is no more.
+    Ended {
+        /// The lease.
+        id: u64,
+        /// Why.
+        why: Why,
+    },
+    /// A node has changed.
+    Node {
+        /// The machine.
+        machine: String,
+        /// The node's coordinates, as many as the machine has axes.
+        node: Vec<u16>,
+        /// Its state now.
+        state: NodeState,
+    },
+    /// Nothing but a kept reply.
+    Kept,
+}

@@ -1,0 +1,195 @@
+//! The fold: how a record changes the state.
+
+use std::sync::Arc;
+
+use pavior_mesh::JobId;
+use thiserror::Error;
+
+use super::board::Board;
+use super::{Event, Lease, MachineSpec, Record, State, StateError, Waiting, Why};
+
+/// A record that does not follow from those before it: the journal is damaged, or was written by
+/// another program.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FoldError {
+    /// A record is missing, or stands twice.
+    #[error("record {found} follows record {last}")]
+    Gap {
+        /// The last number before it.
+        last: u64,
+        /// Its number.
+        found: u64,
+    },
+    /// It cannot be carried out.
+    #[error("record {seq}: {reason}")]
+    Impossible {
+        /// Its number.
+        seq: u64,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl State {
+    /// Takes over a record of the journal.
+    ///
+    /// # Errors
+    /// If it does not follow from those before it; the state is then not to be used.
+    pub fn apply(&mut self, record: &Record) -> Result<(), FoldError> {
+        if record.seq != self.seq + 1 {
+            return Err(FoldError::Gap { last: self.seq, found: record.seq });
+        }
+        let impossible = |reason: String| FoldError::Impossible { seq: record.seq, reason };
+        if let Event::Granted { lease } = &record.event {
+            let board = self.board_of(&lease.machine).map_err(impossible)?;
+            if self.leases.contains_key(&lease.id) {
+                return Err(impossible(format!("lease {} is held already", lease.id)));
+            }
+            self.boards[board].place(lease).map_err(impossible)?;
+        }
+        self.enter(record).map_err(impossible)
+    }
+
+    /// Books a record whose nodes the machine has granted already.
+    pub(crate) fn enter(&mut self, record: &Record) -> Result<(), String> {
+        self.seq = record.seq;
+        self.now_ms = self.now_ms.max(record.at_ms);
+        match &record.event {
+            Event::Configured { machines } => {
+                self.configure(machines).map_err(|error| error.to_string())?;
+            }
+            Event::Granted { lease } => self.begin(lease.clone())?,
+            Event::Queued { waiting } => self.enqueue(waiting.clone())?,
+            Event::Renewed { id, expires_ms } => self.prolong(*id, *expires_ms)?,
+            Event::Ended { id, why } => self.end(*id, *why)?,
+            Event::Node { machine, node, state } => {
+                let board = self.board_of(machine)?;
+                let board = &mut self.boards[board];
+                let node = board.node_at(node).ok_or("the node lies outside")?;
+                board.set_node(node, *state);
+            }
+            Event::Kept => {}
+        }
+        if let Some(kept) = &record.kept {
+            self.keys.keep(record.at_ms, kept, self.limits.keys);
+        }
+        Ok(())
+    }
+
+    /// Adds machines, and gives those that are there their strategies and schedulers of now.
+    ///
+    /// # Errors
+    /// If a description is wrong, or a machine has another grid than before; nothing has changed.
+    pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
+        let mut added = Vec::new();
+        for spec in machines {
+            let fresh = Board::new(spec, self.seed)?;
+            match self.boards.iter().find(|board| board.spec.name == spec.name) {
+                None => added.push(fresh),
+                Some(known) if known.grid == fresh.grid => {}
+                Some(known) => {
+                    return Err(StateError::OtherGrid {
+                        name: spec.name.clone(),
+                        known: known.grid.to_string(),
+                        asked: fresh.grid.to_string(),
+                    });
+                }
+            }
+        }
+        self.boards.extend(added);
+        let changed = |spec: &&MachineSpec| {
+            self.boards.iter().any(|board| board.spec.name == spec.name && board.spec != **spec)
+        };
+        let changed: Vec<MachineSpec> = machines.iter().filter(changed).cloned().collect();
+        for spec in changed {
+            self.rebuild(&spec)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a machine anew with another strategy or scheduler: the leases stay where they are.
+    fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
+        let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
+        let mut fresh = Board::new(spec, self.seed)?;
+        let index = self.board_of(&spec.name).map_err(bad)?;
+        let mut held: Vec<&Arc<Lease>> =
+            self.leases.values().filter(|lease| lease.machine == spec.name).collect();
+        held.sort_by_key(|lease| lease.epoch);
+        for lease in held {
+            fresh.place(lease).map_err(bad)?;
+            fresh.began(lease);
+        }
+        let old = &self.boards[index];
+        for &node in old.failed.iter().chain(&old.drained) {
+            fresh.set_node(node, old.node(node));
+        }
+        for id in old.waiting() {
+            fresh.wait(&self.waiting[&id]);
+        }
+        self.boards[index] = fresh;
+        Ok(())
+    }
+
+    fn begin(&mut self, lease: Lease) -> Result<(), String> {
+        if let Some(waiting) = self.waiting.remove(&lease.id) {
+            self.forget(&waiting.tenant, waiting.job.as_ref(), waiting.requested);
+            let board = self.board_of(&waiting.machine)?;
+            self.boards[board].leave(lease.id);
+        }
+        let board = self.board_of(&lease.machine)?;
+        self.boards[board].began(&lease);
+        self.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes());
+        self.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
+        self.leases.insert(lease.id, Arc::new(lease));
+        Ok(())
+    }
+
+    fn enqueue(&mut self, waiting: Waiting) -> Result<(), String> {
+        let board = self.board_of(&waiting.machine)?;
+        self.boards[board].wait(&waiting);
+        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), waiting.requested);
+        self.waiting.insert(waiting.id, Arc::new(waiting));
+        Ok(())
+    }
+
+    fn prolong(&mut self, id: u64, expires_ms: Option<u64>) -> Result<(), String> {
+        let lease = self.leases.get(&id).ok_or_else(|| format!("lease {id} is not held"))?;
+        let board = self.board_of(&lease.machine)?;
+        let mut renewed = Lease::clone(lease);
+        renewed.expires_ms = expires_ms;
+        self.expiries.extend(expires_ms.map(|at| (at, id)));
+        if let Some(at) = lease.expires_ms.filter(|&at| Some(at) != expires_ms) {
+            self.expiries.remove(&(at, id));
+        }
+        self.boards[board].ended(lease);
+        self.boards[board].began(&renewed);
+        self.leases.insert(id, Arc::new(renewed));
+        Ok(())
+    }
+
+    fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
+        if why == Why::Cancelled {
+            let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} does not wait"))?;
+            let board = self.board_of(&waiting.machine)?;
+            self.boards[board].leave(id);
+            self.forget(&waiting.tenant, waiting.job.as_ref(), waiting.requested);
+            self.remember_end(id, waiting.tenant.clone());
+            return Ok(());
+        }
+        let lease = self.leases.remove(&id).ok_or_else(|| format!("lease {id} is not held"))?;
+        let board = self.board_of(&lease.machine)?;
+        let released = self.boards[board].machine.release(JobId(id));
+        released.map_err(|error| error.to_string())?;
+        self.boards[board].ended(&lease);
+        if let Some(at) = lease.expires_ms {
+            self.expiries.remove(&(at, id));
+        }
+        self.forget(&lease.tenant, lease.job.as_ref(), lease.nodes());
+        self.remember_end(id, lease.tenant.clone());
+        Ok(())
+    }
+
+    fn board_of(&self, name: &str) -> Result<usize, String> {
+        self.board_index(Some(name)).ok_or_else(|| format!("there is no machine `{name}`"))
+    }
+}

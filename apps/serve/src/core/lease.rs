@@ -1,0 +1,133 @@
+//! Leases, and requests that wait for one.
+
+use std::fmt;
+
+use pavior_mesh::Cuboid;
+use serde::{Deserialize, Serialize};
+
+/// What a client calls a job: a JSON integer or string; 7 and "7" differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum JobName {
+    /// An integer.
+    Number(i64),
+    /// An integer beyond the signed ones.
+    Large(u64),
+    /// A string.
+    Text(String),
+}
+
+impl fmt::Display for JobName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JobName::Number(number) => number.fmt(f),
+            JobName::Large(number) => number.fmt(f),
+            JobName::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// A box as the journal writes it: base and sides, three of each.
+pub(crate) type Box3 = [[u16; 3]; 2];
+
+/// The boxes of a list as the journal writes them.
+pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
+    parts.iter().map(|part| [part.base, part.sides]).collect()
+}
+
+/// Nodes that are held until they are given back, or a time passes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Its number, which no other lease ever bears.
+    pub id: u64,
+    /// The number of the record that granted it: a fencing token that grows from holder to holder.
+    pub epoch: u64,
+    /// The machine.
+    pub machine: String,
+    /// The boxes, in the order of grant: base and sides, three of each.
+    pub parts: Vec<[[u16; 3]; 2]>,
+    /// The number of nodes that were asked for.
+    pub requested: u32,
+    /// The box that was asked for, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<[u16; 3]>,
+    /// For whom; the empty name is the operator.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// What the client calls the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobName>,
+    /// When it was granted, in milliseconds since 1970.
+    pub start_ms: u64,
+    /// When it ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_ms: Option<u64>,
+    /// The time to live that it was granted with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// How long the job is said to run, for schedulers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_ms: Option<u64>,
+    /// When it was asked for, if it has waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_ms: Option<u64>,
+}
+
+impl Lease {
+    /// A lease of no nodes, to be filled in.
+    pub(crate) fn bare(id: u64) -> Lease {
+        Lease {
+            id,
+            epoch: 0,
+            machine: String::new(),
+            parts: Vec::new(),
+            requested: 0,
+            shape: None,
+            tenant: String::new(),
+            job: None,
+            start_ms: 0,
+            expires_ms: None,
+            ttl_ms: None,
+            estimate_ms: None,
+            asked_ms: None,
+        }
+    }
+
+    /// The boxes.
+    pub fn cuboids(&self) -> Vec<Cuboid> {
+        self.parts.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.cuboids().iter().map(Cuboid::volume).sum()
+    }
+}
+
+/// A request that waits in the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The number that its lease will bear.
+    pub id: u64,
+    /// The machine.
+    pub machine: String,
+    /// The number of nodes.
+    pub requested: u32,
+    /// The box, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<[u16; 3]>,
+    /// For whom.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// What the client calls the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobName>,
+    /// When it was asked for.
+    pub asked_ms: u64,
+    /// The time to live, counted from the grant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// How long the job is said to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_ms: Option<u64>,
+}

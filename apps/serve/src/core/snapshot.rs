@@ -1,0 +1,107 @@
+//! A state as one value, to start from instead of the whole journal.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::board::Board;
+use super::{KeptReply, Lease, Limits, MachineSpec, NodeState, State, Waiting};
+
+/// A state, written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The number of the last record in it.
+    pub seq: u64,
+    /// The time of the last record in it.
+    pub now_ms: u64,
+    /// The number of the next lease.
+    pub next_id: u64,
+    /// The machines, with the nodes that are not healthy.
+    pub machines: Vec<SavedMachine>,
+    /// The leases, in the order of their grants.
+    pub leases: Vec<Lease>,
+    /// The waiting requests, machine by machine in the order of the queue.
+    pub waiting: Vec<Waiting>,
+    /// The kept replies, with their times.
+    pub kept: Vec<(u64, KeptReply)>,
+    /// The leases that ended last, with their tenants.
+    pub ended: Vec<(u64, String)>,
+}
+
+/// A machine in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedMachine {
+    /// The machine.
+    #[serde(flatten)]
+    pub spec: MachineSpec,
+    /// The nodes that have failed or are drained, by their row-major numbers.
+    pub nodes: Vec<(u32, NodeState)>,
+}
+
+impl State {
+    /// The state as one value.
+    pub fn snapshot(&self) -> Snapshot {
+        let machines = self.boards.iter().map(|board| {
+            let bad = board.failed.iter().chain(&board.drained);
+            let nodes = bad.map(|&node| (node.0, board.node(node))).collect();
+            SavedMachine { spec: board.spec.clone(), nodes }
+        });
+        let mut leases: Vec<Lease> =
+            self.leases.values().map(|lease| Lease::clone(lease)).collect();
+        leases.sort_by_key(|lease| lease.epoch);
+        let waiting = self.boards.iter().flat_map(Board::waiting);
+        Snapshot {
+            seq: self.seq,
+            now_ms: self.now_ms,
+            next_id: self.next_id,
+            machines: machines.collect(),
+            leases,
+            waiting: waiting.map(|id| Waiting::clone(&self.waiting[&id])).collect(),
+            kept: self.keys.iter().collect(),
+            ended: self.ended.iter().cloned().collect(),
+        }
+    }
+
+    /// The state of a snapshot.
+    ///
+    /// # Errors
+    /// If it contradicts itself, with the reason.
+    pub fn restore(snapshot: &Snapshot, limits: Limits, seed: u64) -> Result<State, String> {
+        let mut state = State::new(limits, seed);
+        let specs: Vec<MachineSpec> =
+            snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
+        state.configure(&specs).map_err(|error| error.to_string())?;
+        for lease in &snapshot.leases {
+            let no_machine = || format!("lease {} is of no machine", lease.id);
+            let board = state.board_index(Some(&lease.machine)).ok_or_else(no_machine)?;
+            let board = &mut state.boards[board];
+            board.place(lease).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
+            board.began(lease);
+            state.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes());
+            state.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
+            state.leases.insert(lease.id, Arc::new(lease.clone()));
+        }
+        for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
+            for &(node, what) in &machine.nodes {
+                if node >= board.grid.nodes() {
+                    return Err(format!("node {node} lies outside {}", board.grid));
+                }
+                board.set_node(pavior_mesh::NodeId(node), what);
+            }
+        }
+        for waiting in &snapshot.waiting {
+            let no_machine = || format!("request {} is of no machine", waiting.id);
+            let board = state.board_index(Some(&waiting.machine)).ok_or_else(no_machine)?;
+            state.boards[board].wait(waiting);
+            state.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), waiting.requested);
+            state.waiting.insert(waiting.id, Arc::new(waiting.clone()));
+        }
+        for (at, kept) in &snapshot.kept {
+            state.keys.keep(*at, kept, usize::MAX);
+        }
+        state.ended.extend(snapshot.ended.iter().cloned());
+        (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
+        state.next_id = snapshot.next_id;
+        Ok(state)
+    }
+}

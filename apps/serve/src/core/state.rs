@@ -1,0 +1,207 @@
+//! Who holds what, who waits, and what was answered: the fold of the journal.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use pavior_mesh::Grid;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::board::Board;
+use super::keys::Keys;
+use super::{JobName, Lease, Waiting};
+
+/// The number of ended leases that are remembered, so that their holders are told apart from
+/// strangers.
+const ENDED: usize = 10_000;
+
+/// A machine of the service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineSpec {
+    /// Its name in requests.
+    pub name: String,
+    /// The grid, such as `torus:8x8x8`.
+    pub machine: String,
+    /// The strategy, such as `tff`.
+    pub strategy: String,
+    /// The scheduler, if requests may wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// How a number of nodes becomes a box.
+    pub shape_rule: String,
+}
+
+/// What tenants may have, and how much is remembered.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most nodes that a tenant may hold and wait for, where `quotas` does not say otherwise.
+    pub quota: Option<u64>,
+    /// The same by tenant.
+    pub quotas: HashMap<String, u64>,
+    /// The most requests that may wait for a machine.
+    pub waiting: usize,
+    /// The most replies that are kept for clients that ask again.
+    pub keys: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { quota: None, quotas: HashMap::new(), waiting: 10_000, keys: 50_000 }
+    }
+}
+
+/// Why a state cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StateError {
+    /// A machine's description is wrong.
+    #[error("machine {name}: {reason}")]
+    Machine {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The data are of another grid.
+    #[error("machine {name} is {known} in the data, not {asked}")]
+    OtherGrid {
+        /// The machine's name.
+        name: String,
+        /// The grid in the data.
+        known: String,
+        /// The grid that was asked for.
+        asked: String,
+    },
+    /// There is no machine at all.
+    #[error("a service has at least one machine")]
+    NoMachine,
+}
+
+/// Who holds what, who waits, and what was answered.
+pub struct State {
+    pub(crate) seq: u64,
+    pub(crate) now_ms: u64,
+    pub(crate) next_id: u64,
+    pub(crate) boards: Vec<Board>,
+    pub(crate) leases: BTreeMap<u64, Arc<Lease>>,
+    pub(crate) waiting: BTreeMap<u64, Arc<Waiting>>,
+    /// (time, lease) of those that end by themselves.
+    pub(crate) expiries: BTreeSet<(u64, u64)>,
+    /// Nodes held and waited for, by tenant.
+    pub(crate) usage: HashMap<String, u64>,
+    /// Live leases and waiting requests by the names of their jobs, tenant by tenant.
+    pub(crate) jobs: HashMap<(String, JobName), u64>,
+    pub(crate) keys: Keys,
+    /// (lease, tenant) of those that ended last.
+    pub(crate) ended: VecDeque<(u64, String)>,
+    pub(crate) limits: Limits,
+    pub(crate) seed: u64,
+}
+
+impl State {
+    /// A service without machines, before its first record.
+    pub fn new(limits: Limits, seed: u64) -> State {
+        State {
+            seq: 0,
+            now_ms: 0,
+            next_id: 1,
+            boards: Vec::new(),
+            leases: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            expiries: BTreeSet::new(),
+            usage: HashMap::new(),
+            jobs: HashMap::new(),
+            keys: Keys::default(),
+            ended: VecDeque::new(),
+            limits,
+            seed,
+        }
+    }
+
+    /// The number of the last record.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// When the next lease expires, in milliseconds since 1970.
+    pub fn next_expiry_ms(&self) -> Option<u64> {
+        self.expiries.first().map(|&(at, _)| at)
+    }
+
+    /// The machines as they are configured.
+    pub fn machines(&self) -> Vec<MachineSpec> {
+        self.boards.iter().map(|board| board.spec.clone()).collect()
+    }
+
+    /// The place of a machine; the first if no name is given.
+    pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
+        match name {
+            None => (!self.boards.is_empty()).then_some(0),
+            Some(name) => self.boards.iter().position(|board| board.spec.name == name),
+        }
+    }
+
+    /// The grid of a machine.
+    pub fn grid(&self, board: usize) -> &Grid {
+        &self.boards[board].grid
+    }
+
+    /// The most nodes that a tenant may hold and wait for.
+    pub(crate) fn quota(&self, tenant: &str) -> Option<u64> {
+        if tenant.is_empty() {
+            return None;
+        }
+        self.limits.quotas.get(tenant).copied().or(self.limits.quota)
+    }
+
+    /// A lease is no more, or a request no longer waits.
+    pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u32) {
+        if let Some(used) = self.usage.get_mut(tenant) {
+            *used = used.saturating_sub(u64::from(nodes));
+            if *used == 0 {
+                self.usage.remove(tenant);
+            }
+        }
+        if let Some(job) = job {
+            self.jobs.remove(&(tenant.to_string(), job.clone()));
+        }
+    }
+
+    /// A lease begins, or a request waits.
+    pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u32) {
+        *self.usage.entry(tenant.to_string()).or_insert(0) += u64::from(nodes);
+        if let Some(job) = job {
+            self.jobs.insert((tenant.to_string(), job.clone()), id);
+        }
+        self.next_id = self.next_id.max(id + 1);
+    }
+
+    /// Remembers an ended lease for a while.
+    pub(crate) fn remember_end(&mut self, id: u64, tenant: String) {
+        self.ended.push_back((id, tenant));
+        if self.ended.len() > ENDED {
+            self.ended.pop_front();
+        }
+    }
+
+    /// Holds every table against the others. For tests.
+    ///
+    /// # Panics
+    /// If they disagree.
+    pub fn validate(&self) {
+        for board in &self.boards {
+            board.machine.validate();
+            let live = self.leases.values().filter(|lease| lease.machine == board.spec.name);
+            assert_eq!(board.machine.jobs(), live.count(), "leases and holders disagree");
+        }
+        let timed = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
+        assert_eq!(self.expiries.len(), timed, "leases and expiries disagree");
+        let mut used: HashMap<String, u64> = HashMap::new();
+        for lease in self.leases.values() {
+            *used.entry(lease.tenant.clone()).or_insert(0) += u64::from(lease.nodes());
+        }
+        for waiting in self.waiting.values() {
+            *used.entry(waiting.tenant.clone()).or_insert(0) += u64::from(waiting.requested);
+        }
+        assert_eq!(self.usage, used, "leases and usage disagree");
+    }
+}

@@ -1,0 +1,124 @@
+//! What stands in the way of a request, in a state as it was when it was refused.
+
+use std::collections::HashSet;
+
+use pavior_allocation::Selection;
+use pavior_allocation::explain::{self, Diagnosis};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
+use serde_json::{Value, json};
+
+use crate::core::{BoardView, Caller, View, parts, point};
+
+/// Changes to imagine before a question.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    /// Leases that end.
+    pub(crate) ended: HashSet<u64>,
+    /// Nodes that fail.
+    pub(crate) failed: Vec<NodeId>,
+    /// Nodes that are repaired.
+    pub(crate) repaired: HashSet<NodeId>,
+}
+
+/// A machine of a view as the explanations see it.
+pub(crate) fn state(view: &View, board: &BoardView, changes: &Changes) -> explain::State {
+    let mut state = explain::State::new(board.grid);
+    for lease in view.leases_on(board) {
+        if !changes.ended.contains(&lease.id) {
+            let held = state.hold(JobId(lease.id), &lease.cuboids());
+            held.expect("leases of one machine do not overlap");
+        }
+    }
+    let bad = board.failed.iter().chain(&board.drained).map(|&node| NodeId(node));
+    for node in bad.filter(|node| !changes.repaired.contains(node)) {
+        state.fail(node);
+    }
+    for &node in &changes.failed {
+        state.fail(node);
+    }
+    state
+}
+
+/// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
+/// left out.
+pub(crate) fn diagnosis(
+    view: &View,
+    board: &BoardView,
+    state: &explain::State,
+    shape: Option<Sides>,
+    caller: &Caller,
+) -> Value {
+    let grid = &board.grid;
+    let cuboid = |cuboid: Option<Cuboid>| {
+        cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
+    };
+    let counts = json!({
+        "free": state.free().count(),
+        "busy": state.busy_nodes(),
+        "failed": state.failed().len(),
+    });
+    let Some(shape) = shape else {
+        let largest = state.free().largest_free();
+        return json!({
+            "counts": counts, "fits": null, "nearest": null,
+            "largest_free": cuboid(largest), "blocked": null,
+        });
+    };
+    let found = Diagnosis::of(state, shape);
+    let blocked = found.blocked.as_ref().map_or(Value::Null, |blocked| {
+        let job = |&(JobId(id), nodes): &(JobId, u32)| {
+            let lease = view.leases.binary_search_by_key(&id, |lease| lease.id);
+            let lease = lease.ok().map(|index| &view.leases[index]);
+            let seen = lease.filter(|lease| caller.may_touch(&lease.tenant));
+            json!({
+                "lease": seen.map(|lease| lease.id),
+                "job": seen.and_then(|lease| lease.job.as_ref()),
+                "nodes": nodes,
+            })
+        };
+        json!({
+            "base": &blocked.at.base[..grid.axes()],
+            "sides": &blocked.at.sides[..grid.axes()],
+            "busy_nodes": blocked.nodes(),
+            "jobs": blocked.jobs.iter().map(job).collect::<Vec<_>>(),
+            "failed": blocked.failed.iter().map(|&node| point(grid, grid.point(node))).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "counts": counts,
+        "fits": cuboid(found.fits),
+        "nearest": cuboid(found.nearest),
+        "largest_free": cuboid(found.largest_free),
+        "blocked": blocked,
+    })
+}
+
+/// What a strategy would do with a request in a state.
+pub(crate) fn answer(
+    grid: &Grid,
+    state: &explain::State,
+    strategy: &Selection,
+    request: &Request,
+    seed: u64,
+) -> Result<Value, String> {
+    let answer =
+        explain::answer(state, strategy, request, seed).map_err(|error| error.to_string())?;
+    Ok(match answer.outcome {
+        Ok(choice) => json!({
+            "strategy": strategy.to_string(),
+            "granted": true,
+            "reason": null,
+            "nodes": choice.placement.nodes(),
+            "index": choice.index(),
+            "parts": parts(grid, choice.placement.parts()),
+        }),
+        Err(refusal) => json!({
+            "strategy": strategy.to_string(),
+            "granted": false,
+            "reason": refusal.word(),
+            "nodes": 0,
+            "index": null,
+            "parts": [],
+        }),
+    })
+}

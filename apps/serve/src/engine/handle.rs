@@ -1,0 +1,171 @@
+//! How the rest of the service talks to the writer.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, RwLock};
+
+use tokio::sync::{broadcast, oneshot};
+
+use crate::clock::Clock;
+use crate::core::{Caller, Command, IdempotencyKey, Record, Refused, Reply, View};
+use crate::storage::History;
+
+/// A command, who sends it, and its key.
+#[derive(Clone, Debug)]
+pub struct Do {
+    /// Who sends it.
+    pub caller: Caller,
+    /// The key that the client gave it.
+    pub key: Option<IdempotencyKey>,
+    /// The command.
+    pub command: Command,
+}
+
+/// A refusal, with the state in which it was decided.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What was refused.
+    pub refused: Refused,
+    /// The state.
+    pub view: Arc<View>,
+}
+
+/// What was decided, once that is durable.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What the caller is told.
+    pub reply: Reply,
+    /// More about a refusal.
+    pub refusal: Option<Refusal>,
+}
+
+/// Whether the service can decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// It can.
+    #[default]
+    Ready,
+    /// It can be read, but records cannot be kept.
+    ReadOnly(String),
+    /// Another server decides.
+    Standby(String),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// More commands wait than the service takes.
+    Busy,
+    /// Records cannot be kept, with the reason.
+    ReadOnly(String),
+    /// Another server decides, with what is known of it.
+    Standby(String),
+    /// The service stops.
+    Stopping,
+}
+
+/// What the writer is sent.
+pub(crate) enum Message {
+    Do(Box<Do>, oneshot::Sender<Result<Answer, Unavailable>>),
+    Batch(Vec<Do>, oneshot::Sender<Result<Vec<Answer>, Unavailable>>),
+    View(oneshot::Sender<Result<Arc<View>, Unavailable>>),
+    Stop,
+}
+
+/// Numbers about the writer, for metrics.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Commands that wait or are being decided.
+    pub(crate) waiting: AtomicU64,
+    /// Groups made durable.
+    pub(crate) commits: AtomicU64,
+    /// Records made durable.
+    pub(crate) records: AtomicU64,
+    /// Microseconds spent on making groups durable.
+    pub(crate) commit_us: AtomicU64,
+    /// The last durable record.
+    pub(crate) seq: AtomicU64,
+    /// Snapshots saved.
+    pub(crate) snapshots: AtomicU64,
+}
+
+/// The way to the writer. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) sender: SyncSender<Message>,
+    pub(crate) health: Arc<RwLock<Health>>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) records: broadcast::Sender<Arc<Vec<Record>>>,
+    pub(crate) history: Arc<dyn History>,
+    /// The clock by which leases expire.
+    pub clock: Clock,
+}
+
+impl Engine {
+    /// Carries out a command.
+    ///
+    /// # Errors
+    /// If it was not, or its outcome is not known to be durable.
+    pub async fn carry_out(&self, what: Do) -> Result<Answer, Unavailable> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Do(Box::new(what), reply))?;
+        answer.await.unwrap_or(Err(Unavailable::Stopping))
+    }
+
+    /// Carries out commands in order, each on its own, by one durable write.
+    ///
+    /// # Errors
+    /// As [`Engine::carry_out`], for all of them.
+    pub async fn carry_out_all(&self, all: Vec<Do>) -> Result<Vec<Answer>, Unavailable> {
+        let (reply, answers) = oneshot::channel();
+        self.send(Message::Batch(all, reply))?;
+        answers.await.unwrap_or(Err(Unavailable::Stopping))
+    }
+
+    /// The durable state as it is now.
+    ///
+    /// # Errors
+    /// If it is not known to be the latest.
+    pub async fn view(&self) -> Result<Arc<View>, Unavailable> {
+        let (reply, view) = oneshot::channel();
+        self.send(Message::View(reply))?;
+        view.await.unwrap_or(Err(Unavailable::Stopping))
+    }
+
+    /// Records as they become durable, in groups.
+    pub fn watch(&self) -> broadcast::Receiver<Arc<Vec<Record>>> {
+        self.records.subscribe()
+    }
+
+    /// The records that are kept.
+    pub fn history(&self) -> &Arc<dyn History> {
+        &self.history
+    }
+
+    /// The number of the last durable record.
+    pub fn seq(&self) -> u64 {
+        self.counters.seq.load(Ordering::Acquire)
+    }
+
+    /// Whether the service can decide.
+    pub fn health(&self) -> Health {
+        self.health.read().map_or_else(|poisoned| poisoned.into_inner().clone(), |now| now.clone())
+    }
+
+    /// Lets the writer stop, after what waits.
+    pub fn stop(&self) {
+        // A full queue is emptied by the writer; a closed one has stopped already.
+        let _ = self.sender.send(Message::Stop);
+    }
+
+    fn send(&self, message: Message) -> Result<(), Unavailable> {
+        self.counters.waiting.fetch_add(1, Ordering::Relaxed);
+        self.sender.try_send(message).map_err(|error| {
+            self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+            match error {
+                TrySendError::Full(_) => Unavailable::Busy,
+                TrySendError::Disconnected(_) => Unavailable::Stopping,
+            }
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! The one writer: it decides, records, makes durable, and only then replies.
+//!
+//! Commands wait in a bounded queue. The writer takes as many as there are, decides one after the
+//! other, appends all their records by one durable write, and then sends the replies and tells the
+//! watchers. While a write is under way the next commands gather: the group grows with the load.
+
+mod handle;
+mod recover;
+mod writer;
+
+pub use handle::{Answer, Do, Engine, Health, Refusal, Unavailable};
+pub use recover::{StartError, recover};
+pub use writer::{Tuning, start};

@@ -1,0 +1,379 @@
+//! The writer's thread.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{broadcast, oneshot};
+
+use super::handle::{Answer, Counters, Do, Engine, Health, Message, Refusal, Unavailable};
+use super::recover::recover;
+use crate::clock::Clock;
+use crate::core::{Caller, Command, Limits, Record, State, View};
+use crate::storage::{Store, StoreError};
+
+/// How long nothing is asked for before the store is told that it may rest.
+const IDLE: Duration = Duration::from_millis(50);
+/// How long a full disk is left alone before the next attempt to write, in milliseconds.
+const RETRY_MS: u64 = 500;
+
+/// Sizes of the writer's queues, and how much history is kept.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Commands that may wait for the writer.
+    pub queue: usize,
+    /// Commands that are made durable together, at most.
+    pub group: usize,
+    /// Records between snapshots.
+    pub snapshot_every: u64,
+    /// Records that are kept before the last one, at least.
+    pub history: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning { queue: 4096, group: 1024, snapshot_every: 100_000, history: 1_000_000 }
+    }
+}
+
+/// Starts the writer's thread on a recovered state; `health` says whether it decides at once.
+///
+/// # Panics
+/// If the system has no thread left.
+pub fn start(
+    state: State,
+    store: Box<dyn Store>,
+    limits: Limits,
+    seed: u64,
+    tuning: Tuning,
+    health: Health,
+) -> (Engine, JoinHandle<()>) {
+    let (sender, receiver) = sync_channel(tuning.queue);
+    let counters = Arc::new(Counters::default());
+    counters.seq.store(state.seq(), Ordering::Release);
+    let engine = Engine {
+        sender,
+        health: Arc::new(RwLock::new(health)),
+        counters,
+        records: broadcast::channel(1024).0,
+        history: store.history(),
+        clock: Clock::new(),
+    };
+    let writer = Writer {
+        saved: state.seq(),
+        state: Some(state),
+        store,
+        limits,
+        seed,
+        tuning,
+        engine: engine.clone(),
+        records: Vec::new(),
+        view: None,
+        saving: None,
+        retry_ms: 0,
+    };
+    let thread = std::thread::Builder::new().name("writer".into());
+    let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
+    (engine, thread)
+}
+
+struct Writer {
+    /// `None` if it could not be read back after a failed write.
+    state: Option<State>,
+    store: Box<dyn Store>,
+    limits: Limits,
+    seed: u64,
+    tuning: Tuning,
+    engine: Engine,
+    /// The records of the group that is being decided.
+    records: Vec<Record>,
+    view: Option<Arc<View>>,
+    /// The number of the last snapshot, and the thread that saves one.
+    saved: u64,
+    saving: Option<JoinHandle<bool>>,
+    /// When a write may be tried again after the disk was full.
+    retry_ms: u64,
+}
+
+/// Replies that wait until the group is durable.
+enum Pending {
+    One(Answer, oneshot::Sender<Result<Answer, Unavailable>>),
+    Many(Vec<Answer>, oneshot::Sender<Result<Vec<Answer>, Unavailable>>),
+}
+
+impl Writer {
+    fn run(mut self, receiver: &Receiver<Message>) {
+        let mut stopping = false;
+        while !stopping {
+            let first = match receiver.recv_timeout(self.pause()) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if first.is_none() {
+                self.rest();
+            }
+            let mut group: Vec<Message> = first.into_iter().collect();
+            while group.len() < self.tuning.group
+                && let Ok(message) = receiver.try_recv()
+            {
+                group.push(message);
+            }
+            self.engine.counters.waiting.fetch_sub(
+                group.iter().filter(|message| !matches!(message, Message::Stop)).count() as u64,
+                Ordering::Relaxed,
+            );
+            stopping = group.iter().any(|message| matches!(message, Message::Stop));
+            self.group(group);
+            self.save();
+        }
+        self.store.close();
+        if let Some(saving) = self.saving.take() {
+            let _ = saving.join();
+        }
+    }
+
+    /// How long to wait for a command: until the next lease expires, or a moment of rest.
+    fn pause(&self) -> Duration {
+        let now = self.engine.clock.now_ms();
+        let expiry = self.state.as_ref().and_then(State::next_expiry_ms);
+        let until = expiry.map_or(IDLE, |at| Duration::from_millis(at.saturating_sub(now)));
+        until.min(IDLE)
+    }
+
+    /// Nothing was asked for.
+    fn rest(&mut self) {
+        if let Err(error) = self.store.idle() {
+            self.fail(&error);
+        }
+    }
+
+    /// Decides a group of commands, makes it durable, and replies.
+    fn group(&mut self, group: Vec<Message>) {
+        let now_ms = self.engine.clock.now_ms();
+        if let Some(unavailable) = self.unavailable(now_ms) {
+            self.refuse(group, &unavailable);
+            return;
+        }
+        let due =
+            self.state.as_ref().and_then(State::next_expiry_ms).is_some_and(|at| at <= now_ms);
+        if group.is_empty() && !due {
+            return;
+        }
+        let (mut pending, mut views) = (Vec::new(), Vec::new());
+        for message in group {
+            match message {
+                Message::Do(one, reply) => {
+                    let answer = self.decide(now_ms, *one);
+                    pending.push(Pending::One(answer, reply));
+                }
+                Message::Batch(all, reply) => {
+                    let answers = all.into_iter().map(|one| self.decide(now_ms, one)).collect();
+                    pending.push(Pending::Many(answers, reply));
+                }
+                Message::View(reply) => views.push(reply),
+                Message::Stop => {}
+            }
+        }
+        if due {
+            let tick = Do { caller: Caller::OPERATOR, key: None, command: Command::Tick };
+            self.decide(now_ms, tick);
+        }
+        match self.commit() {
+            Ok(()) => {
+                pending.into_iter().for_each(Pending::send);
+                let view = (!views.is_empty()).then(|| self.view());
+                for reply in views {
+                    let _ = reply.send(view.clone().ok_or(Unavailable::Stopping));
+                }
+            }
+            Err(error) => {
+                let unavailable = self.fail(&error);
+                for one in pending {
+                    one.fail(&unavailable);
+                }
+                let views = views.into_iter().map(Message::View).collect();
+                self.refuse(views, &unavailable);
+            }
+        }
+    }
+
+    fn decide(&mut self, now_ms: u64, what: Do) -> Answer {
+        let Do { caller, key, command } = what;
+        let state = self.state.as_mut().expect("without a state the service is unavailable");
+        let decision = state.decide(now_ms, &caller, key.as_ref(), command, &mut self.records);
+        let refusal = decision.refused.map(|refused| Refusal { refused, view: self.view() });
+        Answer { reply: decision.reply, refusal }
+    }
+
+    fn view(&mut self) -> Arc<View> {
+        let state = self.state.as_ref().expect("without a state the service is unavailable");
+        match &self.view {
+            Some(view) if view.seq == state.seq() => view.clone(),
+            _ => {
+                let view = Arc::new(state.view());
+                self.view = Some(view.clone());
+                view
+            }
+        }
+    }
+
+    /// Makes the records of the group durable, and tells the watchers.
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if self.records.is_empty() {
+            return self.store.confirm();
+        }
+        let began = self.engine.clock.micros();
+        self.store.append(&self.records)?;
+        let counters = &self.engine.counters;
+        counters.commit_us.fetch_add(self.engine.clock.micros() - began, Ordering::Relaxed);
+        counters.commits.fetch_add(1, Ordering::Relaxed);
+        counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
+        let last = self.records.last().map_or(0, |record| record.seq);
+        counters.seq.store(last, Ordering::Release);
+        if self.engine.records.receiver_count() > 0 {
+            let records = Arc::new(std::mem::take(&mut self.records));
+            let _ = self.engine.records.send(records);
+        }
+        self.records.clear();
+        Ok(())
+    }
+
+    /// A write failed: the state goes back to what is durable, and the service says why.
+    fn fail(&mut self, error: &StoreError) -> Unavailable {
+        tracing::error!(%error, "records cannot be kept");
+        self.records.clear();
+        self.retry_ms = self.engine.clock.now_ms() + RETRY_MS;
+        self.read_back(self.engine.seq());
+        let health = match error {
+            StoreError::Fenced(by) => Health::Standby(by.clone()),
+            other => Health::ReadOnly(other.to_string()),
+        };
+        self.set_health(health.clone());
+        unavailable_by(&health).unwrap_or(Unavailable::Stopping)
+    }
+
+    /// Reads the state back up to a record.
+    fn read_back(&mut self, until: u64) {
+        self.view = None;
+        let history = self.engine.history.clone();
+        self.state = match recover(&*history, until, &self.limits, self.seed) {
+            Ok(state) => Some(state),
+            Err(error) => {
+                tracing::error!(%error, "the durable state cannot be read back");
+                None
+            }
+        };
+    }
+
+    fn set_health(&self, health: Health) {
+        match self.engine.health.write() {
+            Ok(mut now) => *now = health,
+            Err(mut poisoned) => **poisoned.get_mut() = health,
+        }
+    }
+
+    /// Why nothing can be decided now, if so. After a while the next command tries again.
+    fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
+        let unavailable = unavailable_by(&self.engine.health())?;
+        if now_ms < self.retry_ms {
+            return Some(unavailable);
+        }
+        if let Err(error) = self.store.retry() {
+            self.retry_ms = now_ms + RETRY_MS;
+            if let StoreError::Fenced(by) = error {
+                self.set_health(Health::Standby(by));
+            }
+            return Some(unavailable);
+        }
+        // What is kept decides, whatever this server had last seen of it.
+        self.read_back(u64::MAX);
+        match &self.state {
+            None => {
+                self.retry_ms = now_ms + RETRY_MS;
+                Some(unavailable)
+            }
+            Some(state) => {
+                self.engine.counters.seq.store(state.seq(), Ordering::Release);
+                tracing::info!(seq = state.seq(), "records can be kept");
+                self.set_health(Health::Ready);
+                None
+            }
+        }
+    }
+
+    /// Refuses a group; a read-only service still shows what is durable.
+    fn refuse(&mut self, group: Vec<Message>, unavailable: &Unavailable) {
+        for message in group {
+            match message {
+                Message::Do(_, reply) => drop(reply.send(Err(unavailable.clone()))),
+                Message::Batch(_, reply) => drop(reply.send(Err(unavailable.clone()))),
+                Message::View(reply) => {
+                    let readable =
+                        matches!(unavailable, Unavailable::ReadOnly(_)) && self.state.is_some();
+                    let view = if readable { Ok(self.view()) } else { Err(unavailable.clone()) };
+                    drop(reply.send(view));
+                }
+                Message::Stop => {}
+            }
+        }
+    }
+
+    /// Saves a snapshot beside the service, once there are enough new records, and removes what is
+    /// too old.
+    fn save(&mut self) {
+        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished())
+            && saving.join().is_ok_and(|saved| saved)
+        {
+            self.engine.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+        }
+        let Some(state) = &self.state else { return };
+        let ready = self.engine.health() == Health::Ready;
+        if !ready || self.saving.is_some() || state.seq() < self.saved + self.tuning.snapshot_every
+        {
+            return;
+        }
+        let snapshot = state.snapshot();
+        if let Err(error) = self.store.rotate() {
+            self.fail(&error);
+            return;
+        }
+        self.saved = snapshot.seq;
+        let (history, keep) = (self.engine.history.clone(), self.tuning.history);
+        self.saving = Some(std::thread::spawn(move || {
+            let oldest = snapshot.seq.saturating_sub(keep);
+            let done = history.save(&snapshot).and_then(|()| history.compact(oldest));
+            if let Err(error) = &done {
+                tracing::error!(%error, seq = snapshot.seq, "a snapshot could not be saved");
+            }
+            done.is_ok()
+        }));
+    }
+}
+
+impl Pending {
+    fn send(self) {
+        // A caller that has gone does not wait for its reply.
+        match self {
+            Pending::One(answer, reply) => drop(reply.send(Ok(answer))),
+            Pending::Many(answers, reply) => drop(reply.send(Ok(answers))),
+        }
+    }
+
+    fn fail(self, unavailable: &Unavailable) {
+        match self {
+            Pending::One(_, reply) => drop(reply.send(Err(unavailable.clone()))),
+            Pending::Many(_, reply) => drop(reply.send(Err(unavailable.clone()))),
+        }
+    }
+}
+
+fn unavailable_by(health: &Health) -> Option<Unavailable> {
+    match health {
+        Health::Ready => None,
+        Health::ReadOnly(reason) => Some(Unavailable::ReadOnly(reason.clone())),
+        Health::Standby(by) => Some(Unavailable::Standby(by.clone())),
+    }
+}

@@ -1,0 +1,173 @@
+//! Who a caller is: by the peer of a Unix socket, by a bearer token, or by a client certificate.
+
+use std::collections::HashMap;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use subtle::ConstantTimeEq;
+use thiserror::Error;
+
+use super::body::is_tenant;
+use super::problem::Fault;
+use crate::core::Caller;
+
+/// What is known of the other end of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// A process of this user on the Unix socket.
+    User(u32),
+    /// A TCP connection; the first DNS name of its client certificate, if it showed one.
+    Tcp(Option<String>),
+}
+
+/// A token and what it opens.
+struct Token {
+    secret: String,
+    /// `None` is the operator.
+    tenant: Option<String>,
+}
+
+/// Who may do what.
+#[derive(Default)]
+pub struct Access {
+    tokens: Vec<Token>,
+    /// The most nodes of a tenant.
+    quotas: HashMap<String, u64>,
+    /// The user of this process: the operator, as is root.
+    uid: u32,
+    /// Whether client certificates are asked for.
+    certificates: bool,
+}
+
+/// A line of a token file that cannot be read. It never holds the token.
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {reason}")]
+pub struct BadToken {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: &'static str,
+}
+
+impl Access {
+    /// Reads a token file: a line a token, then `tenant=NAME` unless it is the operator's, then
+    /// `quota=NODES` if the tenant has one; `#` begins a comment.
+    ///
+    /// # Errors
+    /// If a line is none of that.
+    pub fn read(text: &str, uid: u32, certificates: bool) -> Result<Access, BadToken> {
+        let mut access = Access { uid, certificates, ..Access::default() };
+        for (index, line) in text.lines().enumerate() {
+            let bad = |reason| BadToken { line: index + 1, reason };
+            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+            let Some(secret) = words.next() else { continue };
+            let mut token = Token { secret: secret.to_string(), tenant: None };
+            let mut quota = None;
+            for word in words {
+                match word.split_once('=') {
+                    Some(("tenant", name)) if is_tenant(name) => {
+                        token.tenant = Some(name.to_string());
+                    }
+                    Some(("quota", nodes)) => {
+                        quota =
+                            Some(nodes.parse().map_err(|_| bad("a quota is a number of nodes"))?);
+                    }
+                    _ => return Err(bad("behind a token stand tenant=NAME and quota=NODES")),
+                }
+            }
+            match (&token.tenant, quota) {
+                (Some(tenant), Some(quota)) => drop(access.quotas.insert(tenant.clone(), quota)),
+                (None, Some(_)) => return Err(bad("a quota belongs to a tenant")),
+                (_, None) => {}
+            }
+            access.tokens.push(token);
+        }
+        Ok(access)
+    }
+
+    /// The quotas of tenants.
+    pub fn quotas(&self) -> &HashMap<String, u64> {
+        &self.quotas
+    }
+
+    /// Whether a TCP caller has to show who it is.
+    pub fn asks(&self) -> bool {
+        !self.tokens.is_empty() || self.certificates
+    }
+
+    /// Who sends a request.
+    pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
+        let known = match peer {
+            Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
+            Peer::User(uid) => Some(Caller { tenant: Some(format!("uid-{uid}")) }),
+            Peer::Tcp(Some(name)) => Some(Caller { tenant: Some(name.clone()) }),
+            Peer::Tcp(None) if !self.asks() => Some(Caller::OPERATOR),
+            Peer::Tcp(None) => None,
+        };
+        // A token may raise a caller, whatever it is already.
+        match headers.get(header::AUTHORIZATION) {
+            None => known.ok_or_else(|| unauthorized("a bearer token is asked for")),
+            Some(value) => {
+                let bearer = value.to_str().ok().and_then(|text| {
+                    let (scheme, token) = text.split_once(' ')?;
+                    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+                });
+                match (bearer.and_then(|token| self.token(token)), known) {
+                    (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
+                    // Where no token is asked for, any is as good as none.
+                    (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
+                    (None, _) => Err(unauthorized("the token is not known")),
+                }
+            }
+        }
+    }
+
+    /// The token of this text; the time it takes does not tell how much of it is right.
+    fn token(&self, given: &str) -> Option<&Token> {
+        let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
+        self.tokens.iter().find(same)
+    }
+}
+
+fn unauthorized(detail: &str) -> Fault {
+    Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(token: Option<&str>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(token) = token {
+            headers.insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn tokens_say_who_calls() {
+        let text = "# tokens\nsecret-1\nsecret-2 tenant=a quota=32\n\n";
+        let access = Access::read(text, 1000, false).unwrap();
+        let tcp = Peer::Tcp(None);
+        assert_eq!(access.caller(&tcp, &with(Some("secret-1"))).unwrap(), Caller::OPERATOR);
+        let tenant = access.caller(&tcp, &with(Some("secret-2"))).unwrap();
+        assert_eq!(tenant.tenant.as_deref(), Some("a"));
+        assert_eq!(access.caller(&tcp, &with(None)).unwrap_err().status, 401);
+        assert_eq!(access.caller(&tcp, &with(Some("secret-3"))).unwrap_err().status, 401);
+        assert_eq!(access.quotas()["a"], 32);
+    }
+
+    #[test]
+    fn peers_of_the_socket_are_known_by_their_user() {
+        let access = Access::read("", 1000, false).unwrap();
+        let of = |uid| access.caller(&Peer::User(uid), &with(None)).unwrap().tenant;
+        assert_eq!((of(0), of(1000), of(1001)), (None, None, Some("uid-1001".to_string())));
+    }
+
+    #[test]
+    fn bad_lines_are_named_without_their_token() {
+        let error = Access::read("secret\nhush tenant=a/b\n", 0, false).err().unwrap();
+        assert_eq!(error.line, 2);
+        assert!(!error.to_string().contains("hush"));
+    }
+}

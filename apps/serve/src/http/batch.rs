@@ -1,0 +1,137 @@
+//! Many commands in one request: carried out in order, each on its own, by one durable write.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::body::{self, LeaseBody, NodeBody, millis, read};
+use super::openapi::{AnswersDocument, ProblemDocument};
+use super::{App, Fault};
+use crate::core::{Caller, Command, NodeChange, Problem, Reply};
+use crate::engine::Do;
+
+/// Commands, in order.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BatchBody {
+    /// The commands.
+    #[schema(max_items = 4096)]
+    operations: Vec<Operation>,
+}
+
+/// A command of a batch, under its name.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    /// As `POST /v1/leases`; a refusal comes without a diagnosis.
+    Lease(LeaseBody),
+    /// As `POST /v1/leases/{id}/end`.
+    End(EndOperation),
+    /// As `POST /v1/leases/{id}/renew`.
+    Renew(RenewOperation),
+    /// As `POST /v1/nodes/fail`.
+    Fail(NodeBody),
+    /// As `POST /v1/nodes/repair`.
+    Repair(NodeBody),
+    /// As `POST /v1/nodes/drain`.
+    Drain(NodeBody),
+}
+
+/// Ends a lease.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndOperation {
+    /// The lease.
+    id: u64,
+    /// Its epoch.
+    epoch: Option<u64>,
+}
+
+/// Prolongs a lease.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RenewOperation {
+    /// The lease.
+    id: u64,
+    /// Its epoch.
+    epoch: u64,
+    /// Seconds from now.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    ttl_s: Option<f64>,
+}
+
+impl Operation {
+    fn command(self, app: &App) -> Result<Command, Problem> {
+        let node = |body: NodeBody, change: NodeChange| {
+            let grid = app.grid(body.machine.as_deref());
+            let node = body::node(&body.node, grid)?;
+            Ok(Command::Node { machine: body.machine, node, change })
+        };
+        match self {
+            Operation::Lease(body) => {
+                let grid = *app.grid(body.machine.as_deref());
+                Ok(Command::Lease(body.request(&grid)?))
+            }
+            Operation::End(EndOperation { id, epoch }) => Ok(Command::End { id, epoch }),
+            Operation::Renew(RenewOperation { id, epoch, ttl_s }) => {
+                Ok(Command::Renew { id, epoch, ttl_ms: millis("ttl_s", ttl_s)? })
+            }
+            Operation::Fail(body) => node(body, NodeChange::Fail),
+            Operation::Repair(body) => node(body, NodeChange::Repair),
+            Operation::Drain(body) => node(body, NodeChange::Drain),
+        }
+    }
+}
+
+/// Carries out many commands in order.
+///
+/// Each is decided on its own: one that is refused does not stop the others. The answers come in
+/// the order of the commands, each with the status that it would have had alone.
+#[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, responses(
+    (status = 200, description = "an answer for each command", body = AnswersDocument),
+    (status = "default", description = "none was carried out", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn batch(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    bytes: Bytes,
+) -> Result<Reply, Fault> {
+    let operations = match read::<BatchBody>(&bytes) {
+        Ok(body) => body.operations,
+        Err(problem) => return Ok(problem.reply()),
+    };
+    let most = app.bounds.batch;
+    if operations.len() > most {
+        let detail = format!("a batch has at most {most} operations");
+        return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
+    }
+    let mut bad = Vec::new();
+    let mut all = Vec::with_capacity(operations.len());
+    for (index, operation) in operations.into_iter().enumerate() {
+        match operation.command(&app) {
+            Ok(command) => all.push(Do { caller: caller.clone(), key: None, command }),
+            Err(problem) => bad.push((index, problem.reply())),
+        }
+    }
+    let mut good = app.engine.carry_out_all(all).await?.into_iter().map(|answer| answer.reply);
+    let mut bad = bad.into_iter().peekable();
+    let mut text = String::from("{\"answers\":[");
+    for index in 0.. {
+        let reply = match bad.next_if(|(at, _)| *at == index) {
+            Some((_, reply)) => reply,
+            None => match good.next() {
+                Some(reply) => reply,
+                None => break,
+            },
+        };
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&format!("{{\"status\":{},\"body\":{}}}", reply.status, reply.body));
+    }
+    text.push_str("]}");
+    Ok(Reply { status: 200, body: text.into() })
+}

@@ -1,0 +1,259 @@
+//! What bodies hold, and how they are read.
+
+use axum::body::Bytes;
+use pavior_mesh::{Cuboid, Grid, Point, volume};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+
+use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
+
+/// The longest time to live, in seconds: a century.
+const LONGEST_S: f64 = 3.2e9;
+/// The longest name of a tenant, machine or job.
+const NAME: usize = 255;
+
+/// A request for nodes: a shape or a number of nodes.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeaseBody {
+    /// The sides of the box, as many as the machine has axes.
+    #[schema(value_type = Option<Vec<u64>>, example = json!([2, 3]), min_items = 1, max_items = 3)]
+    pub(crate) shape: Option<Vec<u64>>,
+    /// The number of nodes, instead of a shape.
+    #[schema(minimum = 1)]
+    pub(crate) nodes: Option<u64>,
+    /// Seconds until the lease ends by itself; without it, it lasts until it is ended.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    pub(crate) ttl_s: Option<f64>,
+    /// Seconds that the job is said to run, for schedulers.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    pub(crate) estimate_s: Option<f64>,
+    /// For whom; only the operator may name another than itself.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
+    pub(crate) tenant: Option<String>,
+    /// The machine; the first one if left out.
+    pub(crate) machine: Option<String>,
+    /// What the client calls the job: an integer or a string.
+    #[schema(value_type = Option<JobSchema>)]
+    pub(crate) job: Option<JobName>,
+    /// Waits in the queue if it cannot start now.
+    #[serde(default)]
+    pub(crate) wait: bool,
+}
+
+/// The name of a job.
+#[derive(serde::Serialize, ToSchema)]
+#[schema(as = Job)]
+#[expect(dead_code, reason = "it is a description only")]
+#[serde(untagged)]
+pub(crate) enum JobSchema {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// A box: its base and sides, as many coordinates as the machine has axes.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoxBody {
+    /// The corner with the smallest coordinates.
+    #[schema(min_items = 1, max_items = 3)]
+    base: Vec<u64>,
+    /// The extents.
+    #[schema(min_items = 1, max_items = 3)]
+    sides: Vec<u64>,
+}
+
+/// Nodes that are in use already and are to be held.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HoldBody {
+    /// The boxes, apart from each other.
+    #[schema(min_items = 1)]
+    pub(crate) parts: Vec<BoxBody>,
+    /// As in a lease.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    pub(crate) ttl_s: Option<f64>,
+    /// As in a lease.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
+    pub(crate) tenant: Option<String>,
+    /// As in a lease.
+    pub(crate) machine: Option<String>,
+    /// As in a lease.
+    #[schema(value_type = Option<JobSchema>)]
+    pub(crate) job: Option<JobName>,
+}
+
+/// The fencing token of a lease.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndBody {
+    /// The epoch that the lease came with; a request that waits has none.
+    pub(crate) epoch: Option<u64>,
+}
+
+/// The fencing token of a lease, and how long it is to last.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RenewBody {
+    /// The epoch that the lease came with.
+    pub(crate) epoch: u64,
+    /// Seconds from now; the time to live of the grant if left out.
+    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+    pub(crate) ttl_s: Option<f64>,
+}
+
+/// A node of a machine.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodeBody {
+    /// Its coordinates, as many as the machine has axes.
+    #[schema(example = json!([1, 1]), min_items = 1, max_items = 3)]
+    pub(crate) node: Vec<u64>,
+    /// The machine; the first one if left out.
+    pub(crate) machine: Option<String>,
+}
+
+/// Reads a body.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Problem::new(Reason::BadValue, format!("the body: {error}")))
+}
+
+fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::new(Reason::BadValue, detail))
+}
+
+impl LeaseBody {
+    /// The request, for a machine of this grid.
+    pub(crate) fn request(self, grid: &Grid) -> Result<LeaseRequest, Problem> {
+        let ask = ask(self.shape.as_deref(), self.nodes, grid)?;
+        Ok(LeaseRequest {
+            machine: self.machine,
+            ask,
+            ttl_ms: millis("ttl_s", self.ttl_s)?,
+            estimate_ms: millis("estimate_s", self.estimate_s)?,
+            tenant: tenant(self.tenant)?,
+            job: job(self.job)?,
+            wait: self.wait,
+        })
+    }
+}
+
+impl HoldBody {
+    /// The request and the boxes, for a machine of this grid.
+    pub(crate) fn request(self, grid: &Grid) -> Result<(LeaseRequest, Vec<Cuboid>), Problem> {
+        let parts = self.parts.iter().map(|part| part.cuboid(grid)).collect::<Result<_, _>>()?;
+        let request = LeaseRequest {
+            machine: self.machine,
+            ask: Ask::Nodes(1),
+            ttl_ms: millis("ttl_s", self.ttl_s)?,
+            estimate_ms: None,
+            tenant: tenant(self.tenant)?,
+            job: job(self.job)?,
+            wait: false,
+        };
+        Ok((request, parts))
+    }
+}
+
+impl BoxBody {
+    pub(crate) fn cuboid(&self, grid: &Grid) -> Result<Cuboid, Problem> {
+        let axes = grid.axes();
+        let numbers = |what: &str, list: &[u64], least: u64| {
+            let right = |&number: &u64| number >= least && u16::try_from(number).is_ok();
+            if list.len() != axes || !list.iter().all(right) {
+                let most = u16::MAX;
+                return bad(format!("\"{what}\" is {axes} integers from {least} to {most}"));
+            }
+            let mut numbers = [least as u16; 3];
+            for (number, &given) in numbers.iter_mut().zip(list) {
+                *number = given as u16;
+            }
+            Ok(numbers)
+        };
+        Ok(Cuboid::new(numbers("base", &self.base, 0)?, numbers("sides", &self.sides, 1)?))
+    }
+}
+
+/// What is asked of a machine of this grid.
+pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
+    match (shape, nodes) {
+        (Some(_), Some(_)) => bad("give \"shape\" or \"nodes\", not both"),
+        (None, None) => bad("a request needs \"shape\" or \"nodes\""),
+        (None, Some(0)) => bad("\"nodes\" is an integer of at least 1"),
+        // Anything above the largest machine is as far out of reach.
+        (None, Some(nodes)) => Ok(match u32::try_from(nodes) {
+            Ok(nodes) if u64::from(nodes) <= Grid::MAX_NODES => Ask::Nodes(nodes),
+            _ => Ask::Beyond(u32::MAX),
+        }),
+        (Some(shape), None) => {
+            let axes = grid.axes();
+            if shape.len() != axes || shape.contains(&0) {
+                return bad(format!("\"shape\" is {axes} integers of at least 1"));
+            }
+            let mut sides = [1; 3];
+            for (side, &given) in sides.iter_mut().zip(shape) {
+                match u16::try_from(given) {
+                    Ok(given) => *side = given,
+                    Err(_) => return Ok(Ask::Beyond(u32::MAX)),
+                }
+            }
+            let beyond = volume(sides) > Grid::MAX_NODES;
+            Ok(if beyond { Ask::Beyond(u32::MAX) } else { Ask::Shape(sides) })
+        }
+    }
+}
+
+/// A node's coordinates, for a machine of this grid.
+pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Point, Problem> {
+    let axes = grid.axes();
+    if coordinates.len() != axes {
+        return bad(format!("\"node\" is {axes} coordinates"));
+    }
+    let mut point = [0; 3];
+    for (own, &given) in point.iter_mut().zip(coordinates) {
+        *own = u16::try_from(given).unwrap_or(u16::MAX);
+    }
+    if !grid.contains(point) {
+        return bad(format!("node {coordinates:?} lies outside {grid}"));
+    }
+    Ok(point)
+}
+
+/// Seconds of a body in milliseconds, at least one.
+pub(crate) fn millis(what: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
+    match seconds {
+        None => Ok(None),
+        Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {
+            Ok(Some(((seconds * 1000.0).round() as u64).max(1)))
+        }
+        Some(_) => bad(format!("\"{what}\" is a number of seconds above 0, at most {LONGEST_S}")),
+    }
+}
+
+fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
+    match name {
+        Some(name) if !is_tenant(&name) => {
+            bad("a tenant's name is 1 to 255 letters, digits and any of . _ : @ -")
+        }
+        other => Ok(other),
+    }
+}
+
+/// Whether a tenant may be called so.
+pub(crate) fn is_tenant(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
+    (1..=NAME).contains(&name.len()) && name.chars().all(allowed)
+}
+
+fn job(name: Option<JobName>) -> Result<Option<JobName>, Problem> {
+    match name {
+        Some(JobName::Text(text)) if text.len() > NAME => {
+            bad(format!("\"job\" has at most {NAME} bytes"))
+        }
+        other => Ok(other),
+    }
+}

@@ -1,0 +1,140 @@
+//! What every request passes: who it is from, how many there are, and what is measured of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::{Extension, MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{App, Fault, Peer};
+
+/// How many seconds' worth of requests a tenant may send at once.
+const BURST_S: f64 = 2.0;
+const PROBLEM: &str = "application/problem+json";
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// Requests that tenants may still send.
+#[derive(Default)]
+pub(crate) struct Rates {
+    /// By tenant: what is left, and when that was so, in microseconds.
+    left: Mutex<HashMap<String, (f64, u64)>>,
+}
+
+impl Rates {
+    /// Takes one request of a tenant; after how many seconds there is one if there is none now.
+    fn take(&self, tenant: &str, rate: f64, now_us: u64) -> Result<(), f64> {
+        let Ok(mut left) = self.left.lock() else { return Ok(()) };
+        let most = (rate * BURST_S).max(1.0);
+        let (count, at) = left.entry(tenant.to_string()).or_insert((most, now_us));
+        *count = (*count + (now_us - *at) as f64 * 1e-6 * rate).min(most);
+        *at = now_us;
+        if *count < 1.0 {
+            return Err((1.0 - *count) / rate);
+        }
+        *count -= 1.0;
+        Ok(())
+    }
+}
+
+/// Lets known callers through, as many as they may be.
+pub(crate) async fn pass(
+    State(app): State<Arc<App>>,
+    Extension(peer): Extension<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Fault> {
+    if matches!(peer, Peer::Tcp(None)) && !app.access.asks() {
+        same_origin(request.headers())?;
+    }
+    let caller = app.access.caller(&peer, request.headers())?;
+    if let (Some(tenant), Some(rate)) = (&caller.tenant, app.bounds.rate) {
+        app.rates.take(tenant, rate, app.engine.clock.micros()).map_err(|seconds| {
+            let detail = format!("at most {rate} requests a second");
+            let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail);
+            fault.retry_after = Some(seconds.ceil() as u32);
+            fault
+        })?;
+    }
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
+}
+
+/// Without a token, a page of another site must not reach the service through a browser on this
+/// machine: its requests name another host, or another origin.
+fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_here = ["localhost", "127.0.0.1", "[::1]", "[:", ""].contains(&name)
+        || name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+    let own = |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| rest == host);
+    if is_here && text(header::ORIGIN).is_none_or(own) {
+        return Ok(());
+    }
+    let detail = "requests of other hosts and origins need a token (see --token-file)";
+    Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
+}
+
+/// Measures requests, and passes `traceparent` on to the reply and to the log.
+pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let began = app.engine.clock.micros();
+    let trace = request.headers().get(TRACEPARENT).cloned();
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_string());
+    let path = path.unwrap_or_else(|| "other".to_string());
+    let method = request.method().clone();
+    let mut response = as_problem(next.run(request).await);
+    let took = (app.engine.clock.micros() - began) as f64 * 1e-6;
+    let status = response.status().as_u16();
+    app.metrics.request(&path, status, took);
+    let shown = trace.as_ref().and_then(|trace| trace.to_str().ok());
+    tracing::debug!(%method, path, status, seconds = took, traceparent = shown, "request");
+    if let Some(trace) = trace {
+        response.headers_mut().insert(TRACEPARENT, trace);
+    }
+    response
+}
+
+/// Errors of the framework, such as bodies that are too large, as problems.
+fn as_problem(response: Response) -> Response {
+    let status = response.status();
+    let plain = status.as_u16() >= 400
+        && response.headers().get(header::CONTENT_TYPE).is_none_or(|kind| kind != PROBLEM);
+    if !plain {
+        return response;
+    }
+    let word = if status == StatusCode::PAYLOAD_TOO_LARGE { "too-large" } else { "bad-request" };
+    Fault::new(status, word, "the request cannot be read").into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenant_sends_so_many_requests_a_second() {
+        let rates = Rates::default();
+        let sent = (0..100).filter(|_| rates.take("a", 10.0, 0).is_ok()).count();
+        assert_eq!(sent, 20);
+        assert!(rates.take("b", 10.0, 0).is_ok());
+        let sent = (0..100).filter(|_| rates.take("a", 10.0, 1_000_000).is_ok()).count();
+        assert_eq!(sent, 10);
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_kept_out() {
+        let headers = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            headers
+        };
+        assert!(same_origin(&headers("127.0.0.1:8080", None)).is_ok());
+        assert!(same_origin(&headers("localhost:8080", Some("http://localhost:8080"))).is_ok());
+        assert!(same_origin(&headers("localhost:8080", Some("http://evil.example"))).is_err());
+        assert!(same_origin(&headers("evil.example:8080", None)).is_err());
+    }
+}

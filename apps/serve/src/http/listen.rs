@@ -1,0 +1,308 @@
+//! Where the service listens: a Unix socket, or TCP with or without TLS.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Extension;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+use super::{App, Peer};
+
+/// How long a connection may take to shake hands, or to send a head.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long requests that run may take when the service stops.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// An address to listen at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A TCP port.
+    Tcp(SocketAddr),
+}
+
+/// Why the service cannot listen.
+#[derive(Debug, Error)]
+pub enum ListenError {
+    /// The text is no address.
+    #[error("`{0}` is no address; addresses are unix:PATH and HOST:PORT such as 127.0.0.1:8080")]
+    Address(String),
+    /// Others could read what is sent.
+    #[error("{0} can be reached from other machines: that needs TLS (--tls-cert and --tls-key)")]
+    NeedsTls(SocketAddr),
+    /// Anyone could use it.
+    #[error("{0} can be reached from other machines: that needs --token-file or --client-ca")]
+    NeedsToken(SocketAddr),
+    /// It cannot be bound.
+    #[error("cannot listen at {address}: {error}")]
+    Bind {
+        /// The address.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A certificate or key cannot be used.
+    #[error("{file}: {reason}", file = .file.display())]
+    Certificate {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Certificates for TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The server's certificate and those that vouch for it (PEM).
+    pub certificate: PathBuf,
+    /// Its key (PEM).
+    pub key: PathBuf,
+    /// Those that vouch for clients (PEM); without them, clients show tokens.
+    pub client_ca: Option<PathBuf>,
+}
+
+enum Socket {
+    Unix(UnixListener, PathBuf),
+    Tcp(TcpListener, Option<TlsAcceptor>),
+}
+
+/// A bound address.
+pub(crate) struct Listener {
+    socket: Socket,
+    shown: String,
+}
+
+impl Address {
+    /// Reads `unix:PATH`, `HOST:PORT` or `http://HOST:PORT`.
+    ///
+    /// # Errors
+    /// If it is none of them, or the host has no address.
+    pub fn read(text: &str) -> Result<Address, ListenError> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(Address::Unix(PathBuf::from(path)));
+        }
+        let bare = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        let bare = bare.unwrap_or(text).trim_end_matches('/');
+        let found =
+            std::net::ToSocketAddrs::to_socket_addrs(bare).ok().and_then(|mut all| all.next());
+        found.map(Address::Tcp).ok_or_else(|| ListenError::Address(text.to_string()))
+    }
+}
+
+impl Listener {
+    /// Binds an address. `asks` says whether callers have to show who they are.
+    ///
+    /// # Errors
+    /// If it cannot be bound, or it would be open to other machines.
+    pub(crate) async fn bind(
+        address: &Address,
+        tls: Option<&Tls>,
+        asks: bool,
+    ) -> Result<Listener, ListenError> {
+        match address {
+            Address::Unix(path) => {
+                let failed = |error| ListenError::Bind {
+                    address: format!("unix:{}", path.display()),
+                    error,
+                };
+                let listener = bind_unix(path).map_err(failed)?;
+                let shown = format!("unix:{}", path.display());
+                Ok(Listener { socket: Socket::Unix(listener, path.clone()), shown })
+            }
+            Address::Tcp(at) => {
+                if !at.ip().is_loopback() {
+                    if tls.is_none() {
+                        return Err(ListenError::NeedsTls(*at));
+                    }
+                    if !asks {
+                        return Err(ListenError::NeedsToken(*at));
+                    }
+                }
+                let failed = |error| ListenError::Bind { address: at.to_string(), error };
+                let acceptor = tls.map(acceptor).transpose()?;
+                let listener = TcpListener::bind(at).await.map_err(failed)?;
+                let bound = listener.local_addr().map_err(failed)?;
+                let scheme = if acceptor.is_some() { "https" } else { "http" };
+                let shown = format!("{scheme}://{bound}");
+                Ok(Listener { socket: Socket::Tcp(listener, acceptor), shown })
+            }
+        }
+    }
+
+    /// Serves until the service stops, then lets requests end that run.
+    pub(crate) async fn serve(self, app: Arc<App>, router: Router) {
+        let mut stopping = app.stopping.clone();
+        let graceful = GracefulShutdown::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.accept() => accepted,
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Too many open files, say: others have to close first.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            if app.connections.load(Ordering::Relaxed) >= app.bounds.connections {
+                continue;
+            }
+            app.connections.fetch_add(1, Ordering::Relaxed);
+            let (app, router) = (app.clone(), router.clone());
+            let watcher = graceful.watcher();
+            tokio::spawn(async move {
+                converse(stream, peer, router, watcher).await;
+                app.connections.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+        if let Socket::Unix(_, path) = &self.socket {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    async fn accept(&self) -> io::Result<(Stream, Option<Peer>)> {
+        match &self.socket {
+            Socket::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                let peer = Peer::User(stream.peer_cred()?.uid());
+                Ok((Stream::Plain(Box::new(stream)), Some(peer)))
+            }
+            Socket::Tcp(listener, acceptor) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok(match acceptor {
+                    None => (Stream::Plain(Box::new(stream)), Some(Peer::Tcp(None))),
+                    Some(acceptor) => (Stream::Tls(Box::new(stream), acceptor.clone()), None),
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+enum Stream {
+    Plain(Box<dyn Connection>),
+    Tls(Box<tokio::net::TcpStream>, TlsAcceptor),
+}
+
+/// Answers the requests of a connection.
+async fn converse(
+    stream: Stream,
+    peer: Option<Peer>,
+    router: Router,
+    watcher: hyper_util::server::graceful::Watcher,
+) {
+    let (stream, peer): (Box<dyn Connection>, Peer) = match (stream, peer) {
+        (Stream::Plain(stream), peer) => (stream, peer.unwrap_or(Peer::Tcp(None))),
+        (Stream::Tls(stream, acceptor), _) => {
+            let shaken = tokio::time::timeout(PATIENCE, acceptor.accept(*stream)).await;
+            let Ok(Ok(stream)) = shaken else { return };
+            let name = stream.get_ref().1.peer_certificates().and_then(|all| name(all.first()?));
+            (Box::new(stream), Peer::Tcp(name))
+        }
+    };
+    let service = TowerToHyperService::new(router.layer(Extension(peer)));
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    // A peer that leaves in the middle is no fault of the service.
+    let _ = watcher.watch(connection).await;
+}
+
+/// The first DNS name of a client certificate: the name of its tenant.
+fn name(certificate: &CertificateDer<'_>) -> Option<String> {
+    let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
+    certificate.valid_dns_names().next().map(str::to_string)
+}
+
+/// Binds a Unix socket in place of one that no process listens at any more.
+fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            if std::os::unix::net::UnixStream::connect(path).is_ok() {
+                return Err(error);
+            }
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)
+        }
+        other => other,
+    }
+    .and_then(|listener| {
+        // Everyone may connect: who they are is known from the peer's credentials.
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
+        Ok(listener)
+    })
+}
+
+fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ListenError> {
+    let bad =
+        |file: &Path, reason: String| ListenError::Certificate { file: file.to_path_buf(), reason };
+    let all = |file: &Path| -> Result<Vec<CertificateDer<'static>>, ListenError> {
+        let read =
+            CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let read = read.map_err(|error| bad(file, error.to_string()))?;
+        if read.is_empty() {
+            Err(bad(file, "there is no certificate in it".into()))
+        } else {
+            Ok(read)
+        }
+    };
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| bad(&tls.certificate, error.to_string()))?;
+    let builder = match &tls.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(file) => {
+            let mut roots = RootCertStore::empty();
+            for certificate in all(file)? {
+                roots.add(certificate).map_err(|error| bad(file, error.to_string()))?;
+            }
+            // A client without a certificate may show a token instead.
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+                .allow_unauthenticated()
+                .build()
+                .map_err(|error| bad(file, error.to_string()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    let key =
+        PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| bad(&tls.key, error.to_string()))?;
+    let config = builder
+        .with_single_cert(all(&tls.certificate)?, key)
+        .map_err(|error| bad(&tls.certificate, error.to_string()))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

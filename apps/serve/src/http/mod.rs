@@ -1,0 +1,158 @@
+//! The commands of the service over HTTP.
+
+mod auth;
+mod batch;
+mod body;
+mod explain;
+mod gate;
+mod leases;
+mod listen;
+mod metrics;
+mod nodes;
+mod openapi;
+mod page;
+mod problem;
+mod reads;
+mod series;
+mod unblock;
+mod watch;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use pavior_mesh::Grid;
+use tokio::sync::{Semaphore, watch as signal};
+
+pub(crate) use auth::Peer;
+pub use auth::{Access, BadToken};
+pub(crate) use listen::Listener;
+pub use listen::{Address, ListenError, Tls};
+pub(crate) use problem::Fault;
+pub(crate) use series::sample;
+
+use crate::core::MachineSpec;
+use crate::engine::Engine;
+
+/// How much callers may ask for.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// The bytes of a body.
+    pub body: usize,
+    /// Watchers at a time.
+    pub watchers: usize,
+    /// Requests a second of a tenant, in the mean; the operator has no limit.
+    pub rate: Option<f64>,
+    /// Commands in a batch.
+    pub batch: usize,
+    /// Connections at a time.
+    pub connections: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { body: 1 << 20, watchers: 1024, rate: None, batch: 4096, connections: 4096 }
+    }
+}
+
+/// What all handlers share.
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) access: Access,
+    pub(crate) bounds: Bounds,
+    pub(crate) metrics: metrics::Metrics,
+    pub(crate) series: series::Series,
+    rates: gate::Rates,
+    /// The machines, in the order in which they are configured.
+    pub(crate) machines: Vec<(MachineSpec, Grid)>,
+    watchers: Arc<Semaphore>,
+    /// One explanation at a time: it may take a processor for a while.
+    explaining: Semaphore,
+    pub(crate) connections: AtomicUsize,
+    /// Becomes true when the service stops.
+    pub(crate) stopping: signal::Receiver<bool>,
+    pub(crate) seed: u64,
+}
+
+impl App {
+    pub(crate) fn new(
+        engine: Engine,
+        access: Access,
+        bounds: Bounds,
+        machines: Vec<(MachineSpec, Grid)>,
+        stopping: signal::Receiver<bool>,
+        seed: u64,
+    ) -> App {
+        App {
+            watchers: Arc::new(Semaphore::new(bounds.watchers)),
+            explaining: Semaphore::new(1),
+            metrics: metrics::Metrics::new(),
+            series: series::Series::default(),
+            rates: gate::Rates::default(),
+            connections: AtomicUsize::new(0),
+            engine,
+            access,
+            bounds,
+            machines,
+            stopping,
+            seed,
+        }
+    }
+
+    /// The grid of a machine; of the first if the name is not known, which the decision says.
+    pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
+        let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
+        self.machines
+            .iter()
+            .find(named)
+            .or(self.machines.first())
+            .map_or_else(|| unreachable!("a service has at least one machine"), |(_, grid)| grid)
+    }
+}
+
+/// All routes.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let most = app.bounds.body;
+    let limited = Router::new()
+        .route("/v1/leases", get(reads::leases).post(leases::create))
+        .route("/v1/leases/{id}", get(reads::lease))
+        .route("/v1/leases/{id}/end", post(leases::end))
+        .route("/v1/leases/{id}/renew", post(leases::renew))
+        .route("/v1/hold", post(leases::hold))
+        .route("/v1/batch", post(batch::batch))
+        .route("/v1/nodes/fail", post(nodes::fail))
+        .route("/v1/nodes/repair", post(nodes::repair))
+        .route("/v1/nodes/drain", post(nodes::drain))
+        .route("/v1/machine", get(reads::machine))
+        .route("/v1/machines", get(reads::machines))
+        .route("/v1/queue", get(reads::queue))
+        .route("/v1/state", get(reads::state))
+        .route("/v1/series", get(series::series))
+        .route("/v1/explain", post(explain::explain))
+        .route("/v1/unblock", post(unblock::unblock))
+        .route("/v1/what-if", post(explain::what_if))
+        .route("/v1/watch", get(watch::watch))
+        .route("/metrics", get(metrics::metrics))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), gate::pass));
+    Router::new()
+        .merge(limited)
+        .route("/", get(page::page))
+        .route("/openapi.json", get(openapi::document))
+        .route("/healthz", get(reads::healthz))
+        .route("/readyz", get(reads::readyz))
+        .fallback(|| async {
+            Fault::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path")
+        })
+        .method_not_allowed_fallback(|| async {
+            Fault::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "no-such-method",
+                "this path has other methods",
+            )
+        })
+        .layer(axum::extract::DefaultBodyLimit::max(most))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), gate::observe))
+        .with_state(app)
+}

@@ -1,0 +1,281 @@
+//! What there is: leases, queue, machines, and whether the service is well.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::StatusCode;
+use pavior_mesh::{Grid, NodeId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use super::leases::{internal, number};
+use super::openapi::{LeaseDocument, ProblemDocument};
+use super::{App, Fault};
+use crate::core::{BoardView, Caller, Limits, Problem, Reason, Reply, View, point};
+use crate::engine::{Health, StartError, recover};
+use crate::storage::StoreError;
+
+type Rejected = axum::extract::rejection::QueryRejection;
+
+/// The longest list of one reply.
+const PAGE: usize = 10_000;
+
+/// Which part of a list.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Leases after this number.
+    after: Option<u64>,
+    /// At most so many [default: 1000].
+    #[param(minimum = 1, maximum = 10000)]
+    limit: Option<usize>,
+    /// Those of one machine.
+    machine: Option<String>,
+}
+
+/// Which machine, and when.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct MachineQuery {
+    /// The machine; the first one if left out.
+    machine: Option<String>,
+    /// As it was after this record.
+    at: Option<u64>,
+}
+
+/// The leases that the caller may see, by number.
+#[utoipa::path(get, path = "/v1/leases", tag = "leases", params(ListQuery), responses(
+    (status = 200, description = "the leases, and from where to go on", body = Object),
+    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn leases(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<ListQuery>, Rejected>,
+) -> Result<Reply, Fault> {
+    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
+    let view = app.engine.view().await?;
+    let most = query.limit.unwrap_or(1000).clamp(1, PAGE);
+    let after = query.after.unwrap_or(0);
+    let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
+    let mut seen = view.leases.iter().filter(|lease| {
+        lease.id > after && here(&lease.machine) && caller.may_touch(&lease.tenant)
+    });
+    let page: Vec<_> = seen.by_ref().take(most).collect();
+    let next = seen.next().and(page.last()).map(|lease| lease.id);
+    let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
+    let list: Vec<Value> = page.iter().map(|lease| lease.json(&grid(&lease.machine))).collect();
+    Ok(Reply::new(200, &json!({ "seq": view.seq, "leases": list, "next": next })))
+}
+
+/// One lease, or one request that waits.
+#[utoipa::path(get, path = "/v1/leases/{id}", tag = "leases",
+    params(("id" = u64, Path, description = "the lease")), responses(
+    (status = 200, description = "the lease, or the waiting request", body = LeaseDocument),
+    (status = 404, description = "no such lease", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn lease(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Reply, Fault> {
+    let id = match number(&id) {
+        Ok(id) => id,
+        Err(problem) => return Ok(problem.reply()),
+    };
+    let view = app.engine.view().await?;
+    let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
+    let held = view.leases.binary_search_by_key(&id, |lease| lease.id);
+    let held = held.ok().map(|index| &view.leases[index]);
+    if let Some(lease) = held.filter(|lease| caller.may_touch(&lease.tenant)) {
+        return Ok(Reply::new(200, &lease.json(&grid(&lease.machine))));
+    }
+    let waiting = view.waiting.iter().find(|waiting| waiting.id == id);
+    if let Some(waiting) = waiting.filter(|waiting| caller.may_touch(&waiting.tenant)) {
+        return Ok(Reply::new(200, &waiting.json(&grid(&waiting.machine))));
+    }
+    let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
+    Ok(problem.reply())
+}
+
+/// The requests that wait, machine by machine in the order in which they came.
+#[utoipa::path(get, path = "/v1/queue", tag = "leases", responses(
+    (status = 200, description = "the requests", body = Object),
+    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn queue(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Reply, Fault> {
+    let view = app.engine.view().await?;
+    let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
+    let seen = view.waiting.iter().filter(|waiting| caller.may_touch(&waiting.tenant));
+    let list: Vec<Value> = seen.map(|waiting| waiting.json(&grid(&waiting.machine))).collect();
+    Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list })))
+}
+
+/// A machine: how many of its nodes are free, held and failed, and the largest free box.
+#[utoipa::path(get, path = "/v1/machine", tag = "machines", params(MachineQuery), responses(
+    (status = 200, description = "the machine", body = Object),
+    (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn machine(
+    State(app): State<Arc<App>>,
+    query: Result<Query<MachineQuery>, Rejected>,
+) -> Result<Reply, Fault> {
+    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
+    let view = view_at(&app, query.at).await?;
+    let Some(board) = view.board_index(query.machine.as_deref()) else {
+        return Ok(unknown_machine(query.machine.as_deref()));
+    };
+    let work = tokio::task::spawn_blocking(move || shown(&view, &view.boards[board]));
+    Ok(Reply::new(200, &work.await.map_err(|error| internal(&error))?))
+}
+
+/// All machines.
+#[utoipa::path(get, path = "/v1/machines", tag = "machines", responses(
+    (status = 200, description = "the machines", body = Object),
+    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
+    let view = app.engine.view().await?;
+    let work = tokio::task::spawn_blocking(move || {
+        let list: Vec<Value> = view.boards.iter().map(|board| shown(&view, board)).collect();
+        json!({ "seq": view.seq, "machines": list })
+    });
+    Ok(Reply::new(200, &work.await.map_err(|error| internal(&error))?))
+}
+
+/// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
+/// of other tenants have no names.
+#[utoipa::path(get, path = "/v1/state", tag = "machines", params(MachineQuery), responses(
+    (status = 200, description = "the state", body = Object),
+    (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn state(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<MachineQuery>, Rejected>,
+) -> Result<Reply, Fault> {
+    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
+    let view = view_at(&app, query.at).await?;
+    let Some(board) = view.board_index(query.machine.as_deref()) else {
+        return Ok(unknown_machine(query.machine.as_deref()));
+    };
+    let board = &view.boards[board];
+    let grid = &board.grid;
+    let leases: Vec<Value> = view.leases_on(board).iter().map(|lease| {
+        if caller.may_touch(&lease.tenant) {
+            let mut json = lease.json(grid);
+            json["start_ms"] = lease.start_ms.into();
+            json["expires_ms"] = lease.expires_ms.into();
+            return json;
+        }
+        json!({ "id": null, "parts": crate::core::parts(grid, &lease.cuboids()), "start_ms": lease.start_ms })
+    }).collect();
+    let waiting = view
+        .waiting
+        .iter()
+        .filter(|waiting| waiting.machine == board.spec.name && caller.may_touch(&waiting.tenant));
+    let waiting: Vec<Value> = waiting.map(|waiting| waiting.json(grid)).collect();
+    let points = |nodes: &[u32]| -> Vec<Value> {
+        nodes.iter().map(|&node| point(grid, grid.point(NodeId(node)))).collect()
+    };
+    Ok(Reply::new(
+        200,
+        &json!({
+            "seq": view.seq,
+            "now_ms": view.now_ms,
+            "name": board.spec.name,
+            "machine": grid.to_string(),
+            "strategy": board.spec.strategy,
+            "scheduler": board.spec.scheduler,
+            "leases": leases,
+            "waiting": waiting,
+            "failed": points(&board.failed),
+            "drained": points(&board.drained),
+            "machines": view.boards.iter().map(|board| &board.spec.name).collect::<Vec<_>>(),
+        }),
+    ))
+}
+
+fn shown(view: &View, board: &BoardView) -> Value {
+    let largest = board.free.largest_free().map_or([0; 3], |cuboid| cuboid.sides);
+    json!({
+        "name": board.spec.name,
+        "machine": board.grid.to_string(),
+        "strategy": board.spec.strategy,
+        "scheduler": board.spec.scheduler,
+        "nodes": board.grid.nodes(),
+        "free": board.free.count(),
+        "busy": board.busy,
+        "failed": board.unavailable,
+        "jobs": view.leases.iter().filter(|lease| lease.machine == board.spec.name).count(),
+        "largest_free": &largest[..board.grid.axes()],
+        "waiting": view.waiting.iter().filter(|one| one.machine == board.spec.name).count(),
+        "seq": view.seq,
+    })
+}
+
+fn unknown_machine(name: Option<&str>) -> Reply {
+    let detail = format!("there is no machine `{}`", name.unwrap_or_default());
+    Problem::new(Reason::UnknownMachine, detail).reply()
+}
+
+/// The state now, or after a record of the past.
+pub(crate) async fn view_at(app: &Arc<App>, at: Option<u64>) -> Result<Arc<View>, Fault> {
+    let now = app.engine.view().await?;
+    let Some(at) = at.filter(|&at| at < now.seq) else { return Ok(now) };
+    // One look back at a time: it reads the journal.
+    let _one = app.explaining.acquire().await.map_err(|_| crate::engine::Unavailable::Stopping)?;
+    let (history, seed) = (app.engine.history().clone(), app.seed);
+    let work = tokio::task::spawn_blocking(move || {
+        recover(&*history, at, &Limits::default(), seed).map(|state| state.view())
+    });
+    match work.await.map_err(|error| internal(&error))? {
+        Ok(view) => Ok(Arc::new(view)),
+        Err(StartError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
+        Err(error) => Err(internal(&error)),
+    }
+}
+
+/// The records up to a number are no longer kept.
+pub(crate) fn compacted(upto: u64) -> Fault {
+    let detail = format!("records up to {upto} are compacted; begin anew from GET /v1/state");
+    let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
+    fault.oldest = Some(upto);
+    fault
+}
+
+/// Whether the process runs.
+#[utoipa::path(get, path = "/healthz", tag = "service", responses(
+    (status = 200, description = "it does", body = Object)))]
+pub(crate) async fn healthz() -> Reply {
+    Reply::new(200, &json!({ "status": "ok" }))
+}
+
+/// Whether the service can decide.
+#[utoipa::path(get, path = "/readyz", tag = "service", responses(
+    (status = 200, description = "it can", body = Object),
+    (status = 503, description = "it cannot, and why", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
+    use crate::engine::Unavailable;
+    match app.engine.health() {
+        Health::Ready if *app.stopping.borrow() => Err(Unavailable::Stopping.into()),
+        Health::Ready => {
+            Ok(Reply::new(200, &json!({ "status": "ready", "seq": app.engine.seq() })))
+        }
+        Health::ReadOnly(reason) => Err(Unavailable::ReadOnly(reason).into()),
+        Health::Standby(by) => Err(Unavailable::Standby(by).into()),
+    }
+}
+
+/// The grid of a view's machine, for a name that was found there.
+pub(crate) fn board_of<'a>(view: &'a View, name: Option<&str>) -> Result<&'a BoardView, Reply> {
+    view.board_index(name).map(|index| &view.boards[index]).ok_or_else(|| unknown_machine(name))
+}
+
+/// The coordinates of nodes as a list of numbers.
+pub(crate) fn numbers(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
+    nodes.iter().map(|node| super::body::node(node, grid).map(|point| grid.id(point))).collect()
+}

@@ -1,0 +1,228 @@
+//! Records as they become durable, as server-sent events.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Extension, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
+use utoipa::IntoParams;
+
+use super::leases::internal;
+use super::openapi::ProblemDocument;
+use super::reads::compacted;
+use super::{App, Fault};
+use crate::core::{Caller, Event, Record, View, Why};
+use crate::storage::StoreError;
+
+/// Records that are read from the history at a time.
+const CHUNK: usize = 1000;
+
+/// From where to watch.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WatchQuery {
+    /// Records after this one; those from now on if left out. The header `Last-Event-ID` wins.
+    after: Option<u64>,
+}
+
+/// A watcher.
+struct Watcher {
+    app: Arc<App>,
+    caller: Caller,
+    /// The last record that was sent or passed over.
+    last: u64,
+    ready: VecDeque<Sent>,
+    live: broadcast::Receiver<Arc<Vec<Record>>>,
+    /// Whether everything up to `last` is all that was durable when the live records began.
+    behind: bool,
+    /// Tenants by lease, so that the end of a lease is told to its own tenant only.
+    tenants: std::collections::HashMap<u64, String>,
+    stopping: signal::Receiver<bool>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Watches the service: an event for each record, in order, without gaps.
+///
+/// The id of an event is the number of its record; `event` is its kind: `granted`, `queued`,
+/// `renewed`, `ended`, `node` or `configured`. A tenant sees its own leases and all nodes. A watcher
+/// that asks for records that are no longer kept gets 410 and begins anew from `GET /v1/state`.
+#[utoipa::path(get, path = "/v1/watch", tag = "leases",
+    params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")), responses(
+    (status = 200, description = "the events", content_type = "text/event-stream", body = String),
+    (status = 410, description = "these records are compacted", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = "default", description = "it cannot be watched", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(crate) async fn watch(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<WatchQuery>, axum::extract::rejection::QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query().into_response()) };
+    let place = app.watchers.clone().try_acquire_owned().map_err(|_| {
+        let most = app.bounds.watchers;
+        let mut fault = Fault::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too-many-watchers",
+            format!("{most} watch already"),
+        );
+        fault.retry_after = Some(5);
+        fault
+    })?;
+    let again = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    let live = app.engine.watch();
+    let view = app.engine.view().await?;
+    let last = again.or(query.after).unwrap_or(view.seq).min(view.seq);
+    let history = app.engine.history().clone();
+    let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
+    let oldest = oldest.map_err(|error| internal(&error))?.map_err(|error| internal(&error))?;
+    if last < oldest {
+        return Err(compacted(oldest));
+    }
+    let tenants = tenants(&view);
+    let stopping = app.stopping.clone();
+    let behind = last < view.seq;
+    let watcher = Watcher {
+        app,
+        caller,
+        last,
+        ready: VecDeque::new(),
+        live,
+        behind,
+        tenants,
+        stopping,
+        _place: place,
+    };
+    let events = stream::unfold(watcher, async |mut watcher| {
+        let event = watcher.next().await?;
+        Some((Ok::<_, Infallible>(event), watcher))
+    });
+    let alive = KeepAlive::new().interval(Duration::from_secs(15));
+    Ok(Sse::new(events).keep_alive(alive).into_response())
+}
+
+fn tenants(view: &View) -> std::collections::HashMap<u64, String> {
+    let held = view.leases.iter().map(|lease| (lease.id, lease.tenant.clone()));
+    held.chain(view.waiting.iter().map(|one| (one.id, one.tenant.clone()))).collect()
+}
+
+impl Watcher {
+    /// The next event; `None` when the service stops or the watcher has fallen too far behind.
+    async fn next(&mut self) -> Option<Sent> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.behind {
+                self.catch_up().await?;
+                continue;
+            }
+            let group = tokio::select! {
+                group = self.live.recv() => group,
+                _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+            };
+            match group {
+                Ok(group) => group.iter().for_each(|record| self.take(record)),
+                Err(RecvError::Lagged(_)) => self.behind = true,
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// Reads a part of the history.
+    async fn catch_up(&mut self) -> Option<()> {
+        let (history, after) = (self.app.engine.history().clone(), self.last);
+        let durable = self.app.engine.seq();
+        let read = tokio::task::spawn_blocking(move || {
+            let mut records = Vec::new();
+            let all = history.scan(after, &mut |record| {
+                // What is not durable yet must not be told.
+                let tell = record.seq <= durable;
+                if tell {
+                    records.push(record);
+                }
+                Ok(tell && records.len() < CHUNK)
+            });
+            all.map(|()| records)
+        });
+        match read.await.ok()? {
+            Ok(records) => {
+                self.behind = records.len() == CHUNK;
+                for record in &records {
+                    self.take(record);
+                }
+                Some(())
+            }
+            // The end of the stream: the client comes again, and is told where to begin.
+            Err(StoreError::Compacted(_)) => None,
+            Err(error) => {
+                tracing::error!(%error, "a watcher cannot be served");
+                None
+            }
+        }
+    }
+
+    fn take(&mut self, record: &Record) {
+        if record.seq <= self.last {
+            return;
+        }
+        self.last = record.seq;
+        if let Some((kind, data)) = self.told(record) {
+            let event = Sent::default().id(record.seq.to_string()).event(kind);
+            self.ready.push_back(event.data(data.to_string()));
+        }
+    }
+
+    /// What the caller is told of a record, if it is for them.
+    fn told(&mut self, record: &Record) -> Option<(&'static str, Value)> {
+        let (kind, tenant, mut data) = match &record.event {
+            Event::Configured { machines } => ("configured", None, json!({ "machines": machines })),
+            Event::Granted { lease } => {
+                self.tenants.insert(lease.id, lease.tenant.clone());
+                let grid = self.app.grid(Some(&lease.machine));
+                let mut json = lease.json(grid);
+                json["start_ms"] = lease.start_ms.into();
+                json["expires_ms"] = lease.expires_ms.into();
+                ("granted", Some(lease.tenant.clone()), json!({ "lease": json }))
+            }
+            Event::Queued { waiting } => {
+                self.tenants.insert(waiting.id, waiting.tenant.clone());
+                let grid = self.app.grid(Some(&waiting.machine));
+                let data = json!({ "waiting": waiting.json(grid) });
+                ("queued", Some(waiting.tenant.clone()), data)
+            }
+            Event::Renewed { id, expires_ms } => {
+                let tenant = self.tenants.get(id).cloned().unwrap_or_default();
+                ("renewed", Some(tenant), json!({ "id": id, "expires_ms": expires_ms }))
+            }
+            Event::Ended { id, why } => {
+                let tenant = self.tenants.remove(id).unwrap_or_default();
+                let why = match why {
+                    Why::Ended => "ended",
+                    Why::Expired => "expired",
+                    Why::Cancelled => "cancelled",
+                };
+                ("ended", Some(tenant), json!({ "id": id, "why": why }))
+            }
+            Event::Node { machine, node, state } => {
+                ("node", None, json!({ "machine": machine, "node": node, "state": state }))
+            }
+            Event::Kept => return None,
+        };
+        if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {
+            return None;
+        }
+        data["seq"] = record.seq.into();
+        data["at_ms"] = record.at_ms.into();
+        data["kind"] = kind.into();
+        Some((kind, data))
+    }
+}

@@ -1,0 +1,17 @@
+//! `pavior serve`: a live allocation service that loses nothing.
+//!
+//! ```text
+//! HTTP --Command--> writer: decide --Record--> store (durable) --> reply, watchers
+//!                             ^ State = fold of the records
+//! ```
+//!
+//! [`core`] decides and folds, without a clock, a file or a socket; [`storage`] keeps records;
+//! [`engine`] is the one writer between them; `http` is how callers reach it.
+
+pub mod clock;
+pub mod core;
+mod diagnose;
+pub mod engine;
+mod http;
+pub mod service;
+pub mod storage;

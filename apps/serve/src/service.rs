@@ -1,0 +1,284 @@
+//! The service as a whole: opened, started, stopped.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pavior_mesh::Grid;
+use thiserror::Error;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+pub use crate::http::{Access, Address, BadToken, Bounds, ListenError, Tls};
+
+use crate::clock::Clock;
+use crate::core::{Event, Limits, MachineSpec, Record, State};
+use crate::engine::{self, Health, StartError, Tuning, recover};
+use crate::http::{App, Listener, router, sample};
+use crate::storage::disk::Folder;
+use crate::storage::journal::Journal;
+use crate::storage::postgres::Postgres;
+use crate::storage::{Store, StoreError};
+
+/// Seconds without a sign of life after which a standby takes over.
+const PATIENCE_S: f64 = 3.0;
+
+/// How a service is started.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The machines; those of the data if there are none.
+    pub machines: Vec<MachineSpec>,
+    /// Where records are kept.
+    pub data: PathBuf,
+    /// The store: `embedded`, or the address of a PostgreSQL database; embedded if left out.
+    pub store: Option<String>,
+    /// Where to listen; `unix:DATA/pavior.sock` if left out.
+    pub listen: Option<String>,
+    /// A file of tokens.
+    pub token_file: Option<PathBuf>,
+    /// Certificates.
+    pub tls: Option<Tls>,
+    /// The most nodes of a tenant.
+    pub quota: Option<u64>,
+    /// How much callers may ask for.
+    pub bounds: Bounds,
+    /// The writer's queues, and how much history is kept.
+    pub tuning: Tuning,
+    /// The seed of strategies that draw.
+    pub seed: u64,
+}
+
+/// Why a service does not start, or ends.
+#[derive(Debug, Error)]
+pub enum ServiceError {
+    /// What the user gave is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// The address.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The records.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The system.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        error: io::Error,
+    },
+}
+
+impl From<StoreError> for ServiceError {
+    fn from(error: StoreError) -> ServiceError {
+        ServiceError::Start(error.into())
+    }
+}
+
+impl ServiceError {
+    /// Whether the user has to change what was asked for.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            ServiceError::Usage(_) => true,
+            ServiceError::Listen(error) => !matches!(error, ListenError::Bind { .. }),
+            ServiceError::Start(error) => matches!(error, StartError::State(_)),
+            ServiceError::Io { .. } => false,
+        }
+    }
+}
+
+/// Serves until it is told to stop (SIGTERM or SIGINT). Its address is the first line that is
+/// printed to `output`.
+///
+/// # Errors
+/// If it cannot start.
+pub fn run(options: &Options, output: &mut dyn Write) -> Result<(), ServiceError> {
+    log();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
+    let served = runtime.block_on(serve(options, output));
+    // Explanations that still run need not be waited for: they change nothing.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    served
+}
+
+async fn serve(options: &Options, output: &mut dyn Write) -> Result<(), ServiceError> {
+    let access = access(options)?;
+    let limits =
+        Limits { quota: options.quota, quotas: access.quotas().clone(), ..Limits::default() };
+    let (own, own_limits) = (options.clone(), limits.clone());
+    let opened = tokio::task::spawn_blocking(move || open(&own, &own_limits)).await;
+    let (state, store, health) =
+        opened.map_err(|error| io_error("the store", io::Error::other(error)))??;
+    let machines = state.machines();
+    let grids: Vec<Grid> = (0..machines.len()).map(|index| *state.grid(index)).collect();
+    let address = match &options.listen {
+        Some(text) => Address::read(text)?,
+        None => Address::Unix(options.data.join("pavior.sock")),
+    };
+    let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
+    let (engine, writer) =
+        engine::start(state, store, limits, options.seed, options.tuning.clone(), health);
+    let (stop, stopping) = watch::channel(false);
+    let machines = machines.into_iter().zip(grids).collect();
+    let bounds = options.bounds.clone();
+    let app = App::new(engine.clone(), access, bounds, machines, stopping, options.seed);
+    let app = Arc::new(app);
+    let told = writeln!(output, "{listener}").and_then(|()| output.flush());
+    told.map_err(|error| io_error("standard output", error))?;
+    tracing::info!(address = %listener, seq = engine.seq(), "serving");
+    tokio::spawn(sample(app.clone()));
+    let serving = tokio::spawn(listener.serve(app.clone(), router(app)));
+    wait_for_a_signal().await?;
+    tracing::info!("stopping");
+    // Watchers and the listener are told first; what waits for the writer is still answered.
+    let _ = stop.send(true);
+    let _ = serving.await;
+    tokio::task::spawn_blocking(move || {
+        engine.stop();
+        drop(writer.join());
+    })
+    .await
+    .map_err(|error| io_error("the writer", io::Error::other(error)))
+}
+
+async fn wait_for_a_signal() -> Result<(), ServiceError> {
+    let failed = |error| io_error("signals", error);
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// The store, and whether this server decides.
+fn store(options: &Options) -> Result<(Box<dyn Store>, Health), ServiceError> {
+    let folder = Folder::open(&options.data);
+    let folder = folder.map_err(|error| io_error("the data", error))?;
+    match options.store.as_deref() {
+        None | Some("embedded") => {
+            let (store, opened) = Journal::open(Arc::new(folder))?;
+            if opened.cut > 0 {
+                let bytes = opened.cut;
+                tracing::warn!(bytes, "the end of the journal was never acknowledged: cut off");
+            }
+            Ok((Box::new(store), Health::Ready))
+        }
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            let holder = format!("process {} of {}", std::process::id(), host());
+            let store = Postgres::open(url, &holder, PATIENCE_S)?;
+            let health = if store.leads() {
+                Health::Ready
+            } else {
+                Health::Standby("another server".to_string())
+            };
+            Ok((Box::new(store), health))
+        }
+        Some(other) => {
+            let text =
+                format!("--store {other}: it is `embedded` or postgres://USER@HOST/DATABASE");
+            Err(ServiceError::Usage(text))
+        }
+    }
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_string()
+}
+
+/// Reads the records back, and adds the machines that are new.
+fn open(
+    options: &Options,
+    limits: &Limits,
+) -> Result<(State, Box<dyn Store>, Health), ServiceError> {
+    let (mut store, mut health) = store(options)?;
+    let history = store.history();
+    loop {
+        let mut state = recover(&*history, u64::MAX, limits, options.seed)?;
+        if health == Health::Ready {
+            configure(options, &mut state, &mut *store)?;
+            return Ok((state, store, health));
+        }
+        if !state.machines().is_empty() {
+            return Ok((state, store, health));
+        }
+        // The server that decides has not recorded its machines yet, or is gone.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        if store.retry().is_ok() {
+            health = Health::Ready;
+        }
+    }
+}
+
+/// Gives the machines their strategies and schedulers of now; what is new is recorded.
+fn configure(
+    options: &Options,
+    state: &mut State,
+    store: &mut dyn Store,
+) -> Result<(), ServiceError> {
+    let known = state.machines();
+    let wanted = if options.machines.is_empty() { known.clone() } else { options.machines.clone() };
+    if wanted.is_empty() {
+        return Err(ServiceError::Usage("a service has at least one machine".to_string()));
+    }
+    let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
+    if let Some(missing) = missing {
+        let text = format!(
+            "machine {} ({}) is in the data, but was not asked for",
+            missing.name, missing.machine
+        );
+        return Err(ServiceError::Usage(text));
+    }
+    if wanted == known {
+        return Ok(());
+    }
+    // Tried on a copy first: what cannot be done is not recorded.
+    state.configure(&wanted).map_err(StartError::State)?;
+    let event = Event::Configured { machines: wanted };
+    let record = Record { seq: state.seq() + 1, at_ms: Clock::new().now_ms(), event, kept: None };
+    store.append(std::slice::from_ref(&record))?;
+    state.apply(&record).map_err(StoreError::Fold)?;
+    Ok(())
+}
+
+fn access(options: &Options) -> Result<Access, ServiceError> {
+    let certificates = options.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some());
+    let uid = own_uid(&options.data);
+    let Some(file) = &options.token_file else {
+        return Access::read("", uid, certificates)
+            .map_err(|error| ServiceError::Usage(error.to_string()));
+    };
+    let bad = |reason: String| ServiceError::Usage(format!("{}: {reason}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
+    let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;
+    if !access.asks() {
+        return Err(bad("there is no token in it".to_string()));
+    }
+    Ok(access)
+}
+
+/// The user of this process, as its own files show it.
+fn own_uid(data: &Path) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    let own = std::fs::metadata("/proc/self").or_else(|_| std::fs::metadata(data));
+    own.map_or(0, |own| own.uid())
+}
+
+fn io_error(what: &str, error: io::Error) -> ServiceError {
+    ServiceError::Io { what: what.to_string(), error }
+}
+
+/// Lines for people on standard error; `PAVIOR_LOG=debug` shows every request.
+fn log() {
+    let level = match std::env::var("PAVIOR_LOG").as_deref() {
+        Ok("debug") => tracing::Level::DEBUG,
+        Ok("warn") => tracing::Level::WARN,
+        Ok("error") => tracing::Level::ERROR,
+        _ => tracing::Level::INFO,
+    };
+    // Another part of the program may have set it up already.
+    let _ = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).try_init();
+}

@@ -1,0 +1,121 @@
+//! Where records are kept. A [`Store`] has one writer; its [`History`] is read by anyone.
+//!
+//! - [`journal`]: files of our own on a [`disk::Disk`], the default;
+//! - [`postgres`]: a PostgreSQL database that several servers share, one of which writes.
+
+pub mod disk;
+pub mod frame;
+pub mod journal;
+pub mod postgres;
+mod segment;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::core::{FoldError, Record, Snapshot};
+
+/// Why records cannot be kept or read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// There is no room. Nothing was written; it may work later.
+    #[error("no room to write: {0}")]
+    Full(String),
+    /// A write failed, and what is on the disk is not known. Nothing more is written.
+    #[error("{0}")]
+    Failed(String),
+    /// Another server writes now.
+    #[error("another server has taken over: {0}")]
+    Fenced(String),
+    /// What was written before is not what is there now.
+    #[error("{file} is damaged at offset {offset}: {reason}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The records before this one are no longer kept.
+    #[error("records up to {0} are compacted")]
+    Compacted(u64),
+    /// The records do not follow from each other.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+}
+
+/// What takes records one by one; `false` ends the reading.
+pub type Each<'a> = &'a mut dyn FnMut(Record) -> Result<bool, FoldError>;
+
+/// Records, and the one who may add to them.
+pub trait Store: Send {
+    /// Adds records. When it returns, they survive the loss of power.
+    ///
+    /// # Errors
+    /// If they may not survive; the caller must not act on them.
+    fn append(&mut self, records: &[Record]) -> Result<(), StoreError>;
+
+    /// Whether this server is still the one that writes: readers are answered only then.
+    ///
+    /// # Errors
+    /// If it is not, or that cannot be found out.
+    fn confirm(&mut self) -> Result<(), StoreError>;
+
+    /// Nothing is being asked for: a moment for what is not urgent.
+    ///
+    /// # Errors
+    /// As [`Store::append`].
+    fn idle(&mut self) -> Result<(), StoreError>;
+
+    /// A snapshot of the state as it is now will be saved: what follows it is kept apart.
+    ///
+    /// # Errors
+    /// As [`Store::append`].
+    fn rotate(&mut self) -> Result<(), StoreError>;
+
+    /// A write has failed: whether it may be tried again. What is kept then is to be read anew.
+    ///
+    /// # Errors
+    /// If it may not, or not yet.
+    fn retry(&mut self) -> Result<(), StoreError>;
+
+    /// The service ends.
+    fn close(&mut self);
+
+    /// The records, for reading beside the writer.
+    fn history(&self) -> Arc<dyn History>;
+}
+
+/// Records and snapshots, for reading beside the writer.
+pub trait History: Send + Sync {
+    /// The youngest snapshot of at most this number.
+    ///
+    /// # Errors
+    /// If there are snapshots, but the records after them up to `seq` are gone; or damage.
+    fn snapshot(&self, seq: u64) -> Result<Option<Snapshot>, StoreError>;
+
+    /// The records after a number, in order.
+    ///
+    /// # Errors
+    /// [`StoreError::Compacted`] if some of them are gone; or damage.
+    fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError>;
+
+    /// The number before the oldest record that is kept.
+    ///
+    /// # Errors
+    /// If it cannot be found out.
+    fn oldest(&self) -> Result<u64, StoreError>;
+
+    /// Saves a snapshot.
+    ///
+    /// # Errors
+    /// If it may not survive.
+    fn save(&self, snapshot: &Snapshot) -> Result<(), StoreError>;
+
+    /// Removes what is not needed to know the state at any record after `seq`.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    fn compact(&self, seq: u64) -> Result<(), StoreError>;
+}

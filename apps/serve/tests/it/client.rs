@@ -1,0 +1,143 @@
+//! A small HTTP client: one connection, one request at a time.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) kind: String,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or(Value::Null)
+    }
+}
+
+/// A connection that is opened when it is needed.
+pub(crate) struct Client {
+    address: String,
+    pub(crate) headers: Vec<(String, String)>,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Client {
+    /// For an address such as `http://127.0.0.1:8080`.
+    pub(crate) fn new(address: &str) -> Client {
+        let address = address.trim_start_matches("http://").to_string();
+        Client { address, headers: Vec::new(), stream: None }
+    }
+
+    pub(crate) fn with(address: &str, header: &str, value: &str) -> Client {
+        let mut client = Client::new(address);
+        client.headers.push((header.to_string(), value.to_string()));
+        client
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> std::io::Result<Reply> {
+        self.send("GET", path, "", &[])
+    }
+
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> std::io::Result<Reply> {
+        self.send("POST", path, body, &[])
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+        more: &[(&str, &str)],
+    ) -> std::io::Result<Reply> {
+        let reply = self.try_send(method, path, body, more);
+        if reply.is_err() {
+            self.stream = None;
+        }
+        reply
+    }
+
+    fn try_send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+        more: &[(&str, &str)],
+    ) -> std::io::Result<Reply> {
+        if self.stream.is_none() {
+            let stream = TcpStream::connect(&self.address)?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+            self.stream = Some(BufReader::new(stream));
+        }
+        let stream = self.stream.as_mut().expect("it was just opened");
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in own.chain(more.iter().copied()) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        stream.get_mut().write_all(text.as_bytes())?;
+        let mut line = String::new();
+        let closed = || std::io::Error::other("the connection was closed");
+        if stream.read_line(&mut line)? == 0 {
+            return Err(closed());
+        }
+        let status =
+            line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
+        let (mut length, mut kind) = (0, String::new());
+        loop {
+            line.clear();
+            if stream.read_line(&mut line)? == 0 {
+                return Err(closed());
+            }
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            match name {
+                "content-length" => length = value.parse().map_err(|_| closed())?,
+                "content-type" => kind = value.to_string(),
+                _ => {}
+            }
+        }
+        let mut bytes = vec![0; length];
+        stream.read_exact(&mut bytes)?;
+        Ok(Reply { status, kind, text: String::from_utf8_lossy(&bytes).into_owned() })
+    }
+}
+
+/// So many events of a watch.
+pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Vec<(u64, String, Value)> {
+    watch_until(address, path, |events, _| events == enough)
+}
+
+/// The events of a watch, until there are enough, by their number and the last one's id.
+pub(crate) fn watch_until(
+    address: &str,
+    path: &str,
+    enough: impl Fn(usize, u64) -> bool,
+) -> Vec<(u64, String, Value)> {
+    let address = address.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout can be set");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it can be asked");
+    let mut events = Vec::new();
+    let (mut id, mut kind) = (0, String::new());
+    for line in BufReader::new(stream).lines() {
+        let Ok(line) = line else { break };
+        if let Some(text) = line.strip_prefix("id: ") {
+            id = text.parse().expect("ids are numbers");
+        } else if let Some(text) = line.strip_prefix("event: ") {
+            kind = text.to_string();
+        } else if let Some(text) = line.strip_prefix("data: ") {
+            events.push((id, kind.clone(), serde_json::from_str(text).expect("data are JSON")));
+            if enough(events.len(), id) {
+                break;
+            }
+        }
+    }
+    events
+}

@@ -1,0 +1,212 @@
+//! The service on a bad disk: random histories, each cut at a random operation of the disk.
+//!
+//! `PAVIOR_CRASHES=10000 cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
+//! form; the seed of a failure is in its message.
+
+use std::sync::Arc;
+
+use pavior_serve::core::{Record, Snapshot, State};
+use pavior_serve::engine::recover;
+use pavior_serve::storage::journal::Journal;
+use pavior_serve::storage::{Store, StoreError};
+
+use crate::decisions::{begin, limits};
+use crate::disk::{Fault, Simulated};
+use crate::random::{Random, command};
+
+/// What a client knows: everything that was acknowledged.
+struct Known {
+    /// The snapshot of the state after the last acknowledged group, and the one that might be
+    /// durable after it.
+    acknowledged: Snapshot,
+    attempted: Option<Snapshot>,
+}
+
+/// A run up to its fault.
+struct Run {
+    known: Known,
+    state: State,
+    journal: Journal,
+    full: bool,
+}
+
+fn open(disk: &Simulated) -> Result<(Journal, State), String> {
+    let (journal, _) = Journal::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
+    let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
+    Ok((journal, state.map_err(|error| error.to_string())?))
+}
+
+/// Groups of random commands, each made durable before the next one, until the disk fails.
+fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
+    // A fault may come while the journal is being made.
+    let Ok((mut journal, mut state)) = open(disk) else { return None };
+    if state.seq() == 0 {
+        let (fresh, record) = begin(Some("fcfs"));
+        journal.append(&[record]).ok()?;
+        state = fresh;
+    }
+    let acknowledged = state.snapshot();
+    let known = Known { acknowledged, attempted: None };
+    let mut run = Run { known, state, journal, full: false };
+    let mut now = 0;
+    for _ in 0..steps {
+        now += random.below(50);
+        if !run.group(random, now) {
+            return Some(run);
+        }
+        // A snapshot now and then, and what is old goes.
+        if random.one_in(6) {
+            let snapshot = run.state.snapshot();
+            let history = run.journal.history();
+            let oldest = snapshot.seq.saturating_sub(random.below(40));
+            let saved = run.journal.rotate().is_ok()
+                && history.save(&snapshot).and_then(|()| history.compact(oldest)).is_ok();
+            if !saved && disk.is_dead() {
+                return Some(run);
+            }
+        }
+        if random.one_in(5) && run.journal.idle().is_err() && disk.is_dead() {
+            return Some(run);
+        }
+    }
+    Some(run)
+}
+
+impl Run {
+    /// Decides some commands and makes them durable; false if that failed for good.
+    fn group(&mut self, random: &mut Random, now: u64) -> bool {
+        let mut records: Vec<Record> = Vec::new();
+        for _ in 0..=random.below(4) {
+            let (caller, key, command) = command(random, &self.state);
+            self.state.decide(now, &caller, key.as_ref(), command, &mut records);
+        }
+        match self.journal.append(&records) {
+            Ok(()) => {
+                self.known.acknowledged = self.state.snapshot();
+                true
+            }
+            Err(StoreError::Full(_)) => {
+                // Read-only with a reason: back to what is durable, and once more later.
+                let durable = self.known.acknowledged.seq;
+                let back = recover(&*self.journal.history(), durable, &limits(), 1);
+                self.state = back.expect("what is durable can be read");
+                self.full = true;
+                true
+            }
+            Err(_) => {
+                self.known.attempted = Some(self.state.snapshot());
+                false
+            }
+        }
+    }
+}
+
+/// Holds what is there after a crash against what the client knows.
+fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
+    let (mut journal, mut state) = open(after)?;
+    state.validate();
+    let found = state.snapshot();
+    let known = &run.known;
+    let as_acknowledged = found == known.acknowledged;
+    let as_attempted = known.attempted.as_ref() == Some(&found);
+    if !as_acknowledged && !as_attempted {
+        return Err(format!(
+            "record {} was acknowledged, {} found",
+            known.acknowledged.seq, found.seq
+        ));
+    }
+    // And the service goes on from there.
+    let (mut records, mut random) = (Vec::new(), Random(1));
+    for _ in 0..5 {
+        let (caller, key, command) = command(&mut random, &state);
+        state.decide(found.now_ms + 1, &caller, key.as_ref(), command, &mut records);
+    }
+    journal.append(&records).map_err(|error| error.to_string())?;
+    state.validate();
+    Ok(())
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_in_a_crash() {
+    let many = std::env::var("PAVIOR_CRASHES").ok().and_then(|text| text.parse().ok());
+    let (mut crashes, mut attempted, mut errors, mut full) = (0u64, 0u64, 0u64, 0u64);
+    for seed in 0..many.unwrap_or(1500) {
+        let mut random = Random(seed);
+        let disk = Simulated::default();
+        let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
+        disk.fault_after(random.below(160), fault);
+        let Some(run) = run(&disk, &mut random, 40) else { continue };
+        crashes += u64::from(disk.is_dead());
+        attempted += u64::from(run.known.attempted.is_some());
+        errors += u64::from(fault == Fault::Error);
+        full += u64::from(run.full);
+        disk.mend();
+        for _ in 0..3 {
+            let after = disk.after_crash(&mut random);
+            judge(&run, &after).unwrap_or_else(|error| panic!("seed {seed}, {fault:?}: {error}"));
+        }
+    }
+    println!("{crashes} crashes, {errors} I/O errors, {full} full disks; {attempted} in a write");
+    assert!(crashes > 0 && errors > 0 && full > 0 && attempted > 0);
+}
+
+#[test]
+fn every_turned_bit_is_found_or_was_never_acknowledged() {
+    let many = std::env::var("PAVIOR_CRASHES").ok().and_then(|text| text.parse::<u64>().ok());
+    let histories = many.map_or(1, |many| (many / 500).max(2));
+    let (mut bits, mut tails) = (0u64, 0u64);
+    for seed in 0..histories {
+        let mut random = Random(seed + 7000);
+        let disk = Simulated::default();
+        let run =
+            run(&disk, &mut random, if many.is_some() { 12 } else { 5 }).expect("nothing fails");
+        let clean = disk.copy();
+        let names = pavior_serve::storage::disk::Disk::list(&clean).expect("it can be listed");
+        for name in names {
+            let length = pavior_serve::storage::disk::Disk::read(&clean, &name).unwrap().len();
+            for bit in 0..length * 8 {
+                let turned = clean.copy();
+                turned.flip(&name, bit);
+                bits += 1;
+                let Ok((_, state)) = open(&turned) else { continue };
+                // Not refused: then nothing that was acknowledged depends on the bit.
+                assert_eq!(
+                    state.snapshot(),
+                    run.known.acknowledged,
+                    "seed {seed}: bit {bit} of {name} was not found"
+                );
+                tails += 1;
+            }
+        }
+    }
+    println!("{bits} bits turned, {tails} of them without an effect on what was acknowledged");
+    assert!(bits > 10_000);
+}
+
+#[test]
+fn damage_names_its_place() {
+    let disk = Simulated::default();
+    let mut random = Random(3);
+    let (mut journal, _) = Journal::open(Arc::new(disk.clone())).unwrap();
+    let (mut state, first) = begin(None);
+    journal.append(&[first]).unwrap();
+    let length = |disk: &Simulated| {
+        let name = "journal-00000000000000000001.log";
+        pavior_serve::storage::disk::Disk::read(disk, name).unwrap().len()
+    };
+    let offset = length(&disk);
+    for now in 0..3 {
+        let mut records = Vec::new();
+        while records.is_empty() {
+            let (caller, key, command) = command(&mut random, &state);
+            state.decide(now, &caller, key.as_ref(), command, &mut records);
+        }
+        journal.append(&records).unwrap();
+    }
+    // Two bits of the second frame: not one turned bit, but frames follow.
+    disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
+    disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
+    let error = Journal::open(Arc::new(disk)).err().expect("it is damaged");
+    let StoreError::Damaged { file, offset: found, .. } = error else { panic!("{error}") };
+    assert_eq!((file.as_str(), found), ("journal-00000000000000000001.log", offset as u64));
+}

@@ -1,0 +1,116 @@
+//! The core: the fold of the records is the state that decided them, and it agrees with a model.
+
+use std::collections::HashMap;
+
+use pavior_serve::core::{Event, Limits, MachineSpec, Record, Snapshot, State};
+
+use crate::random::{Random, command};
+
+pub(crate) fn machines(scheduler: Option<&str>) -> Vec<MachineSpec> {
+    vec![MachineSpec {
+        name: "default".into(),
+        machine: "mesh:8x8".into(),
+        strategy: "tff".into(),
+        scheduler: scheduler.map(str::to_string),
+        shape_rule: "compact".into(),
+    }]
+}
+
+pub(crate) fn limits() -> Limits {
+    Limits { quota: Some(40), waiting: 5, keys: 20, ..Limits::default() }
+}
+
+/// A state with its machine, and the record of it.
+pub(crate) fn begin(scheduler: Option<&str>) -> (State, Record) {
+    let mut state = State::new(limits(), 1);
+    let event = Event::Configured { machines: machines(scheduler) };
+    let record = Record { seq: 1, at_ms: 0, event, kept: None };
+    state.apply(&record).expect("it is the first record");
+    (state, record)
+}
+
+#[test]
+fn the_fold_is_the_state() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let scheduler = [None, Some("fcfs"), Some("easy"), Some("window:4")][seed as usize % 4];
+        let (mut state, first) = begin(scheduler);
+        let (mut records, mut now) = (vec![first], 0);
+        let middle = random.below(150);
+        let mut saved: Option<Snapshot> = None;
+        for step in 0..150 {
+            now += random.below(60);
+            let (caller, key, command) = command(&mut random, &state);
+            state.decide(now, &caller, key.as_ref(), command, &mut records);
+            state.validate();
+            if step == middle {
+                saved = Some(state.snapshot());
+            }
+        }
+        let written = serde_json::to_string(&records).expect("records can be written");
+        let read: Vec<Record> = serde_json::from_str(&written).expect("and read");
+        assert_eq!(read, records, "seed {seed}");
+        let mut folded = State::new(limits(), 1);
+        for record in &read {
+            folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+        assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
+        folded.validate();
+        // From a snapshot it is the same.
+        let saved = saved.expect("the middle was passed");
+        let text = serde_json::to_string(&saved).expect("a snapshot can be written");
+        let saved: Snapshot = serde_json::from_str(&text).expect("and read");
+        let mut folded = State::restore(&saved, limits(), 1).expect("it is consistent");
+        for record in read.iter().filter(|record| record.seq > saved.seq) {
+            folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+        assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}, from record {}", saved.seq);
+    }
+}
+
+/// The model: who holds which node, one node at a time.
+#[test]
+fn no_node_is_held_twice() {
+    for seed in 100..140 {
+        let mut random = Random(seed);
+        let (mut state, first) = begin(Some("fcfs"));
+        let (mut records, mut now) = (vec![first], 0);
+        for _ in 0..200 {
+            now += random.below(60);
+            let (caller, key, command) = command(&mut random, &state);
+            state.decide(now, &caller, key.as_ref(), command, &mut records);
+        }
+        let mut holders: HashMap<[u16; 2], u64> = HashMap::new();
+        let mut parts: HashMap<u64, Vec<[[u16; 3]; 2]>> = HashMap::new();
+        let mut epochs = 0;
+        for record in &records {
+            match &record.event {
+                Event::Granted { lease } => {
+                    assert_eq!(lease.epoch, record.seq);
+                    assert!(lease.epoch > epochs, "epochs grow");
+                    epochs = lease.epoch;
+                    for node in nodes(&lease.parts) {
+                        let before = holders.insert(node, lease.id);
+                        assert_eq!(before, None, "seed {seed}: {node:?} is held twice");
+                    }
+                    parts.insert(lease.id, lease.parts.clone());
+                }
+                Event::Ended { id, .. } => {
+                    for node in parts.remove(id).iter().flat_map(|parts| nodes(parts)) {
+                        assert_eq!(holders.remove(&node), Some(*id));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let busy: usize = state.view().boards[0].busy as usize;
+        assert_eq!(holders.len(), busy, "seed {seed}");
+    }
+}
+
+fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
+    let each = |&[base, sides]: &[[u16; 3]; 2]| {
+        (0..sides[0]).flat_map(move |i| (0..sides[1]).map(move |j| [base[0] + i, base[1] + j]))
+    };
+    parts.iter().flat_map(each).collect()
+}

@@ -1,0 +1,262 @@
+//! A disk that loses, tears and reorders what was not made durable, fills up, and fails.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use pavior_serve::storage::disk::{Disk, DiskFile};
+
+use crate::random::Random;
+
+/// What a disk writes at once.
+const SECTOR: usize = 64;
+
+/// A file: what is durable, and what was done to it since.
+#[derive(Clone, Default)]
+struct Content {
+    durable: Vec<u8>,
+    /// As the running process sees it.
+    seen: Vec<u8>,
+    /// Writes and cuts since the last sync.
+    pending: Vec<Change>,
+}
+
+#[derive(Clone)]
+enum Change {
+    Write(u64, Vec<u8>),
+    Cut(u64),
+}
+
+#[derive(Default)]
+struct Inner {
+    files: Vec<Content>,
+    /// Names as the running process sees them, and as they are durable.
+    seen: BTreeMap<String, usize>,
+    durable: BTreeMap<String, usize>,
+    /// The bytes that still fit.
+    room: Option<u64>,
+    /// Operations until one fails, and whether the power goes with it.
+    until_fault: Option<(u64, Fault)>,
+    /// No operation works any more.
+    dead: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The power goes.
+    Crash,
+    /// One operation fails.
+    Error,
+    /// The disk is full from now on.
+    Full,
+}
+
+/// A simulated disk. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Simulated(Arc<Mutex<Inner>>);
+
+struct Handle {
+    disk: Simulated,
+    file: usize,
+}
+
+impl Simulated {
+    /// One of the next operations fails.
+    pub(crate) fn fault_after(&self, operations: u64, fault: Fault) {
+        self.0.lock().unwrap().until_fault = Some((operations, fault));
+    }
+
+    /// Whether the power went.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.0.lock().unwrap().dead
+    }
+
+    /// There is room again, and nothing fails.
+    pub(crate) fn mend(&self) {
+        let mut inner = self.0.lock().unwrap();
+        (inner.room, inner.until_fault) = (None, None);
+    }
+
+    /// What is there after the power came back: of what was not durable any part, in any order.
+    pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
+        let inner = self.0.lock().unwrap();
+        let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
+        // Names are changed one after the other: some of the last changes may be lost.
+        if random.one_in(2) {
+            after.durable = inner.seen.clone();
+        }
+        for content in &inner.files {
+            let mut bytes = content.durable.clone();
+            for change in &content.pending {
+                match change {
+                    Change::Cut(length) if random.one_in(2) => bytes.truncate(*length as usize),
+                    Change::Cut(_) => {}
+                    Change::Write(offset, data) => tear(&mut bytes, *offset as usize, data, random),
+                }
+            }
+            after.files.push(Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() });
+        }
+        after.seen = after.durable.clone();
+        Simulated(Arc::new(Mutex::new(after)))
+    }
+
+    /// Turns one bit of a file.
+    pub(crate) fn flip(&self, name: &str, bit: usize) {
+        let mut inner = self.0.lock().unwrap();
+        let file = inner.seen[name];
+        for bytes in [0, 1] {
+            let content = &mut inner.files[file];
+            let bytes = if bytes == 0 { &mut content.durable } else { &mut content.seen };
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    /// A disk of its own with the same content.
+    pub(crate) fn copy(&self) -> Simulated {
+        let inner = self.0.lock().unwrap();
+        let (files, seen) = (inner.files.clone(), inner.seen.clone());
+        let copy = Inner { files, durable: seen.clone(), seen, ..Inner::default() };
+        Simulated(Arc::new(Mutex::new(copy)))
+    }
+
+    /// Counts an operation, which may be the one that fails.
+    fn operate(&self) -> io::Result<()> {
+        let mut inner = self.0.lock().unwrap();
+        if inner.dead {
+            return Err(io::Error::other("the power is gone"));
+        }
+        let Some((left, fault)) = &mut inner.until_fault else { return Ok(()) };
+        if *left > 0 {
+            *left -= 1;
+            return Ok(());
+        }
+        let fault = *fault;
+        inner.until_fault = None;
+        match fault {
+            Fault::Crash => {
+                inner.dead = true;
+                Err(io::Error::other("the power went"))
+            }
+            Fault::Error => Err(io::Error::other("the disk failed")),
+            Fault::Full => {
+                inner.room = Some(40);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Writes some of the sectors, each whole or not at all, and one perhaps in part.
+fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
+    if random.one_in(3) {
+        return;
+    }
+    let all = random.one_in(3);
+    for (index, sector) in data.chunks(SECTOR).enumerate() {
+        if !all && random.one_in(2) {
+            continue;
+        }
+        let torn = !all && random.one_in(5);
+        let kept = if torn { random.below(sector.len() as u64) as usize } else { sector.len() };
+        let start = offset + index * SECTOR;
+        if bytes.len() < start + kept {
+            // What was never written is zeros, or what the disk held before.
+            let old = if random.one_in(2) { 0 } else { random.below(256) as u8 };
+            bytes.resize(start + kept, old);
+        }
+        bytes[start..start + kept].copy_from_slice(&sector[..kept]);
+    }
+}
+
+impl Disk for Simulated {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.operate()?;
+        Ok(self.0.lock().unwrap().seen.keys().cloned().collect())
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        self.operate()?;
+        let inner = self.0.lock().unwrap();
+        let file = inner.seen.get(name).ok_or(io::ErrorKind::NotFound)?;
+        Ok(inner.files[*file].seen.clone())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        self.operate()?;
+        let mut inner = self.0.lock().unwrap();
+        let known = inner.seen.get(name).copied();
+        let file = known.unwrap_or_else(|| {
+            inner.files.push(Content::default());
+            let file = inner.files.len() - 1;
+            inner.seen.insert(name.to_string(), file);
+            file
+        });
+        Ok(Box::new(Handle { disk: self.clone(), file }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.operate()?;
+        let mut inner = self.0.lock().unwrap();
+        let file = inner.seen.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        inner.seen.insert(to.to_string(), file);
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.operate()?;
+        self.0.lock().unwrap().seen.remove(name).map(drop).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.operate()?;
+        let mut inner = self.0.lock().unwrap();
+        inner.durable = inner.seen.clone();
+        Ok(())
+    }
+}
+
+impl DiskFile for Handle {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let fault = self.disk.operate();
+        let mut inner = self.disk.0.lock().unwrap();
+        let fits = match inner.room {
+            Some(room) => bytes.len().min(room as usize),
+            None => bytes.len(),
+        };
+        // A write that fails may have been carried out in part.
+        let done = if fault.is_err() { bytes.len() / 2 } else { fits };
+        if let Some(room) = &mut inner.room {
+            *room -= done.min(*room as usize) as u64;
+        }
+        let content = &mut inner.files[self.file];
+        let end = offset as usize + done;
+        if content.seen.len() < end {
+            content.seen.resize(end, 0);
+        }
+        content.seen[offset as usize..end].copy_from_slice(&bytes[..done]);
+        // On its way to the disk is the whole of it when the power goes.
+        let sent = if fault.is_err() { bytes } else { &bytes[..done] };
+        content.pending.push(Change::Write(offset, sent.to_vec()));
+        fault?;
+        if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.disk.operate()?;
+        let mut inner = self.disk.0.lock().unwrap();
+        let content = &mut inner.files[self.file];
+        content.seen.truncate(length as usize);
+        content.pending.push(Change::Cut(length));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let fault = self.disk.operate();
+        let mut inner = self.disk.0.lock().unwrap();
+        let content = &mut inner.files[self.file];
+        fault?;
+        content.durable = content.seen.clone();
+        content.pending.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,230 @@
+//! The service over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, watch};
+use crate::server::{Server, fresh};
+
+#[test]
+fn a_lease_is_granted_renewed_and_ended() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let reply = client.post("/v1/leases", r#"{"shape":[2,3],"ttl_s":60,"job":"a"}"#).unwrap();
+    assert_eq!((reply.status, reply.kind.as_str()), (201, "application/json"));
+    let lease = reply.json();
+    assert_eq!(lease["nodes"], 6);
+    assert_eq!(lease["parts"], json!([{"base":[0,0],"sides":[2,3]}]));
+    assert!(lease["expires"].is_string());
+    let (id, epoch) = (&lease["id"], lease["epoch"].as_u64().unwrap());
+    let machine = client.get("/v1/machine").unwrap().json();
+    assert_eq!(
+        (&machine["free"], &machine["busy"], &machine["jobs"]),
+        (&json!(58), &json!(6), &json!(1))
+    );
+
+    let renew = |epoch: u64| format!("{{\"epoch\":{epoch},\"ttl_s\":120}}");
+    let stale = client.post(&format!("/v1/leases/{id}/renew"), &renew(epoch + 1)).unwrap();
+    assert_eq!((stale.status, stale.kind.as_str()), (409, "application/problem+json"));
+    assert_eq!(stale.json()["reason"], "stale-epoch");
+    let renewed = client.post(&format!("/v1/leases/{id}/renew"), &renew(epoch)).unwrap();
+    assert_eq!((renewed.status, &renewed.json()["epoch"]), (200, &json!(epoch)));
+    let end = format!("/v1/leases/{id}/end");
+    assert_eq!(client.post(&end, &json!({ "epoch": epoch + 1 }).to_string()).unwrap().status, 409);
+    let ended = client.post(&end, &json!({ "epoch": epoch }).to_string()).unwrap();
+    assert_eq!((ended.status, &ended.json()["nodes"]), (200, &json!(6)));
+    let again = client.post(&end, &json!({ "epoch": epoch }).to_string()).unwrap();
+    assert_eq!((again.status, &again.json()["reason"]), (409, &json!("lease-ended")));
+    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"], json!([]));
+}
+
+#[test]
+fn a_refusal_says_what_stands_in_the_way() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let hold = r#"{"parts":[{"base":[3,0],"sides":[1,8]}],"job":7}"#;
+    assert_eq!(client.post("/v1/hold", hold).unwrap().status, 201);
+    let reply = client.post("/v1/leases", r#"{"shape":[5,5]}"#).unwrap();
+    assert_eq!((reply.status, reply.kind.as_str()), (409, "application/problem+json"));
+    let problem = reply.json();
+    assert_eq!(problem["reason"], "no-free-submesh");
+    assert_eq!(problem["diagnosis"]["nearest"]["sides"], json!([4, 5]));
+    assert_eq!(problem["diagnosis"]["blocked"]["jobs"][0]["job"], 7);
+    let too_large = client.post("/v1/leases", r#"{"shape":[9,9]}"#).unwrap().json();
+    assert_eq!(too_large["reason"], "larger-than-machine");
+    let many = client.post("/v1/leases", r#"{"nodes":99999999999}"#).unwrap().json();
+    assert_eq!(many["reason"], "larger-than-machine");
+    let if_ended = r#"{"shape":[5,5],"end":[1]}"#;
+    let answer = client.post("/v1/what-if", if_ended).unwrap().json();
+    assert_eq!(answer["strategies"][0]["granted"], true);
+    let explained = client.post("/v1/explain", r#"{"shape":[5,5],"strategies":["ff","gabl"]}"#);
+    let explained = explained.unwrap().json();
+    assert_eq!(explained["strategies"][0]["reason"], "no-free-submesh");
+    assert_eq!(explained["strategies"][1]["granted"], true);
+}
+
+#[test]
+fn bad_requests_change_nothing() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let bad = [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"shape":[2]}"#,
+        r#"{"shape":[0,1]}"#,
+        r#"{"shape":[-1,1]}"#,
+        r#"{"nodes":0}"#,
+        r#"{"nodes":1.5}"#,
+        r#"{"nodes":2,"shape":[1,2]}"#,
+        r#"{"nodes":1,"ttl_s":0}"#,
+        r#"{"nodes":1,"ttl_s":-3}"#,
+        r#"{"nodes":1,"unknown":1}"#,
+        r#"{"nodes":1,"tenant":"a/b"}"#,
+        r#"{"nodes":1,"wait":true}"#,
+    ];
+    for body in bad {
+        let reply = client.post("/v1/leases", body).unwrap();
+        assert_eq!(
+            (reply.status, reply.kind.as_str()),
+            (400, "application/problem+json"),
+            "{body}"
+        );
+    }
+    assert_eq!(client.post("/v1/leases", r#"{"nodes":1,"machine":"x"}"#).unwrap().status, 404);
+    for (path, body, status) in [
+        ("/v1/leases/1/end", r#"{"epoch":1}"#, 404),
+        ("/v1/leases/x/end", r#"{"epoch":1}"#, 404),
+        ("/v1/nodes/fail", r#"{"node":[8,0]}"#, 400),
+        ("/v1/nodes/fail", r#"{"node":[1]}"#, 400),
+        ("/v1/hold", r#"{"parts":[]}"#, 409),
+        ("/v1/hold", r#"{"parts":[{"base":[7,7],"sides":[2,1]}]}"#, 409),
+        ("/v1/nothing", "", 404),
+    ] {
+        assert_eq!(client.post(path, body).unwrap().status, status, "{path} {body}");
+    }
+    let reply = client.send("DELETE", "/v1/leases", "", &[]).unwrap();
+    assert_eq!((reply.status, reply.kind.as_str()), (405, "application/problem+json"));
+    assert_eq!(client.get("/v1/machine").unwrap().json()["busy"], 0);
+    let large = format!("{{\"nodes\":1,\"job\":\"{}\"}}", "x".repeat(2 << 20));
+    // The server may close before it was sent as a whole.
+    let reply = Client::new(&server.address).post("/v1/leases", &large);
+    assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
+}
+
+#[test]
+fn a_key_gives_the_same_reply_even_after_a_kill() {
+    let (mut server, setup) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let key = [("Idempotency-Key", "k-1")];
+    let full = [("Idempotency-Key", "k-2")];
+    let granted = client.send("POST", "/v1/leases", r#"{"shape":[8,7]}"#, &key).unwrap();
+    let refused = client.send("POST", "/v1/leases", r#"{"shape":[8,2]}"#, &full).unwrap();
+    assert_eq!((granted.status, refused.status), (201, 409));
+    assert!(refused.json()["diagnosis"]["nearest"].is_object());
+    server.kill();
+    let server = Server::start(&setup);
+    let mut client = Client::new(&server.address);
+    assert_eq!(client.send("POST", "/v1/leases", r#"{"shape":[8,7]}"#, &key).unwrap(), granted);
+    assert_eq!(client.send("POST", "/v1/leases", r#"{"shape":[8,2]}"#, &full).unwrap(), refused);
+    let other = client.send("POST", "/v1/leases", r#"{"shape":[1,1]}"#, &key).unwrap();
+    assert_eq!((other.status, &other.json()["reason"]), (422, &json!("key-reused")));
+    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn leases_expire_and_watchers_are_told() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    client.post("/v1/leases", r#"{"shape":[2,2],"ttl_s":1.5}"#).unwrap();
+    client.post("/v1/nodes/drain", r#"{"node":[7,7]}"#).unwrap();
+    let events = watch(&server.address, "/v1/watch?after=0", 4);
+    let kinds: Vec<&str> = events.iter().map(|(_, kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["configured", "granted", "node", "ended"]);
+    let ids: Vec<u64> = events.iter().map(|(id, ..)| *id).collect();
+    assert_eq!(ids, [1, 2, 3, 4]);
+    assert_eq!(events[3].2["why"], "expired");
+    let machine = client.get("/v1/machine").unwrap().json();
+    assert_eq!((&machine["busy"], &machine["failed"]), (&json!(0), &json!(1)));
+    let before = client.get("/v1/machine?at=2").unwrap().json();
+    assert_eq!((&before["busy"], &before["failed"]), (&json!(4), &json!(0)));
+}
+
+#[test]
+fn what_is_compacted_is_gone() {
+    let (server, _) = fresh(|setup| (setup.snapshot_every, setup.history) = (50, 20));
+    let mut client = Client::new(&server.address);
+    for _ in 0..200 {
+        let lease = client.post("/v1/leases", r#"{"nodes":4}"#).unwrap().json();
+        let body = json!({ "epoch": lease["epoch"] }).to_string();
+        client.post(&format!("/v1/leases/{}/end", lease["id"]), &body).unwrap();
+        // A connection of its own: a watch that is granted does not end.
+        let watch = Client::new(&server.address).get("/v1/watch?after=0");
+        if watch.is_ok_and(|reply| reply.status == 410) {
+            let reply = client.get("/v1/machine?at=1").unwrap();
+            assert_eq!((reply.status, &reply.json()["reason"]), (410, &json!("compacted")));
+            return;
+        }
+    }
+    panic!("nothing was compacted");
+}
+
+#[test]
+fn waiting_requests_start_in_the_order_of_the_scheduler() {
+    let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
+    let mut client = Client::new(&server.address);
+    let first = client.post("/v1/leases", r#"{"shape":[8,8]}"#).unwrap().json();
+    let waits = client.post("/v1/leases?wait=true", r#"{"shape":[4,4],"job":"w"}"#).unwrap();
+    assert_eq!((waits.status, &waits.json()["state"]), (202, &json!("waiting")));
+    let id = waits.json()["id"].clone();
+    assert_eq!(client.get("/v1/queue").unwrap().json()["waiting"][0]["id"], id);
+    let renew = client.post(&format!("/v1/leases/{id}/renew"), r#"{"epoch":1}"#).unwrap();
+    assert_eq!(renew.json()["reason"], "still-waiting");
+    let body = json!({ "epoch": first["epoch"] }).to_string();
+    client.post(&format!("/v1/leases/{}/end", first["id"]), &body).unwrap();
+    let lease = client.get(&format!("/v1/leases/{id}")).unwrap().json();
+    assert_eq!((&lease["state"], &lease["nodes"]), (&json!("held"), &json!(16)));
+    // One that waits can leave the queue without an epoch.
+    client.post("/v1/leases", r#"{"wait":true,"shape":[8,8]}"#).unwrap();
+    let gone = client.post("/v1/leases/3/end", "").unwrap();
+    assert_eq!((gone.status, &gone.json()["nodes"]), (200, &json!(0)));
+}
+
+#[test]
+fn a_batch_is_answered_one_by_one() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let batch = r#"{"operations":[{"lease":{"shape":[8,8]}},{"lease":{"shape":[0,1]}},
+        {"lease":{"nodes":1}},{"end":{"id":1,"epoch":2}},{"fail":{"node":[0,0]}}]}"#;
+    let answers = client.post("/v1/batch", batch).unwrap().json();
+    let statuses: Vec<&Value> =
+        answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
+    assert_eq!(statuses, [201, 400, 409, 200, 200]);
+}
+
+#[test]
+fn the_service_describes_itself() {
+    let (mut server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let document = client.get("/openapi.json").unwrap().json();
+    for path in ["/v1/leases", "/v1/leases/{id}/end", "/v1/hold", "/v1/nodes/drain", "/v1/watch"] {
+        assert!(document["paths"][path].is_object(), "{path}");
+    }
+    assert_eq!(client.get("/healthz").unwrap().status, 200);
+    assert_eq!(client.get("/readyz").unwrap().json()["status"], "ready");
+    client.post("/v1/leases", r#"{"nodes":4}"#).unwrap();
+    let metrics = client.get("/metrics").unwrap().text;
+    assert!(metrics.contains("pavior_free_nodes{machine=\"default\"} 60"), "{metrics}");
+    assert!(metrics.ends_with("# EOF\n"));
+    let traced = client.send("GET", "/v1/machine", "", &[("traceparent", "00-1-2-01")]).unwrap();
+    assert_eq!(traced.status, 200);
+    let other = [("Origin", "http://evil.example")];
+    assert_eq!(client.send("POST", "/v1/leases", "{\"nodes\":1}", &other).unwrap().status, 403);
+    // A watcher does not hold up the end.
+    let address = server.address.clone();
+    let watcher = std::thread::spawn(move || watch(&address, "/v1/watch", 1));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let took = server.stop();
+    assert!(took < std::time::Duration::from_secs(2), "{took:?}");
+    assert!(watcher.join().unwrap().is_empty());
+}

@@ -1,0 +1,220 @@
+//! A real server, killed again and again under load.
+//!
+//! Clients write down when each of their requests began and ended and what was answered. The
+//! journal is the order in which the service says that they happened. That is a linearisation if
+//! every answer is in it, no node is held twice in it, and a request that ended before another one
+//! began stands before it.
+//!
+//! `PAVIOR_KILLS=200 cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
+//! with 64 clients.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, watch_until};
+use crate::random::Random;
+use crate::server::{Server, Setup};
+
+/// What a client did.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    began: Instant,
+    ended: Instant,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// (lease, epoch)
+    Granted(u64, u64),
+    Ended(u64),
+}
+
+/// Where the clients find the server.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) address: Arc<Mutex<String>>,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) answered: Arc<AtomicU64>,
+}
+
+/// Sends a request until it is answered; whether it was sent more than once.
+fn insist(
+    target: &Target,
+    method: (&str, &str),
+    key: &[(&str, &str)],
+) -> Option<(u16, Value, bool)> {
+    let mut again = false;
+    let mut client: Option<(String, Client)> = None;
+    loop {
+        let address = target.address.lock().unwrap().clone();
+        if client.as_ref().is_none_or(|(of, _)| *of != address) {
+            client = Some((address.clone(), Client::new(&address)));
+        }
+        let (_, connection) = client.as_mut().expect("it was just made");
+        match connection.send("POST", method.0, method.1, key) {
+            Ok(reply) if reply.status < 500 => {
+                target.answered.fetch_add(1, Ordering::Relaxed);
+                return Some((reply.status, reply.json(), again));
+            }
+            _ if target.stop.load(Ordering::Relaxed) => return None,
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+        again = true;
+    }
+}
+
+/// One client: leases of a few nodes, most of them ended again.
+pub(crate) fn client(number: u64, target: &Target) -> Vec<Done> {
+    let mut random = Random(number);
+    let (mut done, mut own) = (Vec::new(), Vec::new());
+    for count in 0.. {
+        if target.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let began = Instant::now();
+        if own.len() < 3 && !random.one_in(3) {
+            let body = json!({ "nodes": 1 + random.below(4) }).to_string();
+            let key = format!("{number}-{count}");
+            let key = [("Idempotency-Key", key.as_str())];
+            let Some((status, lease, _)) = insist(target, ("/v1/leases", &body), &key) else {
+                break;
+            };
+            if status == 409 {
+                continue;
+            }
+            assert_eq!(status, 201, "{lease}");
+            let (id, epoch) = (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap());
+            own.push((id, epoch));
+            done.push(Done { began, ended: Instant::now(), what: What::Granted(id, epoch) });
+        } else if !own.is_empty() {
+            let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
+            let body = json!({ "epoch": epoch }).to_string();
+            let path = format!("/v1/leases/{id}/end");
+            let Some((status, answer, again)) = insist(target, (&path, &body), &[]) else { break };
+            // Sent twice, the first one may have been carried out.
+            let right = status == 200 || (again && answer["reason"] == "lease-ended");
+            assert!(right, "{status} {answer}");
+            done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
+        }
+    }
+    done
+}
+
+/// Holds what clients saw against the journal.
+pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
+    // A last lease, so that the last record is an event.
+    let last = Client::new(address).post("/v1/leases", "{\"nodes\":1}").unwrap().json();
+    let last = last["epoch"].as_u64().expect("a node is free");
+    let events = watch_until(address, "/v1/watch?after=0", |_, id| id >= last);
+    let (mut granted, mut ended) = (HashMap::new(), HashMap::new());
+    let mut holders: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut parts: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
+    for (seq, kind, event) in &events {
+        match kind.as_str() {
+            "granted" => {
+                let id = event["lease"]["id"].as_u64().unwrap();
+                assert!(granted.insert(id, *seq).is_none(), "lease {id} was granted twice");
+                let nodes = nodes(&event["lease"]);
+                for node in &nodes {
+                    let before = holders.insert(*node, id);
+                    assert_eq!(before, None, "node {node:?} is held by {before:?} and {id}");
+                }
+                parts.insert(id, nodes);
+            }
+            "ended" => {
+                let id = event["id"].as_u64().unwrap();
+                ended.insert(id, *seq);
+                for node in parts.remove(&id).unwrap() {
+                    holders.remove(&node);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut points: Vec<(u64, Instant, Instant)> = Vec::new();
+    let mut seen = HashSet::new();
+    for done in histories.iter().flatten() {
+        let seq = match done.what {
+            What::Granted(id, epoch) => {
+                assert!(seen.insert(id), "lease {id} was given to two clients");
+                assert_eq!(
+                    granted.get(&id),
+                    Some(&epoch),
+                    "lease {id} was acknowledged and is lost"
+                );
+                epoch
+            }
+            What::Ended(id) => *ended.get(&id).expect("an acknowledged end is in the journal"),
+        };
+        points.push((seq, done.began, done.ended));
+    }
+    // In the order of the journal, nothing may have ended before something earlier had begun.
+    points.sort_unstable_by_key(|(seq, ..)| *seq);
+    let mut latest_begin: Option<Instant> = None;
+    for (seq, began, ended) in points {
+        if let Some(begin) = latest_begin {
+            assert!(
+                ended >= begin,
+                "record {seq} was answered before an earlier one was asked for"
+            );
+        }
+        latest_begin = Some(latest_begin.map_or(began, |begin| begin.max(began)));
+    }
+}
+
+fn nodes(lease: &Value) -> Vec<(u64, u64)> {
+    let number = |value: &Value| value.as_u64().unwrap();
+    let of = |part: &Value| {
+        let (x, y) = (number(&part["base"][0]), number(&part["base"][1]));
+        let (a, b) = (number(&part["sides"][0]), number(&part["sides"][1]));
+        (0..a).flat_map(move |i| (0..b).map(move |j| (x + i, y + j))).collect::<Vec<_>>()
+    };
+    lease["parts"].as_array().unwrap().iter().flat_map(of).collect()
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
+    let long: Option<u64> = std::env::var("PAVIOR_KILLS").ok().and_then(|text| text.parse().ok());
+    let (kills, clients) = (long.unwrap_or(5), if long.is_some() { 64 } else { 12 });
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut setup = Setup::new(&folder.path().join("data"));
+    setup.machine = "mesh:32x32".into();
+    setup.snapshot_every = 2000;
+    setup.history = 1_000_000_000;
+    let mut server = Server::start(&setup);
+    let target = Target {
+        address: Arc::new(Mutex::new(server.address.clone())),
+        stop: Arc::new(AtomicBool::new(false)),
+        answered: Arc::new(AtomicU64::new(0)),
+    };
+    let threads: Vec<_> = (0..clients)
+        .map(|number| {
+            let target = target.clone();
+            std::thread::spawn(move || client(number, &target))
+        })
+        .collect();
+    let mut random = Random(2026);
+    let mut slowest = Duration::ZERO;
+    for _ in 0..kills {
+        let before = target.answered.load(Ordering::Relaxed);
+        while target.answered.load(Ordering::Relaxed) < before + 50 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(random.below(60)));
+        server.kill();
+        let began = Instant::now();
+        server = Server::start(&setup);
+        slowest = slowest.max(began.elapsed());
+        *target.address.lock().unwrap() = server.address.clone();
+    }
+    target.stop.store(true, Ordering::Relaxed);
+    let histories: Vec<Vec<Done>> = threads.into_iter().map(|one| one.join().unwrap()).collect();
+    judge(&server.address, &histories);
+    let answered = target.answered.load(Ordering::Relaxed);
+    println!("{kills} kills, {clients} clients, {answered} answers; slowest start {slowest:?}");
+}

@@ -1,0 +1,124 @@
+//! How many durable operations a second, how long they take, and what memory they leave behind.
+//!
+//! The numbers are printed, not judged: they depend on the machine. What is judged is that every
+//! operation is answered as it should be, and that the memory of the server stays where it is.
+//! `PAVIOR_LOAD_S=20` sets the seconds of each part, `PAVIOR_LOAD_MILLIONS=10` the operations of the
+//! part that watches the memory.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::server::{Server, fresh};
+
+fn seconds() -> f64 {
+    std::env::var("PAVIOR_LOAD_S").ok().and_then(|text| text.parse().ok()).unwrap_or(0.5)
+}
+
+/// Grants and ends leases one by one; the time of each operation.
+fn one_by_one(address: &str, until: Instant) -> Vec<Duration> {
+    let mut client = Client::new(address);
+    let mut times = Vec::new();
+    while Instant::now() < until {
+        let began = Instant::now();
+        let reply = client.post("/v1/leases", r#"{"shape":[2,2]}"#).expect("it answers");
+        times.push(began.elapsed());
+        assert_eq!(reply.status, 201, "{}", reply.text);
+        let lease = reply.json();
+        let body = json!({ "epoch": lease["epoch"] }).to_string();
+        let began = Instant::now();
+        let reply = client.post(&format!("/v1/leases/{}/end", lease["id"]), &body);
+        times.push(began.elapsed());
+        assert_eq!(reply.expect("it answers").status, 200);
+    }
+    times
+}
+
+/// The same in batches; the number of operations.
+fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
+    let mut client = Client::new(address);
+    let leases = vec![r#"{"lease":{"shape":[1,1]}}"#; size].join(",");
+    let leases = format!("{{\"operations\":[{leases}]}}");
+    let mut count = 0;
+    while !until(count) {
+        let reply = client.post("/v1/batch", &leases).expect("it answers").json();
+        let granted = reply["answers"].as_array().expect("answers").iter();
+        let ends: Vec<Value> = granted
+            .map(|answer| {
+                assert_eq!(answer["status"], 201);
+                json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
+            })
+            .collect();
+        let ends = json!({ "operations": ends }).to_string();
+        let reply = client.post("/v1/batch", &ends).expect("it answers").json();
+        let ended = reply["answers"].as_array().expect("answers");
+        assert!(ended.iter().all(|answer| answer["status"] == 200));
+        count += 2 * size as u64;
+    }
+    count
+}
+
+#[test]
+fn operations_under_load_are_all_answered() {
+    let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
+    for connections in [16, 64] {
+        let began = Instant::now();
+        let until = began + Duration::from_secs_f64(seconds());
+        let address = &server.address;
+        let mut times: Vec<Duration> = std::thread::scope(|scope| {
+            let all: Vec<_> =
+                (0..connections).map(|_| scope.spawn(move || one_by_one(address, until))).collect();
+            all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+        });
+        let took = began.elapsed().as_secs_f64();
+        times.sort_unstable();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+        let rate = times.len() as f64 / took;
+        println!(
+            "{connections} connections: {rate:.0} durable operations a second, median {:?}, p99 {:?}",
+            at(0.5),
+            at(0.99)
+        );
+    }
+    let began = Instant::now();
+    let until = began + Duration::from_secs_f64(seconds());
+    let address = &server.address;
+    let count: u64 = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4)
+            .map(|_| scope.spawn(move || in_batches(address, 512, |_| Instant::now() > until)))
+            .collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).sum()
+    });
+    let rate = count as f64 / began.elapsed().as_secs_f64();
+    println!("batches of 512 over 4 connections: {rate:.0} durable operations a second");
+    assert!(count > 0);
+}
+
+/// The resident memory of a process, in KiB.
+fn memory(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("Linux tells");
+    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
+}
+
+#[test]
+fn memory_stays_where_it_is() {
+    let long: Option<u64> =
+        std::env::var("PAVIOR_LOAD_MILLIONS").ok().and_then(|text| text.parse().ok());
+    let total = long.map_or(60_000, |millions| millions * 1_000_000);
+    let (server, _) = fresh(|setup| {
+        setup.machine = "mesh:32x32".into();
+        (setup.snapshot_every, setup.history) = (total.div_ceil(20).min(100_000), 100_000);
+    });
+    let part = total / 4;
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        in_batches(&server.address, 256, |count| count >= part);
+        seen.push(memory(&server));
+    }
+    println!("{total} operations, memory after each quarter: {seen:?} KiB");
+    // The first quarter fills what is bounded; after it nothing grows but by noise.
+    let grown = seen[3].saturating_sub(seen[0]);
+    assert!(grown < 32 * 1024, "{grown} KiB more after three more quarters");
+}

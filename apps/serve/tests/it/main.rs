@@ -1,0 +1,16 @@
+//! The service, from outside: its core against a model, its journal on a bad disk, and real
+//! processes that are killed, paused and looked at.
+
+mod browser;
+mod client;
+mod crashes;
+mod decisions;
+mod disk;
+mod http;
+mod kills;
+mod load;
+mod page;
+mod random;
+mod server;
+mod takeover;
+mod tenants;

@@ -1,0 +1,129 @@
+//! The page in a real browser: live update, history, a refusal explained, a schedule played.
+//!
+//! Needs Debian's `chromium`. Skipped, loudly, where it is not installed, unless
+//! `PAVIOR_REQUIRE_BROWSER` is set. `PAVIOR_SCREENSHOTS=DIR` keeps what is seen.
+
+use serde_json::json;
+
+use crate::browser::Browser;
+use crate::client::Client;
+use crate::server::fresh;
+
+#[test]
+fn the_page_shows_the_machine_live_and_as_it_was() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|setup| {
+        setup.machine = "grid:8x8x4w".into();
+        setup.scheduler = Some("fcfs".into());
+    });
+    let mut client = Client::new(&server.address);
+    client.post("/v1/leases", r#"{"shape":[4,4,4],"job":"first"}"#).unwrap();
+    client.post("/v1/nodes/fail", r#"{"node":[7,7,3]}"#).unwrap();
+    browser.open(&server.address);
+    browser.until("document.getElementById('counts')?.textContent.includes('64 busy')");
+    browser.until("document.getElementById('status').textContent === 'connected'");
+    assert_eq!(browser.value("document.getElementById('deep').hidden"), false, "3D works");
+
+    // Live: a grant is drawn without a reload.
+    let lease = client.post("/v1/leases", r#"{"shape":[4,4,2],"job":"<b>second</b>"}"#).unwrap();
+    browser.until("document.getElementById('counts').textContent.includes('96 busy')");
+    browser.until("document.getElementById('jobs').textContent.includes('<b>second</b>')");
+    browser.picture("live-3d");
+
+    // A request that waits, and why.
+    client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
+    browser.until("document.querySelector('#queue button')");
+    browser.value("document.querySelector('#queue button').click()");
+    browser.until("document.getElementById('answer').textContent.includes('no-free-submesh') || document.getElementById('answer').textContent.includes('too-few-free-nodes')");
+    browser.until("document.getElementById('answer').textContent.includes('nearest free box')");
+    browser.until("document.getElementById('answer').textContent.includes('blocked by')");
+    browser.picture("refusal-3d");
+    browser.press("2");
+    browser.until("!document.getElementById('flat').hidden");
+    browser.picture("refusal-2d");
+
+    // History: back to before the second lease, and forth again.
+    client
+        .post(
+            &format!("/v1/leases/{}/end", lease.json()["id"]),
+            &json!({ "epoch": lease.json()["epoch"] }).to_string(),
+        )
+        .unwrap();
+    browser.until("window.pavior.page.samples.length >= 2");
+    browser.value(
+        "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
+          c.dispatchEvent(new PointerEvent('pointerdown', { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 })); })()
+          ?? true",
+    );
+    browser.until("document.getElementById('when').textContent.startsWith('at ')");
+    browser.until("!window.pavior.page.live");
+    browser.press("Home");
+    browser.until("document.getElementById('when').textContent === 'live'");
+    browser.until("document.getElementById('counts').textContent.includes('64 busy')");
+
+    // Keys: colours, layers, dark.
+    browser.press("c");
+    browser.until("document.getElementById('by').value === 'tenant'");
+    browser.press("l");
+    browser.until("document.getElementById('layer').textContent === 'layer 0'");
+    browser.press("t");
+    browser.until("document.documentElement.dataset.theme === 'dark'");
+    browser.picture("dark-2d");
+}
+
+#[test]
+fn the_page_fits_a_phone() {
+    let Some(mut browser) = Browser::start(390, 844) else { return };
+    let (server, _) = fresh(|_| {});
+    Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
+    browser.open(&server.address);
+    browser.until("document.getElementById('counts')?.textContent.includes('15 busy')");
+    let wide = browser.value("document.documentElement.scrollWidth <= window.innerWidth");
+    assert_eq!(wide, true, "nothing is wider than the screen");
+    browser.picture("phone");
+}
+
+#[test]
+fn a_schedule_plays_without_a_server() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let job = |name: u64, start: f64, end: f64, base: u16| pavior_viewer::Job {
+        name: name.into(),
+        submit: 0.0,
+        start,
+        end,
+        nodes: 8,
+        parts: vec![(vec![base, 0], vec![4, 2])],
+    };
+    let samples = [(0.0, 8, 56), (5.0, 16, 48), (9.0, 8, 56), (12.0, 0, 64)];
+    let samples =
+        samples.map(|(at, busy, largest_free)| pavior_viewer::Sample { at, busy, largest_free });
+    let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("schedule.html");
+    std::fs::write(&file, pavior_viewer::schedule("mesh:8x8", &jobs, &samples)).unwrap();
+    browser.open(&format!("file://{}", file.display()));
+    browser.until("document.getElementById('counts')?.textContent.includes('8 busy')");
+    browser.until("document.getElementById('counts').textContent.includes('1 waiting')");
+    browser.press(" ");
+    browser.until("document.getElementById('counts').textContent.includes('16 busy')");
+    browser.picture("schedule");
+    browser.press(" ");
+}
+
+/// How fast a large machine is drawn; printed, not judged: it depends on the machine.
+#[test]
+fn a_large_machine_is_drawn() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|setup| setup.machine = "torus:16x16x16".into());
+    let mut client = Client::new(&server.address);
+    let lease = r#"{"lease":{"shape":[1,2,1]}},"#.repeat(2000);
+    let batch = format!("{{\"operations\":[{}]}}", lease.trim_end_matches(','));
+    let answers = client.post("/v1/batch", &batch).unwrap().json();
+    let granted = answers["answers"].as_array().unwrap().iter().filter(|one| one["status"] == 201);
+    assert_eq!(granted.count(), 2000);
+    browser.open(&server.address);
+    browser.until("document.getElementById('counts')?.textContent.includes('2000 jobs')");
+    let frames = browser.value("window.pavior.frames(2000)").as_f64().unwrap();
+    println!("{frames:.1} frames a second of 16x16x16 nodes and 2,000 jobs, drawn by software");
+    browser.picture("large");
+}

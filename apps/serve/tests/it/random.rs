@@ -1,0 +1,90 @@
+//! Random commands, from a seed.
+
+use pavior_mesh::Cuboid;
+use pavior_serve::core::{Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, State};
+
+/// A small generator (SplitMix64): the same numbers for the same seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below another.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+pub(crate) fn request(ask: Ask) -> LeaseRequest {
+    LeaseRequest {
+        machine: None,
+        ask,
+        ttl_ms: None,
+        estimate_ms: None,
+        tenant: None,
+        job: None,
+        wait: false,
+    }
+}
+
+/// A command that makes sense in a state more often than not: caller, key and command.
+pub(crate) fn command(
+    random: &mut Random,
+    state: &State,
+) -> (Caller, Option<IdempotencyKey>, Command) {
+    let view = state.view();
+    let tenant = ["a", "b"][random.below(2) as usize].to_string();
+    let caller = if random.one_in(3) { Caller { tenant: Some(tenant) } } else { Caller::OPERATOR };
+    let key = random.one_in(4).then(|| {
+        let number = random.below(30);
+        IdempotencyKey { key: format!("k{number}"), digest: number % 7 }
+    });
+    let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
+    let side = |random: &mut Random| 1 + random.below(5) as u16;
+    let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
+    let command = match (random.below(10), held) {
+        (0..=3, _) => {
+            let ask = if random.one_in(3) {
+                Ask::Nodes(1 + random.below(20) as u32)
+            } else {
+                Ask::Shape([side(random), side(random), 1])
+            };
+            let mut request = request(ask);
+            request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
+            request.wait = random.one_in(3);
+            Command::Lease(request)
+        }
+        (4..=6, Some(lease)) => {
+            let stale = u64::from(random.one_in(6));
+            Command::End { id: lease.id, epoch: Some(lease.epoch + stale) }
+        }
+        (7, Some(lease)) => {
+            let ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
+            Command::Renew { id: lease.id, epoch: lease.epoch, ttl_ms }
+        }
+        (8, _) => {
+            let change = [NodeChange::Fail, NodeChange::Repair, NodeChange::Drain];
+            let change = change[random.below(3) as usize];
+            Command::Node { machine: None, node: point(random), change }
+        }
+        (9, _) => {
+            let parts = vec![Cuboid::new(point(random), [side(random), side(random), 1])];
+            Command::Hold { request: request(Ask::Nodes(1)), parts }
+        }
+        _ => {
+            let waiting = view.waiting.first().map_or(99, |waiting| waiting.id);
+            Command::End { id: waiting, epoch: None }
+        }
+    };
+    (caller, key, command)
+}

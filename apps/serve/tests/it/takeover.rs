@@ -1,0 +1,156 @@
+//! Two servers on one PostgreSQL: the one that decides is killed, and paused.
+//!
+//! Needs Debian's `postgresql`. Skipped, loudly, where it is not installed, unless
+//! `PAVIOR_REQUIRE_POSTGRES` is set.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::client::Client;
+use crate::kills::{Done, Target, client, judge};
+use crate::server::{Server, Setup};
+
+/// A database server of its own; stopped when dropped.
+struct Database {
+    tools: PathBuf,
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Database {
+    fn start() -> Option<Database> {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+        let tools = versions.flatten().map(|entry| entry.path().join("bin")).max()?;
+        if !tools.join("initdb").exists() {
+            return None;
+        }
+        // Not below /root: the database runs as another user.
+        let folder = tempfile::Builder::new().prefix("pavior-pg").tempdir_in("/var/tmp").ok()?;
+        let chown = Command::new("chown").arg("postgres").arg(folder.path()).status();
+        assert!(chown.is_ok_and(|status| status.success()), "the user postgres exists");
+        let free = std::net::TcpListener::bind("127.0.0.1:0").ok()?;
+        let port = free.local_addr().ok()?.port();
+        drop(free);
+        let database = Database { tools, folder, port };
+        let data = database.data();
+        database.tool("initdb", &["-D", &data, "-A", "trust", "-N", "--locale=C", "-E", "UTF8"]);
+        let options =
+            format!("-p {port} -k {} -c listen_addresses=127.0.0.1", database.path().display());
+        let log = database.path().join("log").display().to_string();
+        database.tool("pg_ctl", &["-D", &data, "-l", &log, "-w", "-o", &options, "start"]);
+        Some(database)
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn data(&self) -> String {
+        self.path().join("db").display().to_string()
+    }
+
+    fn tool(&self, name: &str, arguments: &[&str]) {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--"]).arg(self.tools.join(name)).args(arguments);
+        command.current_dir("/").stdout(std::process::Stdio::null());
+        assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let data = self.data();
+        self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "stop"]);
+    }
+}
+
+fn setup(database: &Database, folder: &Path, name: &str) -> Setup {
+    let mut setup = Setup::new(&folder.join(name));
+    setup.machine = "mesh:32x32".into();
+    setup.store = Some(database.url());
+    setup
+}
+
+fn ready(address: &str) -> bool {
+    Client::new(address).get("/readyz").is_ok_and(|reply| reply.status == 200)
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(40), "{what} does not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    began.elapsed()
+}
+
+#[test]
+fn a_standby_takes_over_and_the_old_server_is_fenced() {
+    let Some(database) = Database::start() else {
+        let required = std::env::var_os("PAVIOR_REQUIRE_POSTGRES").is_some();
+        assert!(!required, "PAVIOR_REQUIRE_POSTGRES is set, and PostgreSQL does not run");
+        eprintln!("SKIPPED: no PostgreSQL (apt-get install postgresql)");
+        return;
+    };
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut first = Server::start(&setup(&database, folder.path(), "a"));
+    let second = Server::start(&setup(&database, folder.path(), "b"));
+    until("the first leader", || ready(&first.address));
+    assert!(!ready(&second.address));
+    let refused = Client::new(&second.address).post("/v1/leases", "{\"nodes\":1}").unwrap();
+    assert_eq!((refused.status, &refused.json()["reason"]), (503, &"standby".into()));
+
+    let target = Target {
+        address: Arc::new(Mutex::new(first.address.clone())),
+        stop: Arc::new(AtomicBool::new(false)),
+        answered: Arc::new(AtomicU64::new(0)),
+    };
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let target = target.clone();
+            std::thread::spawn(move || client(number, &target))
+        })
+        .collect();
+    let some = |count: u64| {
+        let before = target.answered.load(Ordering::Relaxed);
+        until("answers", || target.answered.load(Ordering::Relaxed) >= before + count)
+    };
+    some(200);
+
+    // Paused in the middle of whatever it does, and woken when the other one decides.
+    first.signal("STOP");
+    let took = until("the takeover", || ready(&second.address));
+    println!("taken over {took:?} after a pause");
+    *target.address.lock().unwrap() = second.address.clone();
+    some(200);
+    first.signal("CONT");
+    for _ in 0..50 {
+        let mut old = Client::new(&first.address);
+        for (path, body) in [("/v1/leases", "{\"nodes\":1}"), ("/v1/leases/1/end", "{\"epoch\":1}")]
+        {
+            let reply = old.post(path, body).unwrap();
+            assert_eq!(reply.status, 503, "a fenced server answers: {}", reply.text);
+        }
+        assert_eq!(old.get("/v1/leases").unwrap().status, 503);
+    }
+    some(100);
+
+    // Killed: the one that was fenced takes over again.
+    let mut second = second;
+    second.kill();
+    let took = until("the second takeover", || ready(&first.address));
+    println!("taken over {took:?} after a kill");
+    *target.address.lock().unwrap() = first.address.clone();
+    some(200);
+    target.stop.store(true, Ordering::Relaxed);
+    let histories: Vec<Vec<Done>> = threads.into_iter().map(|one| one.join().unwrap()).collect();
+    judge(&first.address, &histories);
+    assert!(first.stop() < Duration::from_secs(2));
+}

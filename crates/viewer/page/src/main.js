@@ -1,0 +1,324 @@
+// The page: what is shown, and what the keys and buttons do.
+import { Chart } from "./chart.js";
+import { Machine } from "./model.js";
+import { Live, Schedule } from "./sources.js";
+import { View2d } from "./view2d.js";
+import { View3d } from "./view3d.js";
+
+const find = (id) => document.getElementById(id);
+const element = (name, attributes = {}, text = "") => Object.assign(document.createElement(name), attributes, { textContent: text });
+const dark = () => document.documentElement.dataset.theme === "dark"
+  || (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
+
+const page = { machine: null, live: true, at: null, samples: [], by: "job", layer: null, selected: null, boxes: [], moves: [] };
+const embedded = find("schedule");
+const schedule = embedded ? new Schedule(JSON.parse(embedded.textContent)) : null;
+
+// Views.
+const pick = (node) => select(node === null ? null : page.machine.holder[node]);
+const flat = new View2d(find("flat"), pick);
+let deep = null;
+try {
+  deep = new View3d(find("deep"), pick);
+} catch {
+  find("three").disabled = true;
+  find("three").title = "this browser has no WebGL";
+}
+let view = null;
+function choose(three) {
+  view = three && deep ? deep : flat;
+  find("deep").hidden = view !== deep;
+  find("flat").hidden = view !== flat;
+  find("three").setAttribute("aria-pressed", view === deep);
+  find("two").setAttribute("aria-pressed", view === flat);
+  view.resize();
+  draw();
+}
+
+// Drawing, at most once a frame.
+let waits = false;
+function draw() {
+  if (waits) return;
+  waits = true;
+  requestAnimationFrame(() => {
+    waits = false;
+    if (!page.machine) return;
+    view.show(page.machine, { by: page.by, layer: page.layer, selected: page.selected, dark: dark() });
+    view.mark(page.boxes, page.moves);
+    chart.show(page.samples, page.machine.grid.nodes, page.live && !schedule ? null : page.at, dark());
+    tell();
+  });
+}
+const chart = new Chart(find("chart"), goTo);
+
+function instant(ms) {
+  if (schedule) return `${Math.round(ms / 1000)} s`;
+  return new Date(ms).toLocaleString();
+}
+
+let told = 0;
+function tell() {
+  const { busy, lost, free } = page.machine.counts();
+  const nodes = page.machine.grid.nodes;
+  find("counts").textContent = `${page.machine.grid.text} · ${free} free · ${busy} busy · ${lost} unavailable · ${page.machine.leases.size} jobs · ${page.machine.waiting.size} waiting · ${((100 * busy) / nodes).toFixed(1)} % used`;
+  find("when").textContent = (page.live && !schedule ? "live" : "at ") + (page.live && !schedule ? "" : instant(page.machine.now));
+  find("live").setAttribute("aria-pressed", page.live);
+  // Long lists are written at most five times a second.
+  clearTimeout(told);
+  told = setTimeout(lists, 120);
+}
+
+const MOST = 300;
+function lists() {
+  const jobs = [...page.machine.leases].sort((a, b) => (b[1].start_ms ?? 0) - (a[1].start_ms ?? 0));
+  find("jobs").replaceChildren(...jobs.slice(0, MOST).map(([key, lease]) => {
+    const nodes = lease.nodes ?? lease.parts.reduce((sum, part) => sum + part.sides.reduce((a, b) => a * b, 1), 0);
+    const row = element("tr", { tabIndex: 0 });
+    row.setAttribute("aria-selected", key === page.selected);
+    const box = lease.parts.length === 1 ? lease.parts[0].sides.join("×") : `${lease.parts.length} parts`;
+    for (const text of [lease.job ?? key, nodes, box, lease.tenant ?? ""]) row.append(element("td", {}, text));
+    row.onclick = () => select(key === page.selected ? null : key);
+    row.onkeydown = (event) => { if (event.key === "Enter") row.onclick(); };
+    return row;
+  }));
+  find("more").textContent = jobs.length > MOST ? `and ${jobs.length - MOST} more` : "";
+  const waiting = [...page.machine.waiting.values()];
+  find("queue").replaceChildren(...waiting.slice(0, MOST).map((one) => {
+    const row = element("tr");
+    for (const text of [one.job ?? one.id, one.requested, one.shape?.join("×") ?? ""]) row.append(element("td", {}, text));
+    const cell = element("td");
+    if (!schedule) cell.append(element("button", { onclick: () => why(one.shape ? { shape: one.shape } : { nodes: one.requested }) }, "why?"));
+    row.append(cell);
+    return row;
+  }));
+}
+
+function select(key) {
+  page.selected = key;
+  draw();
+}
+
+// Why a request waits, or would be refused.
+const GREEN = 0x2fbf5b, RED = 0xff453a;
+const place = (part) => `${part.sides.join("×")} at ${part.base.join(",")}`;
+async function why(asked) {
+  const answer = find("answer");
+  try {
+    const { strategies: [choice], diagnosis } = await source.explain(asked);
+    const words = [];
+    page.boxes = [];
+    page.moves = [];
+    if (choice.granted) {
+      words.push(`${choice.strategy} would grant it now: ${choice.parts.map(place).join("; ")}.`);
+      page.boxes = choice.parts.map((part) => ({ part, shade: GREEN }));
+    } else {
+      words.push(`${choice.strategy} refuses it: ${choice.reason}.`);
+      if (diagnosis.nearest) {
+        words.push(`The nearest free box is ${place(diagnosis.nearest)} (green).`);
+        page.boxes.push({ part: diagnosis.nearest, shade: GREEN });
+      }
+      if (diagnosis.blocked) {
+        const { jobs, failed } = diagnosis.blocked;
+        const by = jobs.map((job) => `job ${job.job ?? job.lease ?? "of another tenant"} (${job.nodes} nodes)`);
+        if (failed.length) by.push(`${failed.length} unavailable nodes`);
+        words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), blocked by ${by.join(", ")}.`);
+        page.boxes.push({ part: diagnosis.blocked, shade: RED });
+        await moves(asked, words);
+      }
+    }
+    answer.textContent = words.join(" ");
+  } catch (error) {
+    answer.textContent = error.message;
+  }
+  draw();
+}
+
+/** The fewest moves that would make room, if the service can tell. */
+async function moves(asked, words) {
+  try {
+    const plan = await source.unblock(asked);
+    if (!plan.moves?.length) return;
+    page.moves = plan.moves.map((move) => ({ from: move.from[0], to: move.to[0] }));
+    words.push(`Room is made by moving ${plan.moves.map((move) => `job ${move.job} to ${move.to.map(place).join("; ")}`).join(", then ")}.`);
+  } catch {
+    // Without an answer the diagnosis stands for itself.
+  }
+}
+
+find("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = find("shape").value.trim();
+  const sides = text.split(/[x×, ]+/).map(Number);
+  if (sides.some((side) => !Number.isInteger(side) || side < 1)) {
+    find("answer").textContent = "A shape is sides such as 4x4, or a number of nodes.";
+    return;
+  }
+  why(sides.length === 1 && page.machine.grid.axes > 1 ? { nodes: sides[0] } : { shape: sides });
+});
+
+// Time.
+let asked = 0;
+function goTo(time) {
+  page.at = time;
+  if (schedule) {
+    page.machine = schedule.at(time / 1000);
+    return draw();
+  }
+  page.live = false;
+  const before = page.samples.filter((sample) => sample.at <= time).at(-1) ?? page.samples[0];
+  if (!before) return;
+  clearTimeout(asked);
+  asked = setTimeout(async () => {
+    try {
+      const machine = await source.past(before);
+      if (!page.live) { page.machine = machine; draw(); }
+    } catch (error) {
+      say(error.message);
+    }
+  }, 60);
+  draw();
+}
+function goLive() {
+  page.live = true;
+  page.at = null;
+  if (source?.machine) page.machine = source.machine;
+  draw();
+}
+let playing = null;
+function play() {
+  if (playing) { clearInterval(playing); playing = null; }
+  else {
+    const [first, last] = chart.span();
+    let time = page.at === null || page.at >= last ? first : page.at;
+    const step = (last - first) / (20 * Number(find("seconds").value || 20));
+    playing = setInterval(() => {
+      time += step;
+      if (time >= last) { clearInterval(playing); playing = null; time = last; }
+      goTo(time);
+      find("play").textContent = playing ? "Pause" : "Play";
+    }, 50);
+  }
+  find("play").textContent = playing ? "Pause" : "Play";
+}
+
+const say = (text) => { find("status").textContent = text; };
+let source = null;
+if (schedule) {
+  page.samples = schedule.samples.map((sample) => ({ ...sample, at: sample.at * 1000 }));
+  document.body.dataset.mode = "schedule";
+  page.machine = schedule.at(schedule.begins);
+  page.at = schedule.begins * 1000;
+  page.live = false;
+  say(`${schedule.jobs.length} jobs`);
+} else {
+  source = new Live({
+    state(machine, state) {
+      if (page.live) page.machine = machine;
+      const names = state.machines;
+      find("machine").replaceChildren(...names.map((name) => element("option", { value: name, selected: name === state.name }, name)));
+      find("machine").hidden = names.length < 2;
+      document.title = `Pavior · ${state.machine}`;
+      draw();
+    },
+    changed() { if (page.live) draw(); },
+    connected() { say("connected"); },
+    trouble(text) { say(`${text}; trying again`); },
+    async token() {
+      const dialog = find("login");
+      dialog.showModal();
+      await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+      return find("token").value;
+    },
+  });
+  source.begin();
+  const sample = async () => {
+    try {
+      page.samples = await source.series();
+      if (page.machine) draw();
+    } catch { /* the watch tells of trouble */ }
+  };
+  setInterval(sample, 2000);
+  setTimeout(sample, 300);
+}
+
+// Buttons and keys.
+const themes = [undefined, "dark", "light"];
+function theme() {
+  const next = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
+  if (next) document.documentElement.dataset.theme = next;
+  else delete document.documentElement.dataset.theme;
+  draw();
+}
+function layer(step) {
+  const h = page.machine?.grid.sides[2] ?? 1;
+  const next = (page.layer ?? (step > 0 ? -1 : h)) + step;
+  page.layer = next < 0 || next >= h ? null : next;
+  find("layer").textContent = page.layer === null ? "all layers" : `layer ${page.layer}`;
+  draw();
+}
+function recolour(by) {
+  page.by = by;
+  find("by").value = by;
+  draw();
+}
+find("two").onclick = () => choose(false);
+find("three").onclick = () => choose(true);
+find("theme").onclick = theme;
+find("layer").onclick = () => layer(1);
+find("by").onchange = (event) => recolour(event.target.value);
+find("live").onclick = goLive;
+find("play").onclick = play;
+find("machine").onchange = (event) => {
+  source.name = event.target.value;
+  page.selected = null;
+  page.boxes = [];
+  goLive();
+  source.begin();
+};
+addEventListener("resize", () => { view?.resize(); draw(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+const step = (share) => {
+  const [first, last] = chart.span();
+  goTo(Math.min(last, Math.max(first, (page.at ?? last) + share * (last - first))));
+};
+const keys = {
+  2: () => choose(false),
+  3: () => choose(true),
+  c: () => recolour({ job: "tenant", tenant: "age", age: "job" }[page.by]),
+  l: () => layer(1),
+  L: () => layer(-1),
+  t: theme,
+  " ": play,
+  ",": () => step(-0.01),
+  ".": () => step(0.01),
+  Home: goLive,
+  Escape: () => { page.boxes = []; page.moves = []; find("answer").textContent = ""; select(null); },
+  ArrowLeft: () => view.turn(-0.1, 0),
+  ArrowRight: () => view.turn(0.1, 0),
+  ArrowUp: () => view.turn(0, -0.1),
+  ArrowDown: () => view.turn(0, 0.1),
+  "+": () => view.zoom(0.9),
+  "-": () => view.zoom(1.1),
+};
+addEventListener("keydown", (event) => {
+  if (/INPUT|SELECT|BUTTON|TEXTAREA/.test(event.target.tagName) && event.key !== "Escape") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+choose(!new URLSearchParams(location.search).has("flat"));
+// For measurements: how many frames a second a turning machine gets.
+window.pavior = {
+  page, Machine,
+  async frames(ms = 2000) {
+    const began = performance.now();
+    let frames = 0;
+    while (performance.now() - began < ms) {
+      view.turn(0.02, 0);
+      await new Promise((done) => requestAnimationFrame(done));
+      frames++;
+    }
+    return (1000 * frames) / (performance.now() - began);
+  },
+};

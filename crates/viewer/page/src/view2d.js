@@ -1,0 +1,127 @@
+// The machine in two dimensions: its layers side by side, the origin at the lower left.
+import { colour, number } from "./model.js";
+
+export class View2d {
+  constructor(canvas, onPick) {
+    this.canvas = canvas;
+    this.boxes = [];
+    this.moves = [];
+    canvas.addEventListener("click", (event) => onPick(this.pick(event)));
+  }
+
+  show(machine, options) {
+    this.machine = machine;
+    this.options = options;
+    this.draw();
+  }
+
+  mark(boxes, moves) {
+    this.boxes = boxes;
+    this.moves = moves;
+    this.draw();
+  }
+
+  resize() { this.draw(); }
+  turn() {}
+  zoom() {}
+
+  /** Where the layers lie: how many side by side, and the width of a node. */
+  layout(width, height) {
+    const [w, d, h] = this.machine.grid.sides;
+    const layers = this.options.layer === null ? [...Array(h).keys()] : [this.options.layer];
+    let best = null;
+    for (let across = 1; across <= layers.length; across++) {
+      const down = Math.ceil(layers.length / across);
+      const cell = Math.min((width - 8) / (across * (w + 1)), (height - 8) / (down * (d + 1.6)));
+      if (!best || cell > best.cell) best = { across, cell };
+    }
+    const place = layers.map((z, index) => ({
+      z,
+      x: 6 + (index % best.across) * (w + 1) * best.cell,
+      y: 4 + Math.floor(index / best.across) * (d + 1.6) * best.cell + best.cell * 0.9,
+    }));
+    return { cell: best.cell, place };
+  }
+
+  draw() {
+    if (!this.machine) return;
+    const { machine, canvas } = this;
+    const { by, selected, dark } = this.options;
+    const { clientWidth: width, clientHeight: height } = canvas.parentElement;
+    const scale = window.devicePixelRatio || 1;
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    const [w, d, h] = machine.grid.sides;
+    const { cell, place } = this.layout(width, height);
+    pen.font = `${Math.max(9, Math.min(13, cell * 0.7))}px system-ui`;
+    for (const { z, x, y } of place) {
+      pen.fillStyle = dark ? "#9aa7b5" : "#5b6673";
+      if (h > 1) pen.fillText(`z = ${z}`, x, y - cell * 0.15);
+      for (let j = 0; j < d; j++)
+        for (let i = 0; i < w; i++) {
+          const node = number(machine.grid, [i, j, z]);
+          const c = colour(machine, node, by, dark), key = machine.holder[node];
+          const dim = selected !== null && key !== null && key !== selected;
+          pen.fillStyle = c === null ? (dark ? "#232b35" : "#e8ecf1") : `hsl(${c[0]} ${c[1] * 100}% ${c[2] * 100}% / ${dim ? 0.25 : 1})`;
+          const px = x + i * cell, py = y + (d - 1 - j) * cell, gap = Math.min(1, cell * 0.08);
+          pen.fillRect(px + gap, py + gap, cell - 2 * gap, cell - 2 * gap);
+          if (machine.failed.has(node) || machine.drained.has(node)) {
+            pen.strokeStyle = dark ? "#fff" : "#000";
+            pen.beginPath();
+            pen.moveTo(px + cell * 0.25, py + cell * 0.25);
+            pen.lineTo(px + cell * 0.75, py + cell * 0.75);
+            if (machine.failed.has(node)) { pen.moveTo(px + cell * 0.75, py + cell * 0.25); pen.lineTo(px + cell * 0.25, py + cell * 0.75); }
+            pen.stroke();
+          }
+        }
+      this.borders(pen, x, y, cell, dark);
+    }
+    for (const { part, shade } of this.boxes) this.box(pen, part, shade, place, cell);
+  }
+
+  /** A border is dashed where the machine goes on at the other end. */
+  borders(pen, x, y, cell, dark) {
+    const { sides: [w, d], wraps } = this.machine.grid;
+    pen.strokeStyle = dark ? "#7d8a99" : "#6b7785";
+    pen.lineWidth = 1;
+    for (const [axis, lines] of [[0, [[x, y, x, y + d * cell], [x + w * cell, y, x + w * cell, y + d * cell]]], [1, [[x, y, x + w * cell, y], [x, y + d * cell, x + w * cell, y + d * cell]]]]) {
+      pen.setLineDash(wraps[axis] ? [3, 3] : []);
+      for (const [a, b, c, e] of lines) { pen.beginPath(); pen.moveTo(a, b); pen.lineTo(c, e); pen.stroke(); }
+    }
+    pen.setLineDash([]);
+  }
+
+  box(pen, part, shade, place, cell) {
+    const { sides } = this.machine.grid;
+    const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0), size = [0, 1, 2].map((axis) => part.sides[axis] ?? 1);
+    pen.strokeStyle = `#${shade.toString(16).padStart(6, "0")}`;
+    pen.lineWidth = 2.5;
+    for (const { z, x, y } of place) {
+      const inside = (z - base[2] + sides[2]) % sides[2] < size[2];
+      if (!inside) continue;
+      // A box that passes the end goes on at the beginning.
+      for (const sx of [0, -sides[0]]) for (const sy of [0, -sides[1]]) {
+        const left = Math.max(0, base[0] + sx), right = Math.min(sides[0], base[0] + sx + size[0]);
+        const low = Math.max(0, base[1] + sy), high = Math.min(sides[1], base[1] + sy + size[1]);
+        if (left < right && low < high)
+          pen.strokeRect(x + left * cell, y + (sides[1] - high) * cell, (right - left) * cell, (high - low) * cell);
+      }
+    }
+    pen.lineWidth = 1;
+  }
+
+  pick(event) {
+    if (!this.machine) return null;
+    const box = this.canvas.getBoundingClientRect();
+    const { cell, place } = this.layout(box.width, box.height);
+    const [w, d] = this.machine.grid.sides;
+    for (const { z, x, y } of place) {
+      const i = Math.floor((event.clientX - box.left - x) / cell);
+      const j = d - 1 - Math.floor((event.clientY - box.top - y) / cell);
+      if (i >= 0 && i < w && j >= 0 && j < d) return number(this.machine.grid, [i, j, z]);
+    }
+    return null;
+  }
+}
