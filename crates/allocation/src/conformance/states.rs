@@ -44,7 +44,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that a strategy hears 2^nodes grants and releases of single nodes. Returns the number of answers.
+/// that a strategy is told of 2^nodes grants and releases of single nodes. Returns the number of answers.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.
