@@ -3,6 +3,7 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
+use super::judge::failed;
 use super::{judge, requests};
 use crate::{Placement, SelectedStrategy, Selection, Strategy};
 
@@ -39,6 +40,9 @@ impl<'a> Subject<'a> {
 
     fn ask(&mut self, request: &Request) -> Result<(), String> {
         let answer = self.strategy.find(&self.free, request, &mut self.draw);
+        if let Some(error) = self.strategy.error() {
+            return Err(failed(self.selection, &self.free, request, &error));
+        }
         judge(self.selection, &self.free, &self.held, request, answer.as_ref())
     }
 }
