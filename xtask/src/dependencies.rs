@@ -25,8 +25,11 @@ const LICENCES: &[&str] = &[
 
 /// Packages of which several versions are needed, and by whom.
 const SEVERAL: &[(&str, &str)] = &[
-    ("cpufeatures", "hashes ask for 0.2, random generators for 0.3"),
+    ("getrandom", "ring asks for 0.2, all others for 0.4"),
+    ("shlex", "trycmd, which tests only, asks for 1, cc for 2"),
     ("syn", "derive macros move from 2 to 3 one by one"),
+    ("wasi", "of other platforms: mio and ring ask for 0.11, wasite for 0.14"),
+    ("windows-sys", "of other platforms: ring asks for 0.52, all others for 0.61"),
 ];
 
 /// What is wrong with the dependencies, a line each.
