@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{docs, layers, tidy};
+use crate::{dependencies, docs, layers, packages, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -36,6 +36,8 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
         ("pages of strategies", docs::problems(root)),
+        ("licences and versions of dependencies", dependencies::problems(root)),
+        ("metadata of packages, minimum Rust version", packages::problems(root)),
     ];
     for (name, problems) in own {
         eprintln!("== {name}");
@@ -47,6 +49,10 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
             failed.push(format!("failed: {name} (cargo {})", arguments.join(" ")));
         }
     }
+    eprintln!("== packages: cargo package --workspace, and all compiled from what is packed");
+    failed.extend(packages::pack(root));
+    eprintln!("== the one unsafe call under Miri");
+    failed.extend(miri(root));
     if failed.is_empty() {
         eprintln!("== all checks passed");
     }
@@ -101,6 +107,44 @@ pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
         .status();
     let passed = status.is_ok_and(|status| status.success());
     if passed { Vec::new() } else { vec!["an input was not read as it must be".to_string()] }
+}
+
+/// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers that
+/// question from the flags of the compiler.
+const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
+
+/// Runs the tests of the vectors under Miri, where a nightly toolchain has it.
+fn miri(root: &Path) -> Vec<String> {
+    let miri = |arguments: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.args(["run", "nightly", "cargo", "miri"]).args(arguments);
+        command.current_dir(root).env("RUSTFLAGS", VECTORS);
+        command
+    };
+    let version = miri(&["--version"]).output();
+    if !version.is_ok_and(|output| output.status.success()) {
+        eprintln!("== SKIPPED: no Miri here (rustup toolchain install nightly --component miri)");
+        return Vec::new();
+    }
+    let tests = ["test", "--quiet", "--package", "pavior-mesh", "--lib", "--", "search::vectors"];
+    let passed = miri(&tests).status().is_ok_and(|status| status.success());
+    if passed { Vec::new() } else { vec!["failed: Miri".to_string()] }
+}
+
+/// What a cargo command prints, or why it failed.
+pub(crate) fn cargo_output(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(arguments)
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cargo {}: {error}", arguments.join(" ")))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("failed: cargo {}: {}", arguments.join(" "), said.trim()))
+    }
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> bool {

@@ -1,8 +1,10 @@
 //! Checks that the compiler does not make, and the one command that makes all of them.
 
 mod check;
+mod dependencies;
 mod docs;
 mod layers;
+mod packages;
 mod strategy;
 mod tidy;
 
@@ -14,6 +16,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   check       everything below but exhaustive, with formatting, lints, tests and docs
   tidy        lengths of files and functions, banned calls
   layers      the direction of dependencies between crates
+  deps        licences and duplicate versions of dependencies
+  package     packs every package, and compiles all from what is packed
   docs        writes docs/strategies/ from the headers of the strategies' files
   exhaustive [NAME]  every claim on every occupancy of all grids of up to 12 nodes (a minute), or
                      one strategy's
@@ -30,6 +34,12 @@ fn main() -> ExitCode {
         Some("check") => check::run(&root),
         Some("tidy") => tidy::problems(&root),
         Some("layers") => layers::problems(&root),
+        Some("deps") => dependencies::problems(&root),
+        Some("package") => {
+            let mut problems = packages::problems(&root);
+            problems.extend(packages::pack(&root));
+            problems
+        }
         Some("docs") => docs::write(&root),
         Some("exhaustive") => check::exhaustive(&root, &rest),
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),

@@ -178,7 +178,8 @@ fn open(
     now: u64,
     changes: &mut Vec<Change>,
 ) -> Vec<usize> {
-    let mut scheduler = config.scheduler.build();
+    let mut scheduler =
+        config.scheduler.build().expect("only closures fail, and built-in entries have none");
     let mut running = running(ledger, state, now);
     let mut started = Vec::new();
     loop {

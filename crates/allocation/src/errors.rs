@@ -1,6 +1,6 @@
 //! What a machine answers to a caller whose data it cannot accept. Nothing has changed then.
 
-use pavior_kernel::BadName;
+use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
 use thiserror::Error;
 
@@ -22,6 +22,9 @@ pub enum BuildError {
         /// The reason.
         reason: Unsupported,
     },
+    /// The closure that makes the strategy has failed.
+    #[error(transparent)]
+    Failed(#[from] CallerError),
 }
 
 impl From<std::convert::Infallible> for BuildError {
@@ -39,9 +42,9 @@ pub enum AllocateError {
     /// The job holds nodes already.
     #[error("job {} holds nodes already", .0.0)]
     RepeatedJob(JobId),
-    /// The strategy proposed nodes that cannot be granted: it breaks its contract.
-    #[error("the strategy proposed what cannot be granted: {0}")]
-    BadProposal(PlacementError),
+    /// The strategy has failed, or proposed nodes that cannot be granted ([`BadProposal`]).
+    #[error(transparent)]
+    Failed(CallerError),
 }
 
 impl AllocateError {
@@ -49,9 +52,25 @@ impl AllocateError {
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             AllocateError::Refused(refusal) => Some(*refusal),
-            AllocateError::RepeatedJob(_) | AllocateError::BadProposal(_) => None,
+            AllocateError::RepeatedJob(_) | AllocateError::Failed(_) => None,
         }
     }
+}
+
+/// A strategy proposed nodes that cannot be granted: it breaks its contract.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadProposal {
+    /// The nodes are not there, not free, or proposed twice.
+    #[error("the strategy proposed what cannot be granted: {0}")]
+    Placement(#[from] PlacementError),
+    /// They are fewer than were asked for.
+    #[error("the strategy proposed {proposed} nodes where {requested} were asked for")]
+    TooFew {
+        /// The nodes proposed.
+        proposed: u32,
+        /// The nodes asked for.
+        requested: u32,
+    },
 }
 
 /// Why a placement cannot be granted, taken or given back.

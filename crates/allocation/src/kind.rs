@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{Family, Options};
+use pavior_kernel::{CallerError, Family, Options};
 use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
+use crate::checked::Checked;
 use crate::claim::Claim;
 use crate::errors::BuildError;
 use crate::strategies::{ALIASES, ALL};
@@ -53,17 +54,9 @@ pub enum BuildStrategy {
     Closure(Arc<StrategyClosure>),
 }
 
-/// A closure that makes a strategy.
-pub type StrategyClosure = dyn Fn(&Grid, &Options) -> Box<dyn Strategy> + Send + Sync;
-
-impl BuildStrategy {
-    fn call(&self, grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-        match self {
-            BuildStrategy::Function(build) => build(grid, options),
-            BuildStrategy::Closure(build) => build(grid, options),
-        }
-    }
-}
+/// A closure that makes a strategy, or says why it cannot.
+pub type StrategyClosure =
+    dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
 impl fmt::Debug for BuildStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,10 +126,11 @@ pub trait SelectedStrategy {
     /// If not, with the reason.
     fn supports(&self, grid: &Grid) -> Result<(), BuildError>;
 
-    /// A strategy for an empty machine.
+    /// A strategy for an empty machine. What one that is not built in proposes is checked before it is
+    /// believed.
     ///
     /// # Errors
-    /// If it does not work on such a machine.
+    /// If it does not work on such a machine, or its closure fails.
     fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError>;
 }
 
@@ -155,7 +149,11 @@ impl SelectedStrategy for Selection {
 
     fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError> {
         self.supports(grid)?;
-        Ok(self.entry.does.build.call(grid, &self.options))
+        let strategy = match &self.entry.does.build {
+            BuildStrategy::Function(build) => build(grid, &self.options),
+            BuildStrategy::Closure(build) => build(grid, &self.options)?,
+        };
+        Ok(if self.entry.is_builtin() { strategy } else { Checked::wrap(strategy) })
     }
 }
 

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked;
 pub mod claim;
 pub mod conformance;
 pub mod contiguous;
@@ -33,14 +34,16 @@ mod strategies;
 mod strategy;
 mod work;
 
-pub use errors::{AllocateError, BuildError, PlacementError, UnknownJob, UnknownNode};
+pub use errors::{AllocateError, BadProposal, BuildError, PlacementError, UnknownJob, UnknownNode};
 pub use fork::Fork;
 pub use kind::{
     ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, StrategyClosure,
     StrategyKind, Unsupported,
 };
 pub use machine::Machine;
-pub use pavior_kernel::{BadEntry, BadName, EntryHandle, OptionSpec, Options, Stream, Values};
+pub use pavior_kernel::{
+    BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
+};
 pub use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Point, Request, Scan, Sides};
 pub use placement::Placement;
 pub use refusal::Refusal;

@@ -1,6 +1,6 @@
 //! What a strategy is.
 
-use pavior_kernel::Stream;
+use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Occupancy, Request};
 
 use crate::{Placement, Work};
@@ -30,6 +30,13 @@ pub trait Strategy: Send + Sync {
 
     /// A copy, for questions of the kind "what if".
     fn fork(&self) -> Box<dyn Strategy>;
+
+    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It answers
+    /// `None` to the question that fails. A machine asks no more questions then, and a run stops with
+    /// this error.
+    fn error(&self) -> Option<CallerError> {
+        None
+    }
 
     /// Holds the strategy's own index against the truth; panics where they disagree. For tests.
     fn validate(&self, _free: &Occupancy) {}

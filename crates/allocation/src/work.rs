@@ -14,7 +14,7 @@ pub struct Work {
     pub boxes: u64,
     /// Units that `find` has gone over in bulk: words of 64 nodes, cells of tables.
     pub words: u64,
-    /// Units tested to hear of grants and releases: entries of lists, blocks, nodes.
+    /// Units tested to follow grants and releases: entries of lists, blocks, nodes.
     pub upkeep: u64,
 }
 

@@ -7,6 +7,7 @@
 //! threads.
 
 pub mod bench;
+mod catalogue;
 mod chart;
 mod confidence;
 mod differences;
@@ -28,6 +29,7 @@ pub mod still;
 mod student;
 mod sweep;
 
+pub use catalogue::Catalogue;
 pub use chart::chart;
 pub use confidence::{Policy, half_width, median};
 pub use differences::{Difference, differences, write_differences};

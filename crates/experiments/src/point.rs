@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use pavior_workload::{Selection, ServiceDistribution, ShapeRule, TimeUnit};
+use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
 
 use crate::parameters::{self, Parameter};
 
@@ -64,15 +64,6 @@ impl Point {
         } else {
             TimeUnit::TIME_UNIT
         }
-    }
-
-    /// Whether its workload draws numbers, so that the replications of a strategy that draws none
-    /// differ.
-    pub fn draws(&self) -> bool {
-        let rule = self.optional::<Selection<ShapeRule>>("shape-rule");
-        self.get("trace").is_none()
-            || rule.is_some_and(|rule| rule.entry.does.draws)
-            || self.get("mttf").is_some()
     }
 
     /// The parameters that are set, with their values.

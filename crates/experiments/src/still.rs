@@ -14,7 +14,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
-use crate::{Point, Sample};
+use crate::{Catalogue, Point, Sample};
 
 /// What is observed in still states. Runs of jobs have none of it.
 pub const METRICS: &[&MetricSpec] = &[&OPTIMALITY_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
@@ -155,7 +155,7 @@ pub(crate) struct Still {
 }
 
 impl Still {
-    pub(crate) fn new(point: &Point, timing: bool) -> Still {
+    pub(crate) fn new(point: &Point, catalogue: &Catalogue, timing: bool) -> Still {
         let RequestedSides(sides) = point.value("request");
         let busy = match point.optional("submeshes") {
             Some(count) => Busy::Drawn(count),
@@ -163,7 +163,7 @@ impl Still {
         };
         Still {
             grid: point.value("machine"),
-            strategy: point.value("strategy"),
+            strategy: catalogue.strategy(point),
             busy,
             request: Request::shape(sides),
             seed: point.value("seed"),
@@ -175,11 +175,14 @@ impl Still {
     ///
     /// # Errors
     /// If not: the parameter at fault, and why.
-    pub(crate) fn check(point: &Point) -> Result<(), (&'static str, String)> {
+    pub(crate) fn check(
+        point: &Point,
+        catalogue: &Catalogue,
+    ) -> Result<(), (&'static str, String)> {
         if point.get("busy").is_some() && point.get("submeshes").is_some() {
             return Err(("submeshes", "a state is given by `busy` or drawn, not both".into()));
         }
-        let still = Still::new(point, false);
+        let still = Still::new(point, catalogue, false);
         if !still.grid.fits(still.request.shape.unwrap_or_default()) {
             return Err(("request", format!("it does not fit {}", still.grid)));
         }

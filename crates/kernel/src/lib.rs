@@ -7,6 +7,7 @@
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
 mod agenda;
+mod caller_error;
 mod digest;
 mod foreign;
 mod options;
@@ -15,6 +16,7 @@ mod stream;
 mod time;
 
 pub use agenda::Agenda;
+pub use caller_error::CallerError;
 pub use digest::Digest;
 pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant, or a length, in integer ticks since the start of a run.
 ///
-/// What a tick stands for is the business of whoever runs the simulation: a microsecond of a log, a
+/// A tick is what the program that runs a simulation makes it: a microsecond of a log, a
 /// millionth of the papers' time unit, or a network cycle. Integers make equal times equal, so that
 /// "at the same instant" has one meaning on every processor.
 ///

@@ -96,7 +96,7 @@ impl EngineKind {
     }
 }
 
-/// A network that runs along with whoever creates messages.
+/// A network that runs along with the code that creates messages.
 ///
 /// An engine always stands in an *open* cycle, [`now`](Engine::now): its deliveries have been
 /// reported, its requests and grants have not happened yet. Messages may be created for it (and for

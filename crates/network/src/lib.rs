@@ -36,7 +36,8 @@ pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
 pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{
-    PatternKind, PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern,
+    BuildPattern, PatternClosure, PatternKind, PatternRegistry, PatternSelection, SelectedPattern,
+    UnsupportedPattern,
 };
 pub use traffic::{Communication, JobTraffic, Layout, RankOrder, Rounds, Sending, TrafficPlan};
 pub use wormhole::{Flit, Worm};

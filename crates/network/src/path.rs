@@ -177,7 +177,7 @@ fn way(grid: &Grid, ring: bool, axis: usize, from: u16, to: u16) -> (bool, u32) 
     if 2 * forward <= side { (true, forward) } else { (false, side - forward) }
 }
 
-/// The latency of a message that meets nobody: `(t_s + 1)(hops + 1) + L` cycles.
+/// The latency of a message that meets no other: `(t_s + 1)(hops + 1) + L` cycles.
 ///
 /// ```
 /// assert_eq!(pavior_network::zero_load_latency(5, 8, 3), 32);

@@ -62,9 +62,11 @@ pub mod strategies {
 
     pub use pavior_allocation::{
         ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, Strategy,
-        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, oracle,
+        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous, oracle,
     };
-    pub use pavior_kernel::{BadEntry, BadName, EntryHandle, OptionSpec, Options, Stream, Values};
+    pub use pavior_kernel::{
+        BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
+    };
     pub use pavior_mesh::{BaseSet, Point, Scan, Sides, orientations};
 }
 

@@ -88,7 +88,7 @@ impl Site {
 }
 
 fn build(name: &str) -> Box<dyn Scheduler> {
-    name.parse::<Selection>().expect("a scheduler").build()
+    name.parse::<Selection>().expect("a scheduler").build().expect("it is built in")
 }
 
 fn anew(bencher: Bencher<'_, '_>, name: &str, waiting: usize) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{Family, Options};
+use pavior_kernel::{CallerError, Family, Options};
 
 use crate::Scheduler;
 use crate::schedulers::ALL;
@@ -40,8 +40,9 @@ pub enum BuildScheduler {
     Closure(Arc<SchedulerClosure>),
 }
 
-/// A closure that makes a scheduler.
-pub type SchedulerClosure = dyn Fn(&Options) -> Box<dyn Scheduler> + Send + Sync;
+/// A closure that makes a scheduler, or says why it cannot.
+pub type SchedulerClosure =
+    dyn Fn(&Options) -> Result<Box<dyn Scheduler>, CallerError> + Send + Sync;
 
 impl fmt::Debug for BuildScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,13 +64,16 @@ impl Family for SchedulerKind {
 /// What a selection of a scheduler can do.
 pub trait SelectedScheduler {
     /// Makes the scheduler.
-    fn build(&self) -> Box<dyn Scheduler>;
+    ///
+    /// # Errors
+    /// If a closure makes it, and fails.
+    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError>;
 }
 
 impl SelectedScheduler for Selection {
-    fn build(&self) -> Box<dyn Scheduler> {
+    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError> {
         match &self.entry.does.build {
-            BuildScheduler::Function(build) => build(&self.options),
+            BuildScheduler::Function(build) => Ok(build(&self.options)),
             BuildScheduler::Closure(build) => build(&self.options),
         }
     }

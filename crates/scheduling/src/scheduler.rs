@@ -1,7 +1,7 @@
 //! What a scheduler is.
 
 use pavior_allocation::Placement;
-use pavior_kernel::Time;
+use pavior_kernel::{CallerError, Time};
 
 use crate::{MachineView, Queue, Running};
 
@@ -23,6 +23,12 @@ pub trait Scheduler: Send + Sync {
     /// Zero for schedulers that promise nothing.
     fn broken_guarantees(&self) -> u64 {
         0
+    }
+
+    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It answers
+    /// `None` to the question that fails, and the run stops with this error.
+    fn error(&self) -> Option<CallerError> {
+        None
     }
 }
 

@@ -1,4 +1,4 @@
-//! What happens in a run, as its observers hear it.
+//! What happens in a run, as its observers are told of it.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -51,7 +51,7 @@ pub enum Fact<'a> {
         /// The free nodes after that.
         free: &'a Occupancy,
     },
-    /// A message was delivered. If nobody listens to this, jobs that are alone on the network need
+    /// A message was delivered. If no observer wants this, jobs that are alone on the network need
     /// not be simulated message by message.
     Delivered(&'a Delivery),
     /// What the network has carried since counting started; at the end of a run with a network.
@@ -60,8 +60,8 @@ pub enum Fact<'a> {
     Ended,
 }
 
-/// The kinds of facts that an observer wants to hear of, besides [`Fact::CountingStarts`] and
-/// [`Fact::Ended`], which all hear.
+/// The kinds of facts that an observer wants to be told of, besides [`Fact::CountingStarts`] and
+/// [`Fact::Ended`], of which all are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u8);
 
@@ -110,7 +110,7 @@ impl std::ops::BitOr for Interest {
 
 /// Someone who watches a run and cannot influence it.
 pub trait Observer {
-    /// Which facts it wants to hear of.
+    /// Which facts it wants to be told of.
     fn interest(&self) -> Interest;
 
     /// Something happened at `now`.

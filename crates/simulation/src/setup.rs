@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pavior_allocation::{BuildError, UnknownNode};
-use pavior_kernel::Time;
+use pavior_allocation::{BuildError, PlacementError, UnknownNode};
+use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Deadlock};
 use pavior_workload::{Job, NodeEvent};
@@ -91,13 +91,18 @@ pub enum RunError {
     /// The run would not end by itself, or passes the greatest time.
     #[error(transparent)]
     Endless(#[from] Endless),
+    /// The strategy or the scheduler has failed ([`Strategy::error`](pavior_allocation::Strategy::error),
+    /// [`Scheduler::error`](pavior_scheduling::Scheduler::error)), or the strategy proposed nodes that
+    /// cannot be granted.
+    #[error(transparent)]
+    Failed(#[from] CallerError),
     /// A [`Stop`] was set.
     #[error("the run was stopped")]
     Stopped,
 }
 
 /// A decision to start a job that cannot be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The queue has no such place.
     #[error("job {index} of a queue of {waiting} was started")]
@@ -107,9 +112,17 @@ pub enum StartError {
         /// The length of the queue.
         waiting: usize,
     },
-    /// Its nodes are not free, or the strategy refuses it.
+    /// The strategy refuses it.
     #[error("job {} was started, but it does not fit now", .0.0)]
     DoesNotFit(JobId),
+    /// It was given nodes that it cannot have.
+    #[error("job {} was started on nodes that it cannot have: {error}", job.0)]
+    BadPlacement {
+        /// The job.
+        job: JobId,
+        /// Why it cannot have them.
+        error: PlacementError,
+    },
     /// It would end later than can be told.
     #[error(transparent)]
     Endless(#[from] Endless),

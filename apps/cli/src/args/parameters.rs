@@ -12,7 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use pavior_experiments::parameters::{
     self, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType,
 };
-use pavior_experiments::{Setting, SettingError};
+use pavior_experiments::{Catalogue, Setting, SettingError};
 
 use crate::failure::Failure;
 
@@ -118,7 +118,7 @@ impl<C: Choice> ParameterArgs<C> {
             return Ok(parameter.default.first().map(ToString::to_string));
         };
         let bad = |bad| Failure::option(&format!("--{name}"), typed, 0, &bad);
-        parameter.canonical(typed).map(Some).map_err(bad)
+        parameter.canonical(typed, &Catalogue::default()).map(Some).map_err(bad)
     }
 
     /// The same, typed.

@@ -3,7 +3,7 @@
 //! The options make a specification, which is run as an experiment is.
 
 use pavior_experiments::{
-    Environment, Keys, NoStore, Point, Policy, Recording, Scenario, Setting, Shard, Specification,
+    Environment, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
     SweepError,
 };
 use pavior_simulation::Histories;
@@ -57,13 +57,13 @@ fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
-    Scenario::new(point, false, &Folder::default(), &Histories::default())
+    Scenario::new(point, &specification.catalogue, false, &Folder::default(), &Histories::default())
         .map_err(Failure::of_input)
 }
 
 /// A log that draws no numbers is run once, whatever number of replications is asked for.
 fn run_logs_once(specification: &mut Specification) {
-    if specification.points.iter().any(Point::draws) {
+    if specification.draws() {
         return;
     }
     let asks = match specification.policy {

@@ -48,7 +48,7 @@ impl Board {
             Some(name) => {
                 let name: pavior_scheduling::Selection =
                     name.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
-                Some(name.build())
+                Some(name.build().map_err(|error| bad(error.to_string()))?)
             }
         };
         let rule: pavior_workload::Selection<ShapeRule> =

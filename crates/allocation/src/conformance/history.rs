@@ -4,6 +4,7 @@ use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
 
 use super::judge;
+use super::judge::failed;
 use super::states::random_box;
 use crate::{AllocateError, Machine, Placement, Selection};
 
@@ -76,6 +77,9 @@ fn allocate(
         jobs.iter().filter_map(|&job| machine.placement(job).cloned()).collect();
     let probed = machine.probe(request);
     let answer = machine.allocate(job, request).cloned();
+    if let Some(error) = machine.error() {
+        return Err(failed(selection, &before, request, &error));
+    }
     if probed.clone().map_err(AllocateError::from) != answer {
         return Err(format!("{selection}: {request:?} was probed {probed:?}, then {answer:?}"));
     }

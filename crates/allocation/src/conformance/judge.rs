@@ -1,5 +1,6 @@
 //! One answer against the oracle.
 
+use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Occupancy, Request, picture};
 
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
@@ -29,6 +30,16 @@ pub fn judge(
             picture::draw(free)
         )
     })
+}
+
+/// A strategy that failed, or proposed what cannot be granted.
+pub(super) fn failed(
+    selection: &Selection,
+    free: &Occupancy,
+    request: &Request,
+    error: &CallerError,
+) -> String {
+    format!("{selection} on {}: {error}\nrequest {request:?}\n{}", free.grid(), picture::draw(free))
 }
 
 /// Whether what is granted lies on the grid, is free and disjoint, and is what may be granted.

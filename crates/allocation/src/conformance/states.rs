@@ -3,6 +3,7 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
+use super::judge::failed;
 use super::{judge, requests};
 use crate::{Placement, SelectedStrategy, Selection, Strategy};
 
@@ -39,12 +40,15 @@ impl<'a> Subject<'a> {
 
     fn ask(&mut self, request: &Request) -> Result<(), String> {
         let answer = self.strategy.find(&self.free, request, &mut self.draw);
+        if let Some(error) = self.strategy.error() {
+            return Err(failed(self.selection, &self.free, request, &error));
+        }
         judge(self.selection, &self.free, &self.held, request, answer.as_ref())
     }
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that a strategy hears 2^nodes grants and releases of single nodes. Returns the number of answers.
+/// that a strategy is told of 2^nodes grants and releases of single nodes. Returns the number of answers.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.

@@ -131,7 +131,7 @@ impl State {
         self.failed.iter().copied().filter(|node| !held.contains(node)).collect()
     }
 
-    /// A machine in this state under a strategy, which hears of the jobs in the order of their
+    /// A machine in this state under a strategy, which is told of the jobs in the order of their
     /// grants, and of the failed nodes after them.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What a machine says of itself: its nodes, jobs and counters.
 
+use pavior_kernel::CallerError;
 use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
 
 use super::Machine;
@@ -29,6 +30,12 @@ impl Machine {
     /// The number of failed nodes that no job holds: nodes = free + busy + failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
+    }
+
+    /// What has gone wrong in the strategy, or in a fork of it. One that has failed refuses whatever it
+    /// is asked.
+    pub fn error(&self) -> Option<CallerError> {
+        self.strategy.error()
     }
 
     /// A number that changes whenever an answer could change: each grant and each release of a job

@@ -2,13 +2,13 @@
 
 mod facts;
 
-use pavior_kernel::Stream;
+use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    AllocateError, BuildError, Fork, Placement, PlacementError, Refusal, SelectedStrategy,
-    Selection, Strategy, UnknownJob, UnknownNode,
+    AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal,
+    SelectedStrategy, Selection, Strategy, UnknownJob, UnknownNode,
 };
 
 /// A machine whose nodes a strategy allocates.
@@ -156,17 +156,24 @@ impl Machine {
     /// Grants nodes to a job.
     ///
     /// # Errors
-    /// If the request is refused, with the reason, or the job holds nodes already; nothing has
-    /// changed.
+    /// If the request is refused, with the reason, the strategy fails, or the job holds nodes already;
+    /// nothing has changed.
     pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
         if self.held.contains_key(&job) {
             return Err(AllocateError::RepeatedJob(job));
         }
-        self.probe(request)?;
+        if let Err(refusal) = self.probe(request) {
+            return Err(match self.error() {
+                Some(error) => AllocateError::Failed(error),
+                None => AllocateError::Refused(refusal),
+            });
+        }
         let Some((_, Ok(placement), draw)) = self.memory.take() else {
             unreachable!("the question was just answered with a placement")
         };
-        placement.take_from(&mut self.free).map_err(AllocateError::BadProposal)?;
+        placement
+            .take_from(&mut self.free)
+            .map_err(|error| AllocateError::Failed(CallerError::new(BadProposal::from(error))))?;
         self.draw = draw;
         Ok(self.commit(job, placement))
     }

@@ -8,7 +8,7 @@ use pavior_simulation::metrics::ALLOCATION_NS;
 use crate::confidence::{half_width, mean, median};
 use crate::parameters::{self, Parameter};
 use crate::results::target_missed;
-use crate::{Paired, Samples, Specification};
+use crate::{Catalogue, Paired, Samples, Specification};
 
 /// A number with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -229,7 +229,9 @@ fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Stri
         let value = if value.is_empty() {
             String::new()
         } else {
-            parameter.canonical(value).map_err(|bad| format!("{key}: {}", bad.reason))?
+            parameter
+                .canonical(value, &Catalogue::default())
+                .map_err(|bad| format!("{key}: {}", bad.reason))?
         };
         Ok((parameter.name, value))
     };

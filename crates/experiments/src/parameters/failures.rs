@@ -13,14 +13,14 @@ const FAILURE: Parameter = Parameter {
 pub(super) const MTTF: Parameter = Parameter {
     name: "mttf",
     meaning: "the mean time to failure of a node, exponential",
-    read: |text| mean(text, "failure"),
+    read: |text, _| mean(text, "failure"),
     ..FAILURE
 };
 
 pub(super) const MTTR: Parameter = Parameter {
     name: "mttr",
     meaning: "the mean time to its repair, exponential",
-    read: |text| mean(text, "repair"),
+    read: |text, _| mean(text, "repair"),
     ..FAILURE
 };
 
@@ -29,14 +29,14 @@ pub(super) const FAILURES: Parameter = Parameter {
     meaning: "a list of failures and repairs: JSON lines {\"op\":\"fail\",\"node\":[1,1],\"at\":60}",
     kind: ValueType::Text,
     unit: "",
-    read: |text| Ok(text.to_string()),
+    read: |text, _| Ok(text.to_string()),
     ..FAILURE
 };
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
     meaning: "interrupted jobs go on from the last multiple of this run time; else from scratch",
-    read: |text| number(text, |value| value > 0.0, "above 0"),
+    read: |text, _| number(text, |value| value > 0.0, "above 0"),
     ..FAILURE
 };
 

@@ -1,8 +1,8 @@
 //! Parameters of job logs.
 
 use pavior_kernel::BadName;
+use pavior_workload::Selection;
 use pavior_workload::traces::{Estimates, Filter};
-use pavior_workload::{Selection, ShapeRule};
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number, switch};
 
@@ -19,7 +19,7 @@ pub(super) const SHAPE_RULE: Parameter = Parameter {
     name: "shape-rule",
     meaning: "how a number of nodes becomes a box",
     default: &["compact"],
-    read: canonical::<Selection<ShapeRule>>,
+    read: |text, catalogue| Ok(catalogue.shape_rules.select(text)?.to_string()),
     ..LOG
 };
 
@@ -28,7 +28,7 @@ pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
     meaning: "multiplies the times between arrivals",
     kind: ValueType::Number,
     default: &["1"],
-    read: |text| number(text, |value| value > 0.0 && value <= 1e6, "above 0, at most 1e6"),
+    read: |text, _| number(text, |value| value > 0.0 && value <= 1e6, "above 0, at most 1e6"),
     ..LOG
 };
 
@@ -37,7 +37,7 @@ pub(super) const FIRST: Parameter = Parameter {
     meaning: "reads this many job lines only",
     kind: ValueType::Count,
     unit: "lines",
-    read: |text| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=u64::MAX),
     ..LOG
 };
 
@@ -51,7 +51,7 @@ pub(super) const FILTER: Parameter = Parameter {
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
     meaning: "keeps jobs with these status values (field 11), separated by commas",
-    read: |text| {
+    read: |text, _| {
         Filter::of_status(text)
             .map(|_| text.to_string())
             .map_err(|bad| BadName { span: 0..text.len(), ..bad })

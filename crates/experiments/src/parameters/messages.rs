@@ -1,8 +1,6 @@
 //! Parameters of jobs that send messages.
 
-use pavior_network::PatternSelection;
-
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number};
 
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
@@ -15,7 +13,7 @@ pub(super) const PATTERN: Parameter = Parameter {
     alias: Some("patterns"),
     meaning: "what jobs send; see `pavior patterns`",
     default: &["one-to-all"],
-    read: canonical::<PatternSelection>,
+    read: |text, catalogue| Ok(catalogue.patterns.select(text)?.to_string()),
     ..MESSAGE
 };
 
@@ -66,7 +64,7 @@ pub(super) const FLITS: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "flits",
     default: &["8"],
-    read: |text| count(text, 1..=MOST),
+    read: |text, _| count(text, 1..=MOST),
     ..MESSAGE
 };
 
@@ -76,7 +74,7 @@ pub(super) const ROUTING_DELAY: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "cycles",
     default: &["3"],
-    read: |text| count(text, 0..=MOST),
+    read: |text, _| count(text, 0..=MOST),
     ..MESSAGE
 };
 
@@ -86,7 +84,7 @@ pub(super) const BUFFER: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "flits",
     default: &["1"],
-    read: |text| count(text, 1..=MOST),
+    read: |text, _| count(text, 1..=MOST),
     ..MESSAGE
 };
 
@@ -131,6 +129,6 @@ const ENERGY: Parameter = Parameter {
     kind: ValueType::Number,
     unit: "units of energy",
     default: &["1"],
-    read: |text| number(text, |value| value >= 0.0, "of at least 0"),
+    read: |text, _| number(text, |value| value >= 0.0, "of at least 0"),
     ..MESSAGE
 };

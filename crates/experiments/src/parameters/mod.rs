@@ -19,6 +19,8 @@ use std::str::FromStr;
 
 use pavior_kernel::BadName;
 
+use crate::Catalogue;
+
 pub use controls::{CONTROLS, Control, ControlKind};
 pub use page::page;
 
@@ -40,8 +42,9 @@ pub struct Parameter {
     pub applies: Applies,
     /// Its values where none are given; none where leaving it out means something.
     pub default: &'static [&'static str],
-    /// The canonical form of a value. A [`ValueType::Choice`] is checked before.
-    pub read: fn(&str) -> Result<String, BadName>,
+    /// The canonical form of a value; names of strategies and the like are read from the catalogue. A
+    /// [`ValueType::Choice`] is checked before.
+    read: fn(&str, &Catalogue) -> Result<String, BadName>,
 }
 
 /// What the values of a parameter are.
@@ -149,14 +152,14 @@ impl Parameter {
     ///
     /// # Errors
     /// If it is no value of this parameter, with the place of the fault.
-    pub fn canonical(&self, text: &str) -> Result<String, BadName> {
+    pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<String, BadName> {
         if let ValueType::Choice(words) = self.kind
             && !words.iter().any(|(word, _)| *word == text)
         {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             return Err(whole(text, &format!("is none of {}", words.join(", "))));
         }
-        (self.read)(text)
+        (self.read)(text, catalogue)
     }
 }
 
@@ -170,7 +173,7 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    read: |text| Ok(text.to_string()),
+    read: |text, _| Ok(text.to_string()),
 };
 
 /// Every parameter, in the order in which tables show them and points are numbered: the last varies
@@ -221,11 +224,14 @@ pub const ALL: &[Parameter] = &[
     runs::STRATEGY,
 ];
 
-fn canonical<T: FromStr<Err = BadName> + Display>(text: &str) -> Result<String, BadName> {
+fn canonical<T>(text: &str, _: &Catalogue) -> Result<String, BadName>
+where
+    T: FromStr<Err = BadName> + Display,
+{
     text.parse::<T>().map(|value| value.to_string())
 }
 
-fn switch(text: &str) -> Result<String, BadName> {
+fn switch(text: &str, _: &Catalogue) -> Result<String, BadName> {
     match text {
         "true" | "false" => Ok(text.to_string()),
         _ => Err(whole(text, "is neither true nor false")),
@@ -264,7 +270,12 @@ mod tests {
     fn defaults_are_canonical() {
         for parameter in ALL {
             for value in parameter.default {
-                assert_eq!(parameter.canonical(value).unwrap(), *value, "{}", parameter.name);
+                assert_eq!(
+                    parameter.canonical(value, &Catalogue::default()).unwrap(),
+                    *value,
+                    "{}",
+                    parameter.name
+                );
             }
         }
     }

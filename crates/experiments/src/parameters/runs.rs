@@ -3,14 +3,14 @@
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number};
 
 pub(super) const MACHINE: Parameter = Parameter {
     name: "machine",
     alias: Some("machines"),
     meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
     default: &["mesh:16x16"],
-    read: |text| {
+    read: |text, _| {
         let bad =
             |error: pavior_mesh::NameError| BadName { reason: error.reason, span: error.span };
         text.parse::<Grid>().map(|grid| grid.to_string()).map_err(bad)
@@ -23,7 +23,7 @@ pub(super) const STRATEGY: Parameter = Parameter {
     alias: Some("strategies"),
     meaning: "which nodes a job gets; see `pavior strategies`",
     default: &["ff", "tff", "tbl", "gabl", "mbs"],
-    read: canonical::<pavior_allocation::Selection>,
+    read: |text, catalogue| Ok(catalogue.strategies.select(text)?.to_string()),
     ..COMMON
 };
 
@@ -33,7 +33,7 @@ pub(super) const SCHEDULER: Parameter = Parameter {
     meaning: "which job goes next; see `pavior schedulers`",
     applies: Applies::Runs,
     default: &["fcfs"],
-    read: canonical::<pavior_scheduling::Selection>,
+    read: |text, catalogue| Ok(catalogue.schedulers.select(text)?.to_string()),
     ..COMMON
 };
 
@@ -44,7 +44,7 @@ pub(super) const SEED: Parameter = Parameter {
     heading: Heading::Replications,
     kind: ValueType::Count,
     default: &["1"],
-    read: |text| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX),
     ..COMMON
 };
 
@@ -56,7 +56,7 @@ pub(super) const WARMUP: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["0"],
-    read: |text| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX),
     ..COMMON
 };
 
@@ -67,7 +67,7 @@ pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text| number(text, |value| value >= 0.0, "of at least 0"),
+    read: |text, _| number(text, |value| value >= 0.0, "of at least 0"),
     ..COMMON
 };
 
@@ -82,7 +82,7 @@ pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
     meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
     unit: "jobs",
-    read: |text| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=u64::MAX),
     ..BOUND
 };
 
@@ -91,7 +91,7 @@ pub(super) const MAX_TIME: Parameter = Parameter {
     meaning: "ends a run with an error at this time; else at the greatest that can be told",
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text| number(text, |value| value > 0.0, "above 0"),
+    read: |text, _| number(text, |value| value > 0.0, "above 0"),
     ..BOUND
 };
 
@@ -99,6 +99,6 @@ pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
     meaning: "ends a run with an error when a job loses a node more often; else 10000",
     unit: "times",
-    read: |text| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX),
     ..BOUND
 };

@@ -8,7 +8,7 @@ const STILL: Parameter = Parameter { heading: Heading::Still, applies: Applies::
 pub(super) const BUSY: Parameter = Parameter {
     name: "busy",
     meaning: "the busy boxes of a still state, base and sides: 1,2:4x3 5,5:2x2",
-    read: |text| text.parse::<Boxes>().map(|_| text.to_string()),
+    read: |text, _| text.parse::<Boxes>().map(|_| text.to_string()),
     ..STILL
 };
 
@@ -17,7 +17,7 @@ pub(super) const SUBMESHES: Parameter = Parameter {
     meaning: "so many busy boxes at random places, drawn anew for each replication",
     kind: ValueType::Count,
     unit: "boxes",
-    read: |text| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX),
     ..STILL
 };
 
@@ -25,6 +25,6 @@ pub(super) const REQUEST: Parameter = Parameter {
     name: "request",
     alias: Some("requests"),
     meaning: "asks for these sides in a still state, without time: 3x2",
-    read: |text| text.parse::<RequestedSides>().map(|_| text.to_string()),
+    read: |text, _| text.parse::<RequestedSides>().map(|_| text.to_string()),
     ..STILL
 };

@@ -37,7 +37,7 @@ pub(super) const JOBS: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["1000"],
-    read: |text| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=u64::MAX),
     ..SYNTHETIC
 };
 
@@ -48,6 +48,6 @@ pub(super) const LOAD: Parameter = Parameter {
     kind: ValueType::Number,
     unit: "jobs per unit of time",
     default: &["1.5"],
-    read: |text| number(text, |value| (1e-6..=1e6).contains(&value), "from 1e-6 to 1e6"),
+    read: |text, _| number(text, |value| (1e-6..=1e6).contains(&value), "from 1e-6 to 1e6"),
     ..SYNTHETIC
 };

@@ -6,26 +6,25 @@ use pavior_mesh::Grid;
 
 use super::jobs::synthetic;
 use super::network;
-use crate::Point;
 use crate::specification::Keys;
 use crate::still::Still;
+use crate::{Catalogue, Point};
 
 /// A parameter at fault, and why.
 type Fault = (&'static str, String);
 
 /// Whether the values of a point go together; if not, the parameter at fault, and why. Files are not
 /// looked into.
-pub(crate) fn check(point: &Point, keys: Keys) -> Result<(), Fault> {
+pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<(), Fault> {
     let grid: Grid = point.value("machine");
-    let strategy: pavior_allocation::Selection = point.value("strategy");
-    strategy.supports(&grid).map_err(|error| ("strategy", error.to_string()))?;
+    catalogue.strategy(point).supports(&grid).map_err(|error| ("strategy", error.to_string()))?;
     if point.is_still() {
-        return Still::check(point);
+        return Still::check(point, catalogue);
     }
     if point.get("trace").is_none() {
         let workload = synthetic(point);
         workload.check(&grid).map_err(|error| ("sides", error.to_string()))?;
-        network::check(point, keys)?;
+        network::check(point, keys, catalogue)?;
         let (warmup, jobs): (u64, u64) = (point.value("warmup"), point.value("jobs"));
         if warmup >= jobs {
             let reason = format!("a warm-up of {warmup} leaves nothing of {jobs} completions");

@@ -18,7 +18,7 @@ use pavior_workload::{
 use super::inputs::{failures, log};
 use super::network::{energy, network};
 use super::{InputError, InputFiles, Record};
-use crate::{Point, Sample};
+use crate::{Catalogue, Point, Sample};
 
 /// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
 const USUAL_BOUNDS: [f64; 2] = [10.0, 1.0];
@@ -61,6 +61,7 @@ pub(super) fn synthetic(point: &Point) -> Synthetic {
 impl Jobs {
     pub(super) fn new(
         point: &Point,
+        catalogue: &Catalogue,
         timing: bool,
         files: &dyn InputFiles,
         histories: &Histories,
@@ -79,12 +80,12 @@ impl Jobs {
                     kill: point.value("kill"),
                     estimates: point.value("estimates"),
                 };
-                let rule = point.value("shape-rule");
+                let rule = catalogue.shape_rule(point).expect("a log has a shape rule");
                 (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
             }
         };
         let time = point.unit();
-        let network = network(point, histories);
+        let network = network(point, catalogue, histories);
         let settings = network.as_ref().map(|network| network.settings).unwrap_or_default();
         let [of_logs, of_drawn] = USUAL_BOUNDS;
         let usual_bound = if ending == Ending::Drained { of_logs } else { of_drawn };
@@ -97,8 +98,8 @@ impl Jobs {
         };
         let setup = Setup {
             grid,
-            strategy: point.value("strategy"),
-            scheduler: point.value("scheduler"),
+            strategy: catalogue.strategy(point),
+            scheduler: catalogue.scheduler(point),
             network,
             seed: point.value("seed"),
             replication: 0,

@@ -11,7 +11,7 @@ use pavior_simulation::{Histories, JobRecord, RunError, Stop};
 use pavior_workload::Job;
 
 use crate::still::Still;
-use crate::{Point, Sample};
+use crate::{Catalogue, Point, Sample};
 use jobs::Jobs;
 
 pub(crate) use check::check;
@@ -37,21 +37,22 @@ pub struct Record {
 }
 
 impl Scenario {
-    /// The scenario of a point. What `histories` knows of jobs that are alone on the network is used
+    /// The scenario of a point, whose names were read with a catalogue. What `histories` knows of jobs that are alone on the network is used
     /// and added to.
     ///
     /// # Errors
     /// If its log or its list of failures cannot be read.
     pub fn new(
         point: &Point,
+        catalogue: &Catalogue,
         timing: bool,
         files: &dyn InputFiles,
         histories: &Histories,
     ) -> Result<Scenario, InputError> {
         Ok(Scenario(if point.is_still() {
-            Kind::Still(Still::new(point, timing))
+            Kind::Still(Still::new(point, catalogue, timing))
         } else {
-            Kind::Jobs(Box::new(Jobs::new(point, timing, files, histories)?))
+            Kind::Jobs(Box::new(Jobs::new(point, catalogue, timing, files, histories)?))
         }))
     }
 

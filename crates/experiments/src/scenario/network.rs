@@ -9,8 +9,8 @@ use pavior_network::{
 use pavior_simulation::{Histories, NetworkSetup};
 use pavior_workload::{Selection, ServiceDistribution};
 
-use crate::Point;
 use crate::specification::Keys;
+use crate::{Catalogue, Point};
 
 /// The network itself: engine, settings, and the usual length of a message.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +53,12 @@ impl NetworkParameters {
 }
 
 /// The network of a point, if its jobs send messages.
-pub(super) fn network(point: &Point, histories: &Histories) -> Option<NetworkSetup> {
-    let pattern = pattern(point)?.expect("the point was checked");
+pub(super) fn network(
+    point: &Point,
+    catalogue: &Catalogue,
+    histories: &Histories,
+) -> Option<NetworkSetup> {
+    let pattern = pattern(point, catalogue)?.expect("the point was checked");
     let NetworkParameters { engine, settings, flits } =
         NetworkParameters::new(|name| point.get(name).unwrap_or_default());
     let sending = point.get("sending").map(|sending| match sending {
@@ -81,17 +85,21 @@ pub(super) fn energy(point: &Point) -> Energy {
 }
 
 /// The pattern of a point whose jobs send messages; `order` sets the option of that name.
-fn pattern(point: &Point) -> Option<Result<PatternSelection, BadName>> {
+fn pattern(point: &Point, catalogue: &Catalogue) -> Option<Result<PatternSelection, BadName>> {
     let pattern = point.get("pattern")?;
     Some(match point.get("order") {
-        None => pattern.parse(),
-        Some(order) => format!("{pattern}:order={order}").parse(),
+        None => catalogue.patterns.select(pattern),
+        Some(order) => catalogue.patterns.select(&format!("{pattern}:order={order}")),
     })
 }
 
 /// Whether machine, pattern and network go together; if not, the parameter at fault, and why.
-pub(super) fn check(point: &Point, keys: Keys) -> Result<(), (&'static str, String)> {
-    let Some(pattern) = pattern(point) else { return Ok(()) };
+pub(super) fn check(
+    point: &Point,
+    keys: Keys,
+    catalogue: &Catalogue,
+) -> Result<(), (&'static str, String)> {
+    let Some(pattern) = pattern(point, catalogue) else { return Ok(()) };
     let pattern = pattern.map_err(|bad| {
         let order = point.get("order").unwrap_or_default();
         ("order", format!("{} {order}: {}", keys.spell("order"), bad.reason))

@@ -8,6 +8,7 @@ use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
 use super::read::{Entry, Node};
 use super::values::{Value, values};
 use super::{Keys, SpecificationError};
+use crate::Catalogue;
 use crate::parameters::{self, Applies, Parameter, index};
 use crate::point::Point;
 use crate::scenario;
@@ -44,12 +45,13 @@ pub(super) fn points(
     top: &[Entry<'_>],
     blocks: &[Node<'_>],
     keys: Keys,
+    catalogue: &Catalogue,
 ) -> Result<(Vec<Point>, Vec<Option<u64>>), SpecificationError> {
     let nothing = vec![None; parameters::ALL.len()];
-    let shared = settings(top, &nothing)?;
+    let shared = settings(top, &nothing, catalogue)?;
     if blocks.is_empty() {
         refuse_what_does_not_apply(top, &shared, keys)?;
-        let points = expand(&shared, 0..0, keys)?;
+        let points = expand(&shared, 0..0, keys, catalogue)?;
         let caps = vec![None; points.len()];
         return Ok((points, caps));
     }
@@ -71,9 +73,9 @@ pub(super) fn points(
                 count => Some(count),
             },
         };
-        let own = settings(&entries, &shared)?;
+        let own = settings(&entries, &shared, catalogue)?;
         refuse_what_does_not_apply(&entries, &own, keys)?;
-        let more = expand(&own, block.span(), keys)?;
+        let more = expand(&own, block.span(), keys, catalogue)?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.clone())));
         if all.len() > MOST_POINTS {
             return block.fail(format!("more than {MOST_POINTS} points"));
@@ -84,7 +86,11 @@ pub(super) fn points(
 }
 
 /// Values given over values inherited.
-fn settings(entries: &[Entry<'_>], inherited: &Settings) -> Result<Settings, SpecificationError> {
+fn settings(
+    entries: &[Entry<'_>],
+    inherited: &Settings,
+    catalogue: &Catalogue,
+) -> Result<Settings, SpecificationError> {
     let mut settings = inherited.clone();
     let mut given = vec![false; settings.len()];
     for entry in entries {
@@ -94,7 +100,7 @@ fn settings(entries: &[Entry<'_>], inherited: &Settings) -> Result<Settings, Spe
             let reason = format!("`{}` is given twice", parameter.name);
             return Err(SpecificationError::new(reason, entry.key_span.clone()));
         }
-        settings[index] = Some(values(parameter, entry.node)?);
+        settings[index] = Some(values(parameter, entry.node, catalogue)?);
     }
     Ok(settings)
 }
@@ -174,6 +180,7 @@ fn expand(
     settings: &Settings,
     block: Range<usize>,
     keys: Keys,
+    catalogue: &Catalogue,
 ) -> Result<Vec<Point>, SpecificationError> {
     let usual = |text: &&str| Value { text: (*text).into(), span: block.clone() };
     let choices = parameters::ALL.iter().zip(settings).map(|(parameter, given)| match given {
@@ -194,7 +201,7 @@ fn expand(
     })?;
     let mut points = Vec::with_capacity(count);
     combine(&choices, reach, &mut Vec::new(), &mut |values| {
-        points.push(checked(values, keys)?);
+        points.push(checked(values, keys, catalogue)?);
         Ok(())
     })?;
     Ok(points)
@@ -229,9 +236,13 @@ fn combine<'v>(
 }
 
 /// The point, if its values go together; a fault is shown at the value that does not fit.
-fn checked(values: &[Option<&Value>], keys: Keys) -> Result<Point, SpecificationError> {
+fn checked(
+    values: &[Option<&Value>],
+    keys: Keys,
+    catalogue: &Catalogue,
+) -> Result<Point, SpecificationError> {
     let point = Point::new(values.iter().map(|value| Some(value.as_ref()?.text.clone())).collect());
-    scenario::check(&point, keys).map_err(|(name, reason)| {
+    scenario::check(&point, keys, catalogue).map_err(|(name, reason)| {
         let span = values[index(name)].as_ref().map_or(0..0, |value| value.span.clone());
         SpecificationError::new(reason, span)
     })?;

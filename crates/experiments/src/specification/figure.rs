@@ -8,8 +8,8 @@ use pavior_simulation::metrics::ALLOCATION_NS;
 use super::read::{Entry, Node};
 use super::values::scalar;
 use super::{Specification, SpecificationError, word};
-use crate::Point;
 use crate::parameters::{self, Parameter, ValueType};
+use crate::{Catalogue, Point};
 
 /// A figure: a line (or, where x is no number, bars) for each combination of its series' values.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +97,8 @@ pub(super) fn read(
         x,
         y: y_name,
         series: Vec::new(),
-        fixed: find("where").map_or(Ok(Vec::new()), fixed)?,
+        fixed: find("where")
+            .map_or(Ok(Vec::new()), |entry| fixed(entry, &specification.catalogue))?,
         x_axis: Axis { label: text("x-label")?.map(String::from), logarithmic: x_log },
         y_axis: Axis { label: text("y-label")?.map(String::from), logarithmic: y_log },
         labels: find("labels").map_or(Ok(Vec::new()), labels)?,
@@ -216,7 +217,10 @@ fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), SpecificationError> {
     Ok(axes)
 }
 
-fn fixed(entry: &Entry<'_>) -> Result<Vec<(usize, Vec<String>)>, SpecificationError> {
+fn fixed(
+    entry: &Entry<'_>,
+    catalogue: &Catalogue,
+) -> Result<Vec<(usize, Vec<String>)>, SpecificationError> {
     let mut all = Vec::new();
     for condition in entry.node.table()? {
         let Some(index) =
@@ -228,7 +232,7 @@ fn fixed(entry: &Entry<'_>) -> Result<Vec<(usize, Vec<String>)>, SpecificationEr
         let parameter: &Parameter = &parameters::ALL[index];
         let values = condition.node.list().into_iter();
         let values: Result<Vec<String>, SpecificationError> =
-            values.map(|node| Ok(scalar(parameter, node)?.text.to_string())).collect();
+            values.map(|node| Ok(scalar(parameter, node, catalogue)?.text.to_string())).collect();
         all.push((index, values?));
     }
     Ok(all)

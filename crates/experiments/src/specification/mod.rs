@@ -20,7 +20,7 @@ use toml::de::DeTable;
 
 use crate::orders::{self, Orders};
 use crate::parameters::CONTROLS;
-use crate::{Formula, Point, Policy, still};
+use crate::{Catalogue, Formula, Point, Policy, still};
 use read::{Entry, Node};
 
 pub use error::{Keys, SpecificationError};
@@ -53,6 +53,8 @@ pub struct Specification {
     pub orders: Orders,
     /// What is drawn.
     pub figures: Vec<Figure>,
+    /// Where the names of strategies, schedulers, shape rules and patterns were read from.
+    pub catalogue: Catalogue,
 }
 
 /// More replications in all are a mistake.
@@ -76,11 +78,23 @@ impl Specification {
     /// # Ok::<(), pavior_experiments::SpecificationError>(())
     /// ```
     pub fn parse(text: &str, name: &str) -> Result<Specification, SpecificationError> {
+        Specification::parse_with(text, name, &Catalogue::default())
+    }
+
+    /// As [`Specification::parse`], with the entries that a caller has added to a catalogue.
+    ///
+    /// # Errors
+    /// As [`Specification::parse`].
+    pub fn parse_with(
+        text: &str,
+        name: &str,
+        catalogue: &Catalogue,
+    ) -> Result<Specification, SpecificationError> {
         let document = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             SpecificationError::new(error.message().replace('\n', ", "), span)
         })?;
-        Specification::read(read::entries(text, document.get_ref()), name, Keys::Plain)
+        Specification::read(read::entries(text, document.get_ref()), name, Keys::Plain, catalogue)
     }
 
     /// Reads entries, which may be tables of sweeps and figures.
@@ -88,6 +102,7 @@ impl Specification {
         entries: Vec<Entry<'_>>,
         name: &str,
         keys: Keys,
+        catalogue: &Catalogue,
     ) -> Result<Specification, SpecificationError> {
         let mut specification = Specification {
             name: name.to_string(),
@@ -101,13 +116,15 @@ impl Specification {
             baseline: None,
             orders: Orders::default(),
             figures: Vec::new(),
+            catalogue: catalogue.clone(),
         };
         let (parameters, rest): (Vec<Entry<'_>>, Vec<Entry<'_>>) =
             entries.into_iter().partition(|entry| expand::parameter(entry).is_some());
         specification.settle(&rest)?;
         let blocks: Vec<Node<'_>> =
             rest.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()).collect();
-        (specification.points, specification.caps) = expand::points(&parameters, &blocks, keys)?;
+        (specification.points, specification.caps) =
+            expand::points(&parameters, &blocks, keys, catalogue)?;
         let still = specification.points.iter().all(Point::is_still);
         if still && !rest.iter().any(|entry| entry.is("metrics")) {
             specification.metrics = still::METRICS.to_vec();
@@ -184,7 +201,7 @@ impl Specification {
                 let reason = format!("{key} goes with {precision}");
                 return Err(SpecificationError::new(reason, entry.key_span.clone()));
             }
-            let usual = if self.points.iter().any(Point::draws) { 10 } else { 1 };
+            let usual = if self.draws() { 10 } else { 1 };
             self.policy = Policy::Fixed(count("replications")?.unwrap_or(usual));
             return Ok(());
         };
@@ -219,6 +236,11 @@ impl Specification {
             );
         }
         Ok(())
+    }
+
+    /// Whether the workload of a point draws numbers; a log that draws none needs one replication.
+    pub fn draws(&self) -> bool {
+        self.points.iter().any(|point| self.catalogue.draws(point))
     }
 
     /// How many replications a point gets.
@@ -258,7 +280,7 @@ impl Specification {
             None => None,
             Some(entry) => {
                 let parameter = &crate::parameters::ALL[crate::parameters::index("strategy")];
-                let value = values::scalar(parameter, entry.node)?;
+                let value = values::scalar(parameter, entry.node, &self.catalogue)?;
                 if !strategies.contains(&&*value.text) {
                     return entry.node.fail(format!(
                         "`{}` is not among the strategies of this experiment",

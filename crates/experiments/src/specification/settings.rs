@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::read::{Entry, Node};
 use super::{Keys, Specification, SpecificationError};
+use crate::Catalogue;
 
 /// A key and its values, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,19 @@ impl Specification {
         name: &str,
         keys: Keys,
     ) -> Result<Specification, SettingError> {
+        Specification::from_settings_with(settings, name, keys, &Catalogue::default())
+    }
+
+    /// As [`Specification::from_settings`], with the entries that a caller has added to a catalogue.
+    ///
+    /// # Errors
+    /// As [`Specification::from_settings`].
+    pub fn from_settings_with(
+        settings: &[Setting],
+        name: &str,
+        keys: Keys,
+        catalogue: &Catalogue,
+    ) -> Result<Specification, SettingError> {
         // Spans are places in a text that has every key and every value in turn, each with a byte
         // behind it, so that the place of an empty value is its own; byte 0 stands for nothing.
         let (mut at, mut entries) = (1, Vec::new());
@@ -71,7 +85,7 @@ impl Specification {
             at = start + values.iter().map(|value| value.len() + 1).sum::<usize>();
             entries.push(Entry { key, key_span, node });
         }
-        let specification = Specification::read(entries, name, keys);
+        let specification = Specification::read(entries, name, keys, catalogue);
         let mut specification = specification.map_err(|error| located(settings, error))?;
         specification.figures = Vec::new();
         Ok(specification)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::SpecificationError;
 use super::read::Node;
+use crate::Catalogue;
 use crate::parameters::{Parameter, ValueType};
 
 /// More values in a range are a mistake.
@@ -21,13 +22,14 @@ pub(super) struct Value {
 pub(super) fn values(
     parameter: &Parameter,
     node: Node<'_>,
+    catalogue: &Catalogue,
 ) -> Result<Vec<Value>, SpecificationError> {
     let mut all: Vec<Value> = Vec::new();
     if node.is_table() {
-        return range(parameter, node);
+        return range(parameter, node, catalogue);
     }
     for member in node.list() {
-        let value = scalar(parameter, member)?;
+        let value = scalar(parameter, member, catalogue)?;
         if all.iter().any(|other| other.text == value.text) {
             return member.fail(format!("`{}` stands twice", value.text));
         }
@@ -40,9 +42,13 @@ pub(super) fn values(
 }
 
 /// One value, canonical.
-pub(super) fn scalar(parameter: &Parameter, node: Node<'_>) -> Result<Value, SpecificationError> {
+pub(super) fn scalar(
+    parameter: &Parameter,
+    node: Node<'_>,
+    catalogue: &Catalogue,
+) -> Result<Value, SpecificationError> {
     let span = node.span();
-    let read = |text: &str| parameter.canonical(text).map_err(|bad| node.bad(text, bad));
+    let read = |text: &str| parameter.canonical(text, catalogue).map_err(|bad| node.bad(text, bad));
     let text = match (node, parameter.kind) {
         (Node::Text { text, .. }, _) => read(text)?,
         (_, ValueType::Text) => read(node.text()?)?,
@@ -59,7 +65,11 @@ pub(super) fn scalar(parameter: &Parameter, node: Node<'_>) -> Result<Value, Spe
 }
 
 /// `{ from, to, steps, scale }`: so many values, both ends included.
-fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, SpecificationError> {
+fn range(
+    parameter: &Parameter,
+    node: Node<'_>,
+    catalogue: &Catalogue,
+) -> Result<Vec<Value>, SpecificationError> {
     if !matches!(parameter.kind, ValueType::Number | ValueType::Count) {
         return node.fail(format!("`{}` is no number: give a value or a list", parameter.name));
     }
@@ -96,7 +106,7 @@ fn range(parameter: &Parameter, node: Node<'_>) -> Result<Vec<Value>, Specificat
         let value = between(from, to, step, steps - 1, logarithmic);
         let value = if parameter.kind == ValueType::Count { value.round() } else { value };
         let text = parameter
-            .canonical(&value.to_string())
+            .canonical(&value.to_string(), catalogue)
             .map_err(|bad| SpecificationError::new(bad.reason, node.span()))?;
         // Rounding to whole numbers may make neighbours equal.
         if all.last().is_none_or(|last| *last.text != *text) {

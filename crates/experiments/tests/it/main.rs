@@ -1,5 +1,6 @@
 //! Experiments from outside: files, sweeps, results.
 
+mod catalogue;
 mod fingerprint;
 mod page;
 mod papers;

@@ -16,7 +16,7 @@ pub(super) struct Boxes {
     grid: Grid,
     busy: Busy,
     bits: Bits,
-    /// Boxes that the bits do not show yet, or still show: while the list is short nobody looks at
+    /// Boxes that the bits do not show yet, or still show: while the list is short no search looks at
     /// the bits, and flipping the rows of a large box costs more than a search.
     unflipped: Vec<Cuboid>,
     rings: bool,

@@ -31,7 +31,7 @@ const NEVER: i16 = i16::MAX;
 /// Who forbids each candidate: by group of boxes, the bytes of up to 8 G candidates.
 type Bytes<const G: usize> = [[u64; G]; G];
 
-/// A word that is not worth remembering: everybody forbids everything.
+/// A word that is not worth remembering: all boxes forbid all places.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis.
@@ -275,7 +275,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 }
 
-/// The candidates of a vector that nobody forbids who crosses their plane.
+/// The candidates of a vector that no box forbids which crosses their plane.
 #[inline(always)]
 fn free<const G: usize>(row: &[u8x16; G], crossing: &[u8x16; G]) -> u8x16 {
     let mut taken = row[0] & crossing[0];

@@ -9,7 +9,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "all-reduce",
@@ -21,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "2(k-1) ring steps, each after the message of the one before is received",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -18,7 +18,7 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
-use super::{Entry, Pattern, PatternKind, RankGrid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "all-to-all",
@@ -52,7 +52,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "every rank s sends to every other: s+1, s+2, … mod k",
         quota_only: false,
         objection,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -13,7 +13,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::Grid;
 
 use super::lattice::Lattice;
-use super::{Entry, Pattern, PatternKind, RankGrid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "axis-all-to-all",
@@ -31,7 +31,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "the ranks of every line along an axis send to each other, next ones first",
         quota_only: false,
         objection,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

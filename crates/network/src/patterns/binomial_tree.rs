@@ -12,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "binomial-tree",
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "in round r rank i < 2^r sends to i+2^r; then the reverse",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -19,7 +19,8 @@ mod ring;
 mod selection;
 mod stencil;
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
 
 use pavior_kernel::{Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
@@ -46,7 +47,7 @@ const ALL: &[&Entry] = &[
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
 /// What a pattern does, as data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PatternKind {
     /// One iteration, in a sentence.
     pub meaning: &'static str,
@@ -55,7 +56,29 @@ pub struct PatternKind {
     /// Why it makes no sense on a machine with these axes, if so.
     pub objection: fn(&Grid, &Options) -> Option<String>,
     /// Makes one for a job of at least two ranks; draws what is drawn once a job.
-    pub build: fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>,
+    pub build: BuildPattern,
+}
+
+/// Makes a pattern for a job.
+#[derive(Clone)]
+pub enum BuildPattern {
+    /// By a function.
+    Function(fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>),
+    /// By a closure that has captured something.
+    Closure(Arc<PatternClosure>),
+}
+
+/// A closure that makes a pattern.
+pub type PatternClosure =
+    dyn Fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern> + Send + Sync;
+
+impl fmt::Debug for BuildPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BuildPattern::Function(_) => "Function",
+            BuildPattern::Closure(_) => "Closure",
+        })
+    }
 }
 
 impl Family for PatternKind {

@@ -11,7 +11,7 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::Lattice;
-use super::{Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Needs, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "multigrid",
@@ -23,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "levels 0..m..0: ranks at multiples of 2^l send to ±2^l on each axis",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

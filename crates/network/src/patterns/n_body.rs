@@ -10,7 +10,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "n-body",
@@ -22,7 +22,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "floor((k-1)/2) ring shifts, then i to i + floor(k/2) mod k",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

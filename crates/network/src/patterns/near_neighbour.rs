@@ -12,7 +12,7 @@
 use pavior_kernel::{Options, Stream};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "near-neighbour",
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "every rank sends to its east, west, north, south, up and down neighbours",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -10,7 +10,7 @@
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "one-to-all",
@@ -28,7 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "a random root, drawn once per job, sends to every other rank",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

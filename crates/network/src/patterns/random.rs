@@ -8,7 +8,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "random",
@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "uniform source, destination uniform among the others; a number of messages only",
         quota_only: true,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -12,7 +12,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "recursive-doubling",
@@ -24,7 +24,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "log2 rounds, in round r rank s exchanges with s xor 2^r",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -8,7 +8,7 @@
 
 use pavior_kernel::{Options, Stream};
 
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "ring",
@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "rank i sends to i+1 mod k",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

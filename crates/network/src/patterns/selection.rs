@@ -4,7 +4,7 @@ use pavior_kernel::{Registry, Selection, Stream};
 use pavior_mesh::Grid;
 use thiserror::Error;
 
-use super::{Pattern, PatternKind, RankGrid};
+use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 
 /// A pattern with its options: what `one-to-all:from-zero` means.
 ///
@@ -84,6 +84,9 @@ impl SelectedPattern for PatternSelection {
             let reason = format!("has no messages among {} ranks", ranks.ranks);
             return Err(UnsupportedPattern { pattern: self.to_string(), reason });
         }
-        Ok((self.entry.does.build)(ranks, &self.options, draw))
+        Ok(match &self.entry.does.build {
+            BuildPattern::Function(build) => build(ranks, &self.options, draw),
+            BuildPattern::Closure(build) => build(ranks, &self.options, draw),
+        })
     }
 }

@@ -13,7 +13,7 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 
 use super::lattice::{Lattice, WRAP};
-use super::{Entry, Pattern, PatternKind, RankGrid, any_grid};
+use super::{BuildPattern, Entry, Pattern, PatternKind, RankGrid, any_grid};
 
 pub(super) static ENTRY: Entry = Entry {
     name: "stencil",
@@ -34,7 +34,7 @@ pub(super) static ENTRY: Entry = Entry {
         meaning: "every rank sends to all ranks around it on the logical grid",
         quota_only: false,
         objection: any_grid,
-        build,
+        build: BuildPattern::Function(build),
     },
 };
 

@@ -60,7 +60,7 @@ impl OpenRounds {
         }
     }
 
-    /// The rounds that are open to everybody.
+    /// The rounds that are open to every rank.
     pub(super) fn rounds(&self) -> (u64, u64) {
         match self {
             OpenRounds::Stages { start, end, .. } => (*start, *end),

@@ -5,11 +5,11 @@
 //! a running job until its expected end or by an earlier booking. It starts at its time, on its
 //! nodes. When a job ends early, its nodes are free for the rest of its time, and every waiting job,
 //! in the order of arrival, gives up its booking for an earlier one, which the strategy finds or
-//! which has the same nodes; and so again, until nobody moves. A job said to take no time is booked
+//! which has the same nodes; and so again, until no job moves. A job said to take no time is booked
 //! for a tick.
 //!
 //! ```text
-//!   x  0 1 2 3               a runs until 4; b, who asks for 4 nodes for 2, is booked for 4 to 6;
+//!   x  0 1 2 3               a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
 //!      a a c c   0 to 4      c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
 //!      b b b b   4 to 6      would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11

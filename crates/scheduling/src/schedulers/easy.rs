@@ -27,7 +27,7 @@
 //! departure gives it an earlier one, or its time passes in vain because a running job outran its
 //! estimate (see `shared/ends.rs` for what is then expected). The head starts on reserved nodes as
 //! soon as all of them are free, also before the reserved time. A head that would not fit even if all
-//! jobs were gone (because nodes failed) has no reservation and holds nobody up. Promises do not
+//! jobs were gone (because nodes failed) has no reservation and delays no other. Promises do not
 //! cover failures of nodes.
 //!
 //! Only the head is safe: others starve no longer than it takes them to become the head. Cost: O(r)

@@ -1,4 +1,4 @@
-//! First Come First Served: the oldest job, or nobody.
+//! First Come First Served: the oldest job, or none.
 //!
 //! Jobs start in the order of arrival; a job that does not fit blocks all behind it. O(1) and one
 //! question a decision.

@@ -1,4 +1,4 @@
-//! Largest Job First: the waiting job with the greatest size, or nobody.
+//! Largest Job First: the waiting job with the greatest size, or none.
 //!
 //! [SJF](super::sjf) turned round, with the same measures: by `size` (nodes asked for), by `area`
 //! (nodes x estimated run time), by `time` (estimated run time). Ties go to the older job. A largest

@@ -1,7 +1,7 @@
 //! Scan: one size class after the other, each served until none of it waits.
 //!
 //! Classes are powers of two: class k holds the jobs of 2^k to 2^(k+1) - 1 nodes. The oldest job of
-//! the class at hand starts, or nobody; when none of the class waits, the next class up (or down)
+//! the class at hand starts, or none; when none of the class waits, the next class up (or down)
 //! that has a job is served, and after the last the first again. Jobs of like size follow one
 //! another, so that what one gives back fits the next:
 //!

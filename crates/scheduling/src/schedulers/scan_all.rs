@@ -1,6 +1,6 @@
 //! ScanAll: the oldest job that fits.
 //!
-//! If the head does not fit, the others are tried in the order of arrival, and whoever fits starts:
+//! If the head does not fit, the others are tried in the order of arrival, and the first that fits starts:
 //! no job that fits is ever left waiting. A large job starves while smaller ones keep coming and
 //! nodes never drain for it. O(q) a decision for q waiting jobs; a request is asked about once in a
 //! state of the machine, however many jobs make it.

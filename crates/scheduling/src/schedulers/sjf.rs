@@ -1,4 +1,4 @@
-//! Smallest Job First: the waiting job with the least size, or nobody.
+//! Smallest Job First: the waiting job with the least size, or none.
 //!
 //! "Small" is an option, because the field uses the one name for three rules: by `size` (nodes
 //! asked for), by `area` (nodes x estimated run time), by `time` (estimated run time: the same as

@@ -1,4 +1,4 @@
-//! Shortest Service Demand first: the waiting job with the least demand, or nobody.
+//! Shortest Service Demand first: the waiting job with the least demand, or none.
 //!
 //! The demand is known beforehand: the run time or the number of messages, on logs the estimate.
 //! Ties go to the older job. A shortest job that does not fit blocks all others, as the head does

@@ -9,8 +9,8 @@ use crate::{Running, RunningJob};
 ///
 /// A job that outruns its estimate has shown that it is longer; that it will take as long again is
 /// the guess that is never off by more than a factor of two in the end. (That it ends at any moment,
-/// the obvious guess, freezes backfilling for as long as the job runs: whoever is promised its nodes
-/// is promised them now, and nobody else ends by then.) A job said to take no time ends in the
+/// the obvious guess, freezes backfilling for as long as the job runs: a job that is promised its nodes
+/// is promised them now, and no other ends by then.) A job said to take no time ends in the
 /// instant in which it starts, after the scheduler has been asked, and so is not late yet.
 pub(crate) fn expected_end(now: Time, job: &RunningJob) -> Time {
     let mut end = job.estimated_end();

@@ -66,7 +66,7 @@ impl AttemptObserver for Count<'_> {
 impl World {
     pub(crate) fn new(grid: &str, strategy: &str, scheduler: &str) -> World {
         let scheduler: pavior_scheduling::Selection = scheduler.parse().unwrap();
-        World::with(grid, strategy, scheduler.build())
+        World::with(grid, strategy, scheduler.build().unwrap())
     }
 
     pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {

@@ -1,11 +1,12 @@
 //! The loop, instant by instant.
 
 mod events;
+mod view;
 
 use std::iter::Peekable;
 
 use pavior_allocation::Machine;
-use pavior_kernel::{Agenda, Stream, Time};
+use pavior_kernel::{Agenda, CallerError, Stream, Time};
 use pavior_mesh::JobId;
 use pavior_scheduling::{MachineView, Queue, Running, Scheduler, SelectedScheduler, Start};
 use pavior_workload::{Job, Service};
@@ -33,7 +34,7 @@ struct Departure {
 ///
 /// # Errors
 /// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts a
-/// job that cannot start, or the run reaches one of the usual [`Bounds`].
+/// job that cannot start, strategy or scheduler fail, or the run reaches one of the usual [`Bounds`].
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -158,7 +159,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             open: false,
             finished: Vec::new(),
             machine: Machine::with_stream(grid, &setup.strategy, draw)?,
-            scheduler: setup.scheduler.build(),
+            scheduler: setup.scheduler.build()?,
             queue: Queue::new(),
             running: Running::new(),
             agenda: Agenda::new(),
@@ -190,8 +191,19 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// false if the run is over. No job is started yet.
     ///
     /// # Errors
-    /// If the network deadlocks, `stop` is set, or the run reaches a bound.
+    /// If the network deadlocks, `stop` is set, the run reaches a bound, or the strategy fails.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
+        let goes_on = self.step(stop)?;
+        self.check()?;
+        Ok(goes_on)
+    }
+
+    /// What has gone wrong in strategy or scheduler.
+    fn check(&self) -> Result<(), CallerError> {
+        self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
+    }
+
+    fn step(&mut self, stop: &Stop) -> Result<bool, RunError> {
         if self.open {
             self.settle()?;
             self.send();
@@ -228,51 +240,15 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// The present instant.
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// The jobs that wait.
-    pub fn queue(&self) -> &Queue {
-        &self.queue
-    }
-
-    /// The jobs that hold nodes.
-    pub fn running(&self) -> &Running {
-        &self.running
-    }
-
-    /// The machine.
-    pub fn machine(&self) -> &Machine {
-        &self.machine
-    }
-
-    /// Jobs that have departed.
-    pub fn completed(&self) -> u64 {
-        self.completed
-    }
-
-    /// What a scheduler sees of the machine: every question asked there is an attempt.
-    pub fn view(&mut self) -> MachineView<'_> {
-        MachineView::new(&mut self.machine, &mut self.observers)
-    }
-
-    /// Whether the job at a place of the queue could start now; false where the queue has no such
-    /// place. An attempt, as when a scheduler asks.
-    pub fn can_start(&mut self, index: usize) -> bool {
-        let Some(request) = self.queue.get(index).map(|job| job.request) else { return false };
-        self.view().can_start(&request).is_ok()
-    }
-
     /// Starts jobs as the scheduler says, until it says no more.
     ///
     /// # Errors
-    /// If it starts a job that cannot start.
-    pub fn schedule(&mut self) -> Result<(), StartError> {
+    /// If it starts a job that cannot start, or scheduler or strategy fail.
+    pub fn schedule(&mut self) -> Result<(), RunError> {
         while !self.queue.is_empty() {
             let mut view = MachineView::new(&mut self.machine, &mut self.observers);
             let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
+            self.check()?;
             let Some(start) = start else { return Ok(()) };
             let broken = self.scheduler.broken_guarantees();
             if broken > self.broken {
@@ -306,12 +282,15 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             Service::Messages(_) | Service::Iterations(_) => Time(1),
         };
         let end = Watch::end(self.now, job, length)?;
-        let granted = match placement {
-            Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
-            None => self.machine.allocate(job.id, &job.request).is_ok(),
-        };
-        if !granted {
-            return Err(StartError::DoesNotFit(job.id));
+        match placement {
+            Some(placement) => {
+                let granted = self.machine.allocate_at(job.id, placement);
+                granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
+            }
+            None if self.machine.allocate(job.id, &job.request).is_err() => {
+                return Err(StartError::DoesNotFit(job.id));
+            }
+            None => {}
         }
         let job = self.queue.take(index).expect("the queue has it");
         let placement = self.machine.placement(job.id).expect("it was just granted");

@@ -8,7 +8,7 @@ use pavior_network::Footprint;
 pub(super) enum Met {
     /// The job in this slot.
     Job(u32),
-    Everybody,
+    AllJobs,
 }
 
 /// The links that running jobs claim, and for whom.
@@ -37,7 +37,7 @@ impl Claims {
         let mut alone = self.everywhere == 0;
         let Some(links) = links else {
             self.everywhere += 1;
-            met(Met::Everybody);
+            met(Met::AllJobs);
             return false;
         };
         self.links.resize(self.bound, (0, 0));

@@ -80,7 +80,7 @@ impl HistoryCache {
     }
 }
 
-/// Whoever panicked holding it left whole entries.
+/// A thread that panicked while it held the lock left whole entries.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,7 +11,7 @@
 //! then catches up first. Nothing is approximated.
 //!
 //! ```text
-//!            nobody near,            somebody comes near
+//!            no job near,            a job comes near
 //!   start -> kind known  -> recalled --------------------> (catches up)
 //!       \                                                         |
 //!        +-> kind unknown -> watched  -> its end is noted         v
@@ -103,7 +103,7 @@ struct Alone {
 
 impl Traffic {
     /// Jobs in boxes with more nodes than this times their own (and some more) count as meeting
-    /// everybody: they nearly do, and their links are many.
+    /// every other: they nearly do, and their links are many.
     const MOST_SPREAD: u64 = 8;
 
     /// A network without jobs; `each` says whether somebody listens to each delivery.
@@ -314,7 +314,7 @@ impl Traffic {
         for who in met {
             match who {
                 Met::Job(other) => self.share(other, now),
-                Met::Everybody => {
+                Met::AllJobs => {
                     (0..self.jobs.len() as u32).for_each(|other| self.share(other, now));
                 }
             }

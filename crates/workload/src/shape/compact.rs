@@ -12,7 +12,7 @@
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Sides, volume};
 
-use super::{Boxes, Choose, ShapeRule};
+use super::{Boxes, BuildRule, Choose, ShapeRule};
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "compact",
@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
         bare: false,
     }],
     variants: &[""],
-    does: ShapeRule { draws: false, build },
+    does: ShapeRule { draws: false, build: BuildRule::Function(build) },
 };
 
 struct Compact {

@@ -2,7 +2,7 @@
 //!
 //! A prime count longer than the machine's longest side has no such box. Costs the divisors of n.
 
-use super::{Boxes, Choose, ShapeRule, Stream};
+use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     source: "",
     options: &[],
     variants: &[""],
-    does: ShapeRule { draws: false, build: |_| Box::new(Exact) },
+    does: ShapeRule { draws: false, build: BuildRule::Function(|_| Box::new(Exact)) },
 };
 
 struct Exact;

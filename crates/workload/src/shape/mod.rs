@@ -15,8 +15,10 @@ mod exact;
 mod pow2;
 mod random;
 
+use std::sync::Arc;
+
 use pavior_kernel::{Entry, Family, Options, Selection, Stream};
-use pavior_mesh::{Grid, Request, Sides};
+use pavior_mesh::{Grid, Request, Sides, volume};
 
 use boxes::Boxes;
 use rustc_hash::FxHashMap;
@@ -25,7 +27,48 @@ use rustc_hash::FxHashMap;
 pub struct ShapeRule {
     /// Whether it draws random numbers, so that replications differ.
     pub draws: bool,
-    pub(crate) build: fn(&Options) -> Box<dyn Choose>,
+    pub(crate) build: BuildRule,
+}
+
+/// Makes a rule for a machine.
+pub(crate) enum BuildRule {
+    /// One that is built in.
+    Function(fn(&Options) -> Box<dyn Choose>),
+    /// One that the caller adds.
+    Closure(Arc<ShapeClosure>),
+}
+
+/// A rule of the caller's: the sides, axis by axis, for a number of nodes on a machine.
+type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
+
+impl ShapeRule {
+    /// A rule to be added to a [registry](pavior_kernel::Registry): a closure that gives the sides, axis
+    /// by axis, of the box for a number of nodes on a machine, or `None` where it finds no box. Sides that
+    /// the machine has no room for, or that hold fewer nodes, count as none. A rule that does not draw
+    /// must answer the same for the same count.
+    ///
+    /// ```
+    /// use pavior_kernel::{Entry, Registry};
+    /// use pavior_workload::{ShapeRule, Shaper};
+    /// let columns = ShapeRule::new(false, |grid, nodes, _, _| {
+    ///     let height = grid.side(1);
+    ///     Some([u16::try_from(nodes.div_ceil(height.into())).ok()?, height, 1])
+    /// });
+    /// let mut registry = Registry::<ShapeRule>::new();
+    /// registry.add(Entry {
+    ///     name: "columns", title: "Whole columns", source: "", options: &[], variants: &[""],
+    ///     does: columns,
+    /// })?;
+    /// let mut shaper = Shaper::new(&registry.select("columns")?, &"mesh:8x4".parse()?, 1, 0);
+    /// assert_eq!(shaper.shape(9), Some([3, 4, 1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
+        draws: bool,
+        closure: impl Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync + 'static,
+    ) -> ShapeRule {
+        ShapeRule { draws, build: BuildRule::Closure(Arc::new(closure)) }
+    }
 }
 
 /// The choice that a rule makes for a machine; sides in descending order, `None` where it finds no
@@ -54,20 +97,48 @@ impl Family for ShapeRule {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Shaper {
-    boxes: Boxes,
-    choose: Box<dyn Choose>,
+    rule: Rule,
     draw: Stream,
     /// Choices made so far; `None` for a rule that draws, which may choose otherwise next time.
     known: Option<FxHashMap<u32, Option<Sides>>>,
+}
+
+/// A rule made for a machine.
+enum Rule {
+    Builtin { boxes: Boxes, choose: Box<dyn Choose> },
+    Added { closure: Arc<ShapeClosure>, grid: Grid, options: Options },
+}
+
+impl Rule {
+    fn choose(&mut self, nodes: u32, draw: &mut Stream) -> Option<Sides> {
+        match self {
+            Rule::Builtin { boxes, choose } => {
+                let sides = choose.choose(boxes, nodes, draw)?;
+                Some(boxes.placed(sides))
+            }
+            Rule::Added { closure, grid, options } => {
+                let sides = closure(grid, nodes, options, draw)?;
+                (grid.fits(sides) && volume(sides) >= u64::from(nodes)).then_some(sides)
+            }
+        }
+    }
 }
 
 impl Shaper {
     /// A rule for a machine, in a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
+        let options = &rule.options;
+        let rule = match &does.build {
+            BuildRule::Function(build) => {
+                Rule::Builtin { boxes: Boxes::new(grid), choose: build(options) }
+            }
+            BuildRule::Closure(closure) => {
+                Rule::Added { closure: closure.clone(), grid: *grid, options: options.clone() }
+            }
+        };
         Shaper {
-            boxes: Boxes::new(grid),
-            choose: (does.build)(&rule.options),
+            rule,
             draw: Stream::new(seed, replication, "shapes"),
             known: (!does.draws).then(FxHashMap::default),
         }
@@ -78,14 +149,10 @@ impl Shaper {
         if nodes == 0 {
             return None;
         }
-        let Shaper { boxes, choose, draw, known } = self;
-        let mut choose = || {
-            let sides = choose.choose(boxes, nodes, draw)?;
-            Some(boxes.placed(sides))
-        };
+        let Shaper { rule, draw, known } = self;
         match known {
-            Some(known) => *known.entry(nodes).or_insert_with(choose),
-            None => choose(),
+            Some(known) => *known.entry(nodes).or_insert_with(|| rule.choose(nodes, draw)),
+            None => rule.choose(nodes, draw),
         }
     }
 

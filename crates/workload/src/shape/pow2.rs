@@ -2,7 +2,7 @@
 //!
 //! Where a rounded side is longer than the machine's, the rule finds no box.
 
-use super::{Boxes, Choose, ShapeRule, Stream, compact};
+use super::{Boxes, BuildRule, Choose, ShapeRule, Stream, compact};
 use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     source: "",
     options: &[],
     variants: &[""],
-    does: ShapeRule { draws: false, build: |_| Box::new(Pow2) },
+    does: ShapeRule { draws: false, build: BuildRule::Function(|_| Box::new(Pow2)) },
 };
 
 struct Pow2;

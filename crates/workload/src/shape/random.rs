@@ -3,7 +3,7 @@
 //! One draw a job, also where there is one box or none, so that one job's boxes do not move the
 //! next job's choice. The boxes of a count are listed once.
 
-use super::{Boxes, Choose, ShapeRule, Stream};
+use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};
 use pavior_kernel::Entry;
 use pavior_mesh::Sides;
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     source: "",
     options: &[],
     variants: &[""],
-    does: ShapeRule { draws: true, build: |_| Box::new(Random::default()) },
+    does: ShapeRule { draws: true, build: BuildRule::Function(|_| Box::new(Random::default())) },
 };
 
 #[derive(Default)]

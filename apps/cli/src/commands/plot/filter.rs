@@ -1,7 +1,7 @@
 //! `--filter` of results: the points that are drawn.
 
-use pavior_experiments::Table;
 use pavior_experiments::parameters::{self, Parameter};
+use pavior_experiments::{Catalogue, Table};
 use pavior_kernel::{BadName, unknown_name};
 
 use crate::failure::Failure;
@@ -63,7 +63,8 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
 
 /// A value as the table has it.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
-    let canonical = (parameter.read)(typed).unwrap_or_else(|_| typed.to_string());
+    let canonical =
+        parameter.canonical(typed, &Catalogue::default()).unwrap_or_else(|_| typed.to_string());
     if known.contains(&canonical.as_str()) {
         return Ok(canonical);
     }

@@ -9,7 +9,7 @@ impl Worm {
     /// Requests, releases and grants of the open cycle.
     pub(super) fn close(&mut self) {
         let now = self.clock.now;
-        // Followers created in the past are queued by their key, like everybody.
+        // Followers created in the past are queued by their key, like all others.
         if self.clock.fresh.len() > 1 {
             self.clock.fresh.sort_unstable_by_key(|&place| self.slab.headers[place as usize].key());
         }

@@ -112,7 +112,7 @@ impl Worm {
     /// let mut events = NetworkEvents::default();
     /// network.create(Message::new(0, NodeId(0), NodeId(3), 8, Time(0)));
     /// network.advance(Time(20), &mut events)?;
-    /// // Another row has been busy since cycle 1, and nobody has looked.
+    /// // Another row has been busy since cycle 1, and has not been simulated.
     /// network.catch_up(Time(1), |network| {
     ///     network.create(Message::new(1, NodeId(4), NodeId(7), 8, Time(1)));
     ///     network.advance(Time(20), &mut events).expect("it moves");

@@ -59,7 +59,7 @@ struct Origin {
 }
 
 /// What stands in a place that was never used.
-const NOBODY: Message = Message {
+const NO_MESSAGE: Message = Message {
     id: 0,
     from: NodeId(0),
     to: NodeId(0),
@@ -140,7 +140,7 @@ impl Slab {
     fn grow(&mut self) -> u32 {
         let place = self.headers.len();
         self.headers.push(Header::default());
-        self.origins.push(Origin { message: NOBODY, hops: 0 });
+        self.origins.push(Origin { message: NO_MESSAGE, hops: 0 });
         self.segments.resize((place + 1) * self.stride, Segment::default());
         self.crossings.resize((place + 1) << self.shift, Crossing::default());
         place as u32

@@ -25,7 +25,7 @@ impl Slot {
     }
 }
 
-/// What an event is; the order matters to nobody.
+/// What an event is; their order does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Request,

@@ -1,0 +1,208 @@
+//! Entries that a caller adds, in experiments.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pavior_allocation::{
+    BuildStrategy, Cuboid, Entry, Grid, Occupancy, Placement, Request, SelectedStrategy, Selection,
+    Strategy, StrategyKind, Stream, Work,
+};
+use pavior_experiments::{
+    Catalogue, Environment, Keys, NoStore, Setting, Shard, Specification, SweepError,
+};
+use pavior_kernel::{CallerError, Time};
+use pavior_network::{BuildPattern, PatternKind, PatternSelection, SelectedPattern};
+use pavior_scheduling::{
+    BuildScheduler, MachineView, Queue, Running, Scheduler, SchedulerKind, SelectedScheduler, Start,
+};
+use pavior_simulation::RunError;
+use pavior_workload::ShapeRule;
+
+use crate::whole;
+
+/// An entry that differs from a built-in one by its name and by how it is made.
+fn renamed(
+    name: &'static str,
+    build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
+) -> Entry {
+    let first_fit: Selection = "ff".parse().unwrap();
+    let StrategyKind { contiguous, turns, supports, claim, .. } = first_fit.entry.does.clone();
+    let build = BuildStrategy::Closure(Arc::new(move |grid, _| build(grid)));
+    let does = StrategyKind { contiguous, turns, supports, claim, build };
+    Entry { name, title: "An own one", source: "", options: &[], variants: &[""], does }
+}
+
+fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::Entry {
+    let does = SchedulerKind { build };
+    pavior_scheduling::Entry { name, title: "", source: "", options: &[], variants: &[""], does }
+}
+
+/// First Fit, FCFS, `compact` and `ring` under other names, made by closures that have captured
+/// something.
+fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    let first_fit: Selection = "ff".parse().unwrap();
+    catalogue
+        .strategies
+        .add(renamed("own-ff", move |grid| first_fit.build(grid).map_err(CallerError::new)))
+        .unwrap();
+    let fcfs: pavior_scheduling::Selection = "fcfs".parse().unwrap();
+    let build = BuildScheduler::Closure(Arc::new(move |_| fcfs.build()));
+    catalogue.schedulers.add(scheduler("own-fcfs", build)).unwrap();
+    let ring: PatternSelection = "ring".parse().unwrap();
+    let kind = ring.entry.does.clone();
+    let build = BuildPattern::Closure(Arc::new(move |ranks, _, draw| {
+        ring.build(ranks, draw).expect("it has ranks")
+    }));
+    let does = PatternKind { build, ..kind };
+    let (name, title, source) = ("own-ring", "", "");
+    let entry = pavior_kernel::Entry { name, title, source, options: &[], variants: &[""], does };
+    catalogue.patterns.add(entry).unwrap();
+    let rows = ShapeRule::new(false, |_, nodes, _, _| Some([u16::try_from(nodes).ok()?, 1, 1]));
+    let (name, does) = ("rows", rows);
+    let entry = pavior_kernel::Entry { name, title, source, options: &[], variants: &[""], does };
+    catalogue.shape_rules.add(entry).unwrap();
+    catalogue
+}
+
+#[test]
+fn added_entries_are_run_from_files_and_from_settings() {
+    let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'own-ff']\nscheduler = ['fcfs', 'own-fcfs']\n\
+                service = 'messages:3'\npattern = ['ring', 'own-ring']\nload = 0.01\njobs = 30\n\
+                replications = 2\ntiming = false\nbaseline = 'own-ff'\n";
+    let error = Specification::parse(text, "test").err().unwrap();
+    assert!(error.reason.starts_with("unknown strategy `own-ff`"), "{}", error.reason);
+    let read = Specification::parse_with(text, "test", &catalogue()).unwrap();
+    let samples = whole(&read);
+    assert_eq!(samples.len(), 8);
+    assert!(samples.iter().all(|point| *point == samples[0]), "they do what the built-in ones do");
+
+    let names = ["ff", "own-ff"].map(String::from).to_vec();
+    let settings = [
+        Setting { key: "strategy".into(), values: names },
+        Setting::new("jobs", "40"),
+        Setting::new("replications", "1"),
+        Setting::new("timing", "false"),
+    ];
+    let with = |catalogue: &Catalogue| {
+        Specification::from_settings_with(&settings, "test", Keys::Options, catalogue)
+    };
+    assert_eq!(with(&Catalogue::default()).err().unwrap().value, Some((1, 0..6)));
+    let samples = whole(&with(&catalogue()).unwrap());
+    assert_eq!(samples[0], samples[1]);
+}
+
+#[test]
+fn a_still_state_asks_an_added_strategy() {
+    let text =
+        "machine = 'mesh:6x6'\nstrategy = ['ff', 'own-ff']\nbusy = '0,0:2x2'\nrequest = '3x2'";
+    let samples = whole(&Specification::parse_with(text, "test", &catalogue()).unwrap());
+    assert_eq!(samples[0][0].values, samples[1][0].values);
+}
+
+#[test]
+fn an_added_shape_rule_is_read_where_a_log_is() {
+    let text = "trace = 'x.swf'\nshape-rule = 'rows'\nstrategy = 'ff'";
+    assert!(Specification::parse(text, "test").is_err());
+    let read = Specification::parse_with(text, "test", &catalogue()).unwrap();
+    assert_eq!(read.points[0].get("shape-rule"), Some("rows"));
+    assert!(!read.draws());
+}
+
+/// Fails at its fifth question.
+struct Failing {
+    questions: Arc<AtomicU64>,
+    proposes: Option<Cuboid>,
+}
+
+impl Failing {
+    fn asked(&self) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed) >= 4
+    }
+}
+
+impl Strategy for Failing {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let (shape, wrong) = (request.shape?, self.asked());
+        let at = Cuboid::new([0; 3], shape);
+        match self.proposes {
+            Some(proposed) if wrong => Some(Placement::Whole(proposed)),
+            _ if wrong => None,
+            _ => free.is_free(&at).then_some(Placement::Whole(at)),
+        }
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        let failed = self.proposes.is_none() && self.questions.load(Ordering::Relaxed) > 4;
+        failed.then(|| CallerError::new(std::fmt::Error))
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(Failing { questions: Arc::clone(&self.questions), proposes: self.proposes })
+    }
+}
+
+/// The error of a run under schedulers that ask the machine, and forks of it.
+fn error_of(catalogue: &Catalogue, scheduler: &str, strategy: &str) -> CallerError {
+    let text = format!(
+        "machine = 'mesh:6x6'\nstrategy = '{strategy}'\nscheduler = '{scheduler}'\nload = 3\n\
+         jobs = 60\nreplications = 3"
+    );
+    let read = Specification::parse_with(&text, "test", catalogue).unwrap();
+    let result = read.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore);
+    match result.err() {
+        Some(SweepError::Run { error: RunError::Failed(error), .. }) => error,
+        other => panic!("{scheduler}, {strategy}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_error_in_a_strategy_stops_the_run() {
+    let mut catalogue = catalogue();
+    let outside = Cuboid::new([5, 5], [4, 4]);
+    for (name, proposes) in [("failing", None), ("outside", Some(outside))] {
+        let entry =
+            renamed(name, move |_| Ok(Box::new(Failing { questions: Arc::default(), proposes })));
+        catalogue.strategies.add(entry).unwrap();
+    }
+    let entry = renamed("unbuilt", |_| Err(CallerError::new("no such script")));
+    catalogue.strategies.add(entry).unwrap();
+    for scheduler in ["fcfs", "ssd", "bypass", "easy", "conservative", "window:4"] {
+        let error = error_of(&catalogue, scheduler, "failing");
+        assert!(error.get().is::<std::fmt::Error>(), "the error as it was given");
+        let error = error_of(&catalogue, scheduler, "outside");
+        assert!(error.to_string().contains("does not lie on the machine"), "{error}");
+    }
+    let text = "machine = 'mesh:6x6'\nstrategy = 'unbuilt'";
+    let read = Specification::parse_with(text, "test", &catalogue).unwrap();
+    let result = read.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore);
+    assert_eq!(result.unwrap_err().to_string(), "no such script");
+}
+
+/// A scheduler that fails at once.
+struct Broken;
+
+impl Scheduler for Broken {
+    fn next(&mut self, _: Time, _: &Queue, _: &Running, _: &mut MachineView<'_>) -> Option<Start> {
+        None
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        Some(CallerError::new("exception in line 3"))
+    }
+}
+
+#[test]
+fn an_error_in_a_scheduler_stops_the_run() {
+    let mut catalogue = catalogue();
+    let build = BuildScheduler::Function(|_| Box::new(Broken));
+    catalogue.schedulers.add(scheduler("broken", build)).unwrap();
+    let build = BuildScheduler::Closure(Arc::new(|_| Err(CallerError::new("no such script"))));
+    catalogue.schedulers.add(scheduler("unbuilt", build)).unwrap();
+    assert_eq!(error_of(&catalogue, "broken", "ff").to_string(), "exception in line 3");
+    assert_eq!(error_of(&catalogue, "unbuilt", "ff").to_string(), "no such script");
+}

@@ -1,0 +1,50 @@
+//! An error of code that the caller added.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// What went wrong in a strategy, a scheduler or another entry that the caller added to a registry: an
+/// exception of a script, say, or a service that does not answer. Clones share it; two are equal if
+/// they are clones of each other.
+///
+/// ```
+/// use pavior_kernel::CallerError;
+/// let error = CallerError::new("the service does not answer");
+/// assert_eq!(error.to_string(), "the service does not answer");
+/// assert!(CallerError::new(std::fmt::Error).get().is::<std::fmt::Error>());
+/// ```
+#[derive(Clone, Debug)]
+pub struct CallerError(Arc<dyn Error + Send + Sync>);
+
+impl CallerError {
+    /// Wraps an error, or a text.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> CallerError {
+        CallerError(Arc::from(error.into()))
+    }
+
+    /// The error as it was given, to be downcast.
+    pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+impl fmt::Display for CallerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for CallerError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.get())
+    }
+}
+
+impl PartialEq for CallerError {
+    fn eq(&self, other: &CallerError) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for CallerError {}

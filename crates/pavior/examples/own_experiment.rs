@@ -1,0 +1,102 @@
+//! A strategy and a scheduler written outside the library, in an experiment: a file names them beside
+//! built-in ones.
+//!
+//! Worst Corner puts a box where it touches least of what is busy, in the hope that the corners stay
+//! free for large boxes. Largest First starts the largest waiting job that fits.
+
+use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
+use pavior::scheduling::{
+    BuildScheduler, MachineView, Queue, Running, Scheduler, SchedulerKind, Start,
+};
+use pavior::strategies::claim::{Claim, Grants, Recognition};
+use pavior::strategies::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, box_family};
+use pavior::strategies::{ANY_GRID, BuildStrategy, Entry, Scan, Sides, StrategyKind};
+use pavior::{Time, scheduling};
+
+#[derive(Clone)]
+struct WorstCorner;
+
+impl BoxRule for WorstCorner {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        view.best(view.placements(shape, Scan::default()), |view, at| -view.contact(at))
+    }
+}
+
+fn worst_corner() -> Entry {
+    Entry {
+        name: "worst-corner",
+        title: "Worst Corner",
+        source: "an example",
+        options: &[TURN_ON],
+        variants: &["", "turn=none"],
+        does: StrategyKind {
+            contiguous: true,
+            turns: true,
+            supports: ANY_GRID,
+            claim: |_| Claim {
+                family: box_family,
+                scan: Scan::default(),
+                grants: Grants::Exact,
+                recognition: Recognition::Complete,
+            },
+            build: BuildStrategy::Function(|grid, options| {
+                Contiguous::new(grid, options, WorstCorner).boxed()
+            }),
+        },
+    }
+}
+
+struct LargestFirst;
+
+impl Scheduler for LargestFirst {
+    fn next(
+        &mut self,
+        _: Time,
+        queue: &Queue,
+        _: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let mut places: Vec<usize> = (0..queue.len()).collect();
+        places
+            .sort_by_key(|&place| queue.get(place).map(|job| std::cmp::Reverse(job.request.nodes)));
+        let fits = |&place: &usize| {
+            queue.get(place).is_some_and(|job| view.can_start(&job.request).is_ok())
+        };
+        places.into_iter().find(fits).map(Start::at)
+    }
+}
+
+const FILE: &str = "
+machine = 'mesh:8x8'
+strategy = ['ff', 'worst-corner']
+scheduler = ['fcfs', 'largest-first']
+load = 1
+jobs = 200
+replications = 3
+metrics = ['turnaround', 'utilization']
+";
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut catalogue = Catalogue::default();
+    catalogue.strategies.add(worst_corner())?;
+    catalogue.schedulers.add(scheduling::Entry {
+        name: "largest-first",
+        title: "Largest job first",
+        source: "an example",
+        options: &[],
+        variants: &[""],
+        does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(LargestFirst)) },
+    })?;
+    let experiment = Specification::parse_with(FILE, "own", &catalogue)?;
+    let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
+    for (point, samples) in experiment.points.iter().zip(&samples) {
+        let of = |metric: usize| {
+            let values = samples.iter().filter_map(|sample| sample.values[metric]);
+            values.sum::<f64>() / samples.len() as f64
+        };
+        let [strategy, scheduler] =
+            ["strategy", "scheduler"].map(|name| point.get(name).unwrap_or_default());
+        println!("{strategy:14}{scheduler:16}{:8.2}{:8.3}", of(0), of(1));
+    }
+    Ok(())
+}
