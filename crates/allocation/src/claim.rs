@@ -47,7 +47,7 @@ pub enum Recognition {
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
-    /// Follows a rule of its own (partition hardware), which may depend on what is held.
+    /// Follows a rule of its own (partition hardware, connected sets), which may depend on what is held.
     Own {
         /// Whether something can be granted: it succeeds if and only if this says so.
         feasible: fn(&Scene<'_>) -> bool,

@@ -3,7 +3,7 @@
 //! It tries every base in scan order and asks [`Occupancy::is_free`]; it uses nothing else, and no
 //! strategy may use it.
 
-use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
 use crate::claim::{BoxGroup, Over};
 
@@ -48,6 +48,38 @@ pub fn best(
         }
     }
     best
+}
+
+/// The number of nodes of the largest set of free nodes that links connect. O(F^2) for F free nodes.
+pub fn largest_connected(free: &Occupancy) -> u32 {
+    let mut left: Vec<NodeId> = free.iter().collect();
+    let mut largest = 0;
+    while !left.is_empty() {
+        largest = largest.max(cut_out(free.grid(), &mut left));
+    }
+    largest
+}
+
+/// Whether links connect the nodes of some boxes with one another. O(n^2) for n nodes.
+pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
+    let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
+    cut_out(grid, &mut left);
+    left.is_empty()
+}
+
+/// Takes the nodes that are connected with the last one out of a list, and says how many: links join
+/// the nodes that are one hop apart.
+fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
+    let mut open: Vec<NodeId> = left.pop().into_iter().collect();
+    let mut count = 0;
+    while let Some(node) = open.pop() {
+        count += 1;
+        let at = grid.point(node);
+        let beside = |other: &NodeId| grid.distance(at, grid.point(*other)) == 1;
+        open.extend(left.iter().copied().filter(beside));
+        left.retain(|other| !beside(other));
+    }
+    count
 }
 
 fn all_free(free: &Occupancy, parts: &[Cuboid]) -> bool {

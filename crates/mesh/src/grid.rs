@@ -226,6 +226,30 @@ impl Grid {
         }
     }
 
+    /// The nodes that a link joins to a node, each once: on every axis the one below and the one above,
+    /// around rings of more than two nodes. Of a number that no node has: none.
+    ///
+    /// ```
+    /// use pavior_mesh::{Grid, NodeId};
+    /// let ring = Grid::torus(&[4, 2])?;
+    /// assert_eq!(ring.neighbours(NodeId(0)).collect::<Vec<_>>(), [NodeId(3), NodeId(1), NodeId(4)]);
+    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// ```
+    pub fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        let (grid, at) = (*self, self.point(node));
+        let [w, d, _] = grid.sides.map(u32::from);
+        let inside = grid.contains(at);
+        (0..3).filter(move |_| inside).flat_map(move |axis| {
+            let (n, stride, c) = (grid.sides[axis], [1, w, w * d][axis], at[axis]);
+            let ring = grid.wraps[axis] && n > 2;
+            let around = u32::from(n - 1) * stride;
+            let below = if c > 0 { Some(node.0 - stride) } else { ring.then(|| node.0 + around) };
+            let above =
+                if c + 1 < n { Some(node.0 + stride) } else { ring.then(|| node.0 - around) };
+            [below, above].into_iter().flatten().map(NodeId)
+        })
+    }
+
     /// The number of hops between two nodes, the shorter way round on axes that wrap.
     pub fn distance(&self, a: Point, b: Point) -> u32 {
         (0..3)

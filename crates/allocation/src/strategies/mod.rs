@@ -14,8 +14,8 @@ use contiguous::{
     sba, tbl, tff, two_db, wf,
 };
 use noncontiguous::{
-    anca, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs, mc, mc1x1,
-    mip, naive, nas, paging, random,
+    anca, connected, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs,
+    mc, mc1x1, mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
 pub(crate) use shared::base_search::BaseSearch;
@@ -61,6 +61,7 @@ pub(crate) const ALL: &[&Entry] = &[
     &gabl::ENTRY,
     &mip::ENTRY,
     &nas::ENTRY,
+    &connected::ENTRY,
     &mc::ENTRY,
     &mc1x1::ENTRY,
     &gen_alg::ENTRY,

@@ -3,6 +3,7 @@
 mod buddies;
 mod cases;
 mod conformance;
+mod connected;
 mod drawings;
 mod edge;
 mod engines;

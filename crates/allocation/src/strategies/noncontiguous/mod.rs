@@ -6,6 +6,7 @@ use pavior_mesh::{Grid, Request, Scan};
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
 pub(super) mod anca;
+pub(super) mod connected;
 pub(super) mod gabl;
 pub(super) mod gen_alg;
 pub(super) mod granular_mbs;

@@ -32,7 +32,8 @@
 //! only +x and +y neighbours, and growth then fails in corners: `neighbours=right-up`. The order of
 //! growth is ours. What a request without a matching shape does is the project's: it starts at the
 //! boxes of n nodes; without a shape the first of these stands for it. On tori and in 3D neither the
-//! Ls nor the nuclei are defined: unsupported.
+//! Ls nor the nuclei are defined, and an L has a third side to choose there: unsupported. What carries
+//! over, growth by the neighbour with most granted neighbours, is [`connected`](super::connected).
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Point, RefusalKey, Request, Scan, Sides, volume};

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
 use super::bit_set::BitSet;
+use super::connected_sets::ConnectedSets;
 use crate::Work;
 
 /// Which nodes are neighbours of one that is allocated.
@@ -45,8 +46,8 @@ impl Growth {
     pub(in crate::strategies) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.sets.load(&self.grid, free);
-        self.work.boxes += self.sets.runs.len() as u64;
-        self.sets.largest
+        self.work.boxes += self.sets.runs();
+        self.sets.largest()
     }
 
     /// Whether a free nucleus can grow to so many nodes: O(log runs) four-way, O(nodes) right-up.
@@ -115,98 +116,6 @@ impl Growth {
     /// their connected sets.
     pub(in crate::strategies) fn work(&self) -> Work {
         self.work
-    }
-}
-
-/// The connected sets of free nodes of a plane, as runs along x that are joined where they touch.
-#[derive(Clone, Debug, Default)]
-struct ConnectedSets {
-    runs: Vec<Run>,
-    largest: u32,
-}
-
-/// A run of free nodes: its first one, the one behind its last, a run of the same set (itself if it
-/// stands for the set), and the nodes of the set, if it does.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    first: u32,
-    end: u32,
-    parent: u32,
-    size: u32,
-}
-
-impl ConnectedSets {
-    fn load(&mut self, grid: &Grid, free: &Occupancy) {
-        self.runs.clear();
-        self.largest = 0;
-        let w = u32::from(grid.side(0));
-        let mut below = 0..0;
-        for row in 0..u32::from(grid.side(1)) {
-            let first = self.runs.len();
-            self.list_row(free, row * w, w);
-            let mut other = below.start;
-            for index in first..self.runs.len() {
-                let run = self.runs[index];
-                // The runs of the row below that share a column with this one.
-                while other < below.end && self.runs[other].end + w <= run.first {
-                    other += 1;
-                }
-                let mut touching = other;
-                while touching < below.end && self.runs[touching].first + w < run.end {
-                    self.join(index, touching);
-                    touching += 1;
-                }
-            }
-            below = first..self.runs.len();
-        }
-        self.largest = self.runs.iter().map(|run| run.size).max().unwrap_or(0);
-    }
-
-    fn list_row(&mut self, free: &Occupancy, from: u32, w: u32) {
-        let start = self.runs.len();
-        for first in (0..w).step_by(64) {
-            let mut word = free.window(NodeId(from + first), (w - first).min(64) as u16);
-            let mut at = from + first;
-            while word != 0 {
-                let gap = word.trailing_zeros();
-                let length = (!(word >> gap)).trailing_zeros();
-                let (begin, end) = (at + gap, at + gap + length);
-                match self.runs[start..].last_mut() {
-                    Some(run) if run.end == begin => {
-                        (run.end, run.size) = (end, end - run.first);
-                    }
-                    _ => {
-                        let parent = self.runs.len() as u32;
-                        self.runs.push(Run { first: begin, end, parent, size: length });
-                    }
-                }
-                at = end;
-                word = word.checked_shr(gap + length).unwrap_or(0);
-            }
-        }
-    }
-
-    fn root(&self, mut index: usize) -> usize {
-        while self.runs[index].parent as usize != index {
-            index = self.runs[index].parent as usize;
-        }
-        index
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        if a != b {
-            let (large, small) =
-                if self.runs[a].size >= self.runs[b].size { (a, b) } else { (b, a) };
-            self.runs[large].size += self.runs[small].size;
-            self.runs[small].parent = large as u32;
-        }
-    }
-
-    /// The size of the set of a free node.
-    fn size(&self, node: NodeId) -> u32 {
-        let index = self.runs.partition_point(|run| run.end <= node.0);
-        self.runs[self.root(index)].size
     }
 }
 
