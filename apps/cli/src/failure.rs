@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
-    /// Nobody reads the output any more (`| head`): a quiet end.
+    /// The output is no longer read (`| head`): a quiet end.
     ClosedPipe,
 }
 
