@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{dependencies, docs, layers, packages, tidy};
+use crate::{dependencies, docs, layers, packages, python, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -53,6 +53,8 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed.extend(packages::pack(root));
     eprintln!("== the one unsafe call under Miri");
     failed.extend(miri(root));
+    eprintln!("== Python package");
+    failed.extend(python::problems(root));
     if failed.is_empty() {
         eprintln!("== all checks passed");
     }

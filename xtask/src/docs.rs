@@ -209,10 +209,11 @@ fn body(header: &[String], sources: &[Source]) -> String {
         let mut line = line.clone();
         is_code ^= line.starts_with("```");
         if !is_code {
+            // `Cost:` and `Cost of NAME:` stand out, and so do the others.
             for word in ["Cost", "Source", "Requests"] {
-                if let Some(rest) = line.strip_prefix(word).and_then(|rest| rest.strip_prefix(':'))
-                {
-                    line = format!("**{word}.**{rest}");
+                let end = line.find(':').filter(|&end| line.starts_with(word) && end < 40);
+                if let Some(end) = end {
+                    line = format!("**{}.**{}", &line[..end], &line[end + 1..]);
                 }
             }
             line = linked(&line, sources);

@@ -100,6 +100,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("pavior-viewer", &[]),
     ("xtask", &["pavior-mesh", "pavior-allocation"]),
+    (
+        "pavior-python",
+        &[
+            "pavior-kernel",
+            "pavior-mesh",
+            "pavior-allocation",
+            "pavior-workload",
+            "pavior-network",
+            "pavior-scheduling",
+            "pavior-simulation",
+            "pavior-draw",
+            "pavior-experiments",
+            "pavior-files",
+        ],
+    ),
 ];
 
 /// Every edge that ARCHITECTURE.md does not list.

@@ -5,6 +5,7 @@ mod dependencies;
 mod docs;
 mod layers;
 mod packages;
+mod python;
 mod strategy;
 mod tidy;
 
@@ -24,6 +25,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   conformance NAME   one strategy's claim (seconds)
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
   slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)
+  python      the Python package: built, installed into target/python, and tried there
   fuzz [MINUTES]     changed inputs for every parser (default 1)";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Some("conformance") if !rest.is_empty() => check::conformance(&root, &rest),
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
         Some("slurm") => check::slurm(&root),
+        Some("python") => python::problems(&root),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {
             eprintln!("{USAGE}");

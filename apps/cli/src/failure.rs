@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pavior_experiments::InputError;
+use pavior_files::LogError;
 use pavior_kernel::{BadName, excerpt, shown};
 
 /// Why a command ends early.
@@ -14,7 +15,7 @@ pub(crate) enum Failure {
     Usage { message: String, place: Option<Place> },
     /// Anything else: exit status 1.
     Other(String),
-    /// Nobody reads the output any more (`| head`): a quiet end.
+    /// The output is no longer read (`| head`): a quiet end.
     ClosedPipe,
 }
 
@@ -61,8 +62,8 @@ impl Failure {
 
     /// Why an input of an experiment cannot be read, as the one who read it says.
     pub(crate) fn of_input(error: InputError) -> Failure {
-        match error.downcast::<Failure>() {
-            Ok(failure) => *failure,
+        match error.downcast::<LogError>() {
+            Ok(error) => (*error).into(),
             Err(error) => Failure::usage(error.to_string()),
         }
     }

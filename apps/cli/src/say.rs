@@ -1,6 +1,6 @@
 //! Standard error: whatever is said there is harmless, and a closed or full one changes nothing.
 //!
-//! Notes and errors go where nobody may be reading: a closed descriptor, a full disk. That is no reason
+//! Standard error may be a closed descriptor or a full disk. That is no reason
 //! to fail, or to exit in another way than otherwise. The macro takes the place of the library's, which
 //! panics, in the whole program.
 

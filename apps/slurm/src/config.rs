@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use pavior_allocation::{Machine, Selection};
-use pavior_mesh::{Grid, NodeId, Point};
+use pavior_mesh::{Coordinates, Grid, NodeId};
 use serde::Deserialize;
 
 use crate::SlurmError;
@@ -168,7 +168,7 @@ fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<String>, String> {
         }
         Nodes::Table(table) => {
             for (name, coordinates) in table {
-                let mut point: Point = [0; 3];
+                let mut point: Coordinates = [0; 3];
                 let fits = coordinates.len() == grid.axes();
                 if fits {
                     point[..coordinates.len()].copy_from_slice(&coordinates);

@@ -1,7 +1,7 @@
 //! What strategies claim, as data that tests can hold against the oracle.
 
 use pavior_kernel::Options;
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::Placement;
 
@@ -127,7 +127,7 @@ impl BoxGroup {
     }
 
     /// The boxes at a base of the grid.
-    pub fn at(&self, grid: &Grid, base: Point) -> Vec<Cuboid> {
+    pub fn at(&self, grid: &Grid, base: Coordinates) -> Vec<Cuboid> {
         let place = |part: &Cuboid| {
             let at = |axis: usize| {
                 let sum = u32::from(base[axis]) + u32::from(part.base[axis]);

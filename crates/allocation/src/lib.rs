@@ -44,7 +44,7 @@ pub use machine::Machine;
 pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };
-pub use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Point, Request, Scan, Sides};
+pub use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId, Occupancy, Request, Scan, Sides};
 pub use placement::Placement;
 pub use refusal::Refusal;
 pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};

@@ -7,7 +7,7 @@
 //! *candidate*, a free base, with its optimality index where there is room to print it. The choice
 //! lies on top, its parts numbered in the order of grant.
 
-use pavior_mesh::{BaseSet, Cuboid, Grid, JobId, Point, Request, Scan, Sides};
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
 use pavior_allocation::explain::{Answer, State, index, words};
 
@@ -240,7 +240,7 @@ fn bases(view: &View, state: &State, shape: Sides, out: &mut String) {
     let (grid, free) = (state.grid(), state.free());
     let mut set = BaseSet::new(*grid);
     set.compute(free, shape);
-    let of = |at: Point| {
+    let of = |at: Coordinates| {
         let canonical = (0..3).all(|axis| at[axis] < grid.starts(axis, shape[axis]));
         match () {
             () if !free.is_node_free(grid.id(at)) => Base::Busy,

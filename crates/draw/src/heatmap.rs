@@ -9,7 +9,7 @@
 //! Wrap links leave at one border and come in at the opposite one. The layers of a machine with
 //! three axes lie side by side; links along z are short diagonals, up-right for +z.
 
-use pavior_mesh::{Grid, Point};
+use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
 
 use crate::canvas::root;
@@ -69,7 +69,7 @@ impl Picture {
     }
 
     /// The middle of a node.
-    fn place(&self, point: Point) -> (f64, f64) {
+    fn place(&self, point: Coordinates) -> (f64, f64) {
         let [x, y, z] = point.map(f64::from);
         let left = MARGIN + z * self.layer_width();
         (left + (x + 0.5) * CELL, HEADER + (self.sides[1] - y - 0.5) * CELL)

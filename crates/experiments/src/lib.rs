@@ -45,7 +45,7 @@ pub use results::{Line, PointResult, Summary, Table};
 pub use sample::Sample;
 pub use scenario::{
     FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NetworkParameters, NoFiles,
-    Record, Scenario,
+    RunRecord, Scenario,
 };
 pub use specification::{
     Axis, Figure, Keys, Setting, SettingError, Specification, SpecificationError, schema,

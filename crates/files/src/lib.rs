@@ -15,6 +15,7 @@
 mod bounded;
 mod directory;
 mod error;
+mod folder;
 mod identity;
 mod input;
 mod limits;
@@ -27,6 +28,7 @@ mod sealed;
 pub use bounded::Bounded;
 pub use directory::{Directory, Journal, Known, Resume, is_empty, known, note, verify};
 pub use error::FileError;
+pub use folder::Folder;
 pub use identity::Plan;
 pub use input::{open, read_text, stdin};
 pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};

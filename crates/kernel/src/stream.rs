@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Dxsm;
 ///
 /// Its numbers depend on (seed, replication, purpose) alone. Two strategies that are simulated with
 /// the same seed therefore see the same jobs, and a new consumer of random numbers cannot move
-/// anybody else's (common random numbers).
+/// any other's (common random numbers).
 ///
 /// The generator is PCG-64 DXSM (O'Neill 2014), by name, because a library's "standard" generator
 /// may change. Distributions are drawn by inversion with `libm`, one draw a value, so that the same

@@ -21,7 +21,7 @@
 
 use crate::bits::{self, Block};
 use crate::occupancy::Ones;
-use crate::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 /// A search for the bases of a shape, with its scratch memory: no allocation once warm.
 ///
@@ -56,7 +56,7 @@ impl BaseSet {
     }
 
     /// The first base, in scan order, at which the shape is free, unturned.
-    pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Point> {
+    pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Coordinates> {
         if !self.compute(free, shape) {
             return None;
         }
@@ -208,7 +208,7 @@ impl BaseSet {
 
     /// Whether the shape last computed is free at a canonical base.
     #[inline]
-    pub fn contains(&self, [x, y, z]: Point) -> bool {
+    pub fn contains(&self, [x, y, z]: Coordinates) -> bool {
         if !self.grid.contains([x, y, z]) {
             return false;
         }
@@ -223,10 +223,10 @@ impl BaseSet {
     pub fn first_with(
         &mut self,
         other: &BaseSet,
-        offsets: [Point; 2],
+        offsets: [Coordinates; 2],
         bounding: Sides,
-    ) -> Option<Point> {
-        let inside = |set: &BaseSet, offset: Point| {
+    ) -> Option<Coordinates> {
+        let inside = |set: &BaseSet, offset: Coordinates| {
             (0..3).all(|axis| {
                 u32::from(offset[axis]) + u32::from(set.shape[axis]) <= u32::from(bounding[axis])
             })
@@ -237,7 +237,7 @@ impl BaseSet {
         }
         let starts: Sides = std::array::from_fn(|axis| self.grid.starts(axis, bounding[axis]));
         let (wide, d) = (bits::row_words(&self.grid), usize::from(self.grid.side(1)));
-        let row = |set: &BaseSet, [_, y, z]: Point, from: [u16; 2]| {
+        let row = |set: &BaseSet, [_, y, z]: Coordinates, from: [u16; 2]| {
             (usize::from(y + from[0]) + d * usize::from(z + from[1])) * wide..set.words.len()
         };
         for z in 0..starts[2] {
@@ -258,12 +258,12 @@ impl BaseSet {
     }
 
     /// The bases of the shape last computed, in scan order.
-    pub fn iter(&self, scan: Scan) -> impl Iterator<Item = Point> + '_ {
+    pub fn iter(&self, scan: Scan) -> impl Iterator<Item = Coordinates> + '_ {
         scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
     }
 
     /// The bases of the shape last computed, in row-major order. O(words + bases found).
-    pub fn row_major(&self) -> impl Iterator<Item = Point> + '_ {
+    pub fn row_major(&self) -> impl Iterator<Item = Coordinates> + '_ {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(index, &word)| Ones(word).map(move |bit| self.point(index, bit)))
     }
@@ -275,12 +275,12 @@ impl BaseSet {
 
     /// The base of a bit of a word.
     #[inline]
-    pub fn point(&self, word: usize, bit: u32) -> Point {
+    pub fn point(&self, word: usize, bit: u32) -> Coordinates {
         bits::point(&self.grid, word, bit)
     }
 
     /// The first base in row-major order.
-    pub fn first(&mut self) -> Option<Point> {
+    pub fn first(&mut self) -> Option<Coordinates> {
         let found = self.words.iter().position(|&word| word != 0);
         self.touched += found.map_or(self.words.len(), |word| word + 1) as u64;
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))

@@ -1,6 +1,6 @@
 //! Sets of nodes as rows of bits, each row in words of its own, and shifts of them along the axes.
 
-use crate::{Cuboid, Grid, NodeId, Occupancy, Point};
+use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 
 /// The words of a row.
 #[inline]
@@ -16,7 +16,7 @@ pub(crate) fn rows(grid: &Grid) -> usize {
 
 /// The node of a bit.
 #[inline]
-pub(crate) fn point(grid: &Grid, word: usize, bit: u32) -> Point {
+pub(crate) fn point(grid: &Grid, word: usize, bit: u32) -> Coordinates {
     let wide = row_words(grid);
     let (row, column) = if wide == 1 { (word, 0) } else { (word / wide, word % wide) };
     let d = usize::from(grid.side(1));

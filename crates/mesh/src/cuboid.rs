@@ -1,6 +1,6 @@
 //! Boxes of nodes.
 
-use crate::{Grid, NodeId, PerAxis, Point, Sides, volume};
+use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 
 /// A box of nodes: a base, which is its corner with the smallest coordinates, and sides.
 ///
@@ -18,7 +18,7 @@ use crate::{Grid, NodeId, PerAxis, Point, Sides, volume};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cuboid {
     /// The corner with the smallest coordinates (before wrapping).
-    pub base: Point,
+    pub base: Coordinates,
     /// The extents, at least 1 each.
     pub sides: Sides,
 }
@@ -32,7 +32,7 @@ impl Cuboid {
     }
 
     /// The box of one node.
-    pub fn node(point: Point) -> Cuboid {
+    pub fn node(point: Coordinates) -> Cuboid {
         Cuboid::new(point, [1; 3])
     }
 
@@ -69,7 +69,7 @@ impl Cuboid {
     }
 
     /// Whether a node belongs to the box.
-    pub fn contains(&self, grid: &Grid, point: Point) -> bool {
+    pub fn contains(&self, grid: &Grid, point: Coordinates) -> bool {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 

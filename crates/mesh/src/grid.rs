@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// A coordinate triple; axes that the grid lacks are 0.
-pub type Point = [u16; 3];
+pub type Coordinates = [u16; 3];
 /// Extents on the three axes; axes that the grid lacks are 1.
 pub type Sides = [u16; 3];
 
@@ -188,20 +188,20 @@ impl Grid {
     }
 
     /// The number of a node. Of a point outside ([`Grid::contains`]) it is no number of that point.
-    pub fn id(&self, [x, y, z]: Point) -> NodeId {
+    pub fn id(&self, [x, y, z]: Coordinates) -> NodeId {
         let [w, d, _] = self.sides.map(u32::from);
         let row = u32::from(y).wrapping_add(d.wrapping_mul(u32::from(z)));
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
     /// The coordinates of a node. Of a number that no node has they lie outside.
-    pub fn point(&self, node: NodeId) -> Point {
+    pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
         [(node.0 % w) as u16, (node.0 / w % d) as u16, (node.0 / (w * d)) as u16]
     }
 
     /// Whether a coordinate triple lies on the grid.
-    pub fn contains(&self, point: Point) -> bool {
+    pub fn contains(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }
 
@@ -251,7 +251,7 @@ impl Grid {
     }
 
     /// The number of hops between two nodes, the shorter way round on axes that wrap.
-    pub fn distance(&self, a: Point, b: Point) -> u32 {
+    pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));

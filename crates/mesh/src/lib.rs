@@ -27,7 +27,7 @@ mod tile;
 
 pub use bases::BaseSet;
 pub use cuboid::Cuboid;
-pub use grid::{Grid, GridError, NodeId, PerAxis, Point, Sides, volume};
+pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
 pub use name::NameError;
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::{Grid, Point, Sides};
+use crate::{Coordinates, Grid, Sides};
 
 /// A scan order: which axis runs fastest, and in which direction each is walked.
 ///
@@ -50,7 +50,7 @@ impl Scan {
     }
 
     /// The canonical bases of a shape, in this order; none if the shape does not fit unturned.
-    pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Point> {
+    pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);
         let walk = move |axis: usize| {
@@ -69,7 +69,7 @@ impl Scan {
     }
 
     /// The place of a base in this order: smaller keys come first.
-    pub fn key(&self, base: Point) -> [i32; 3] {
+    pub fn key(&self, base: Coordinates) -> [i32; 3] {
         let [fast, middle, slow] = self.axes.map(usize::from);
         [slow, middle, fast].map(|axis| {
             let coordinate = i32::from(base[axis]);
@@ -142,7 +142,7 @@ mod tests {
         let grid = Grid::new(&[4, 3, 2], &[true, false, false]).unwrap();
         for text in ["xyz", "yzx", "x-yz", "-zxy"] {
             let scan: Scan = text.parse().unwrap();
-            let walked: Vec<Point> = scan.bases(grid, [2, 2, 1]).collect();
+            let walked: Vec<Coordinates> = scan.bases(grid, [2, 2, 1]).collect();
             let mut sorted = walked.clone();
             sorted.sort_by_key(|&base| scan.key(base));
             assert_eq!(walked, sorted);

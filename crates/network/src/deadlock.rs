@@ -43,7 +43,7 @@ impl Deadlock {
         waits: impl Fn(u32) -> (u32, u32),
     ) -> Deadlock {
         let start = undelivered.iter().min_by_key(|&&message| id(message));
-        let mut trail = vec![*start.expect("somebody is undelivered")];
+        let mut trail = vec![*start.expect("a message is undelivered")];
         let first = loop {
             let (_, holder) = waits(trail[trail.len() - 1]);
             match trail.iter().position(|&seen| seen == holder) {

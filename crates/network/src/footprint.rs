@@ -1,6 +1,6 @@
 //! The links that messages among some nodes can use.
 
-use pavior_mesh::{Grid, NodeId, Point};
+use pavior_mesh::{Coordinates, Grid, NodeId};
 
 /// The links that dimension-order messages among a set of nodes can use, and how the nodes lie.
 ///
@@ -53,13 +53,13 @@ impl Footprint {
     ///
     /// Cost: O(nodes + nodes of that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
-        let points: Vec<Point> = nodes.iter().map(|&node| grid.point(node)).collect();
+        let points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
         let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
         let volume: u64 = arcs.iter().map(|arc| u64::from(arc.length)).product();
         if volume > most {
             return None;
         }
-        let mut places: Vec<Point> = points;
+        let mut places: Vec<Coordinates> = points;
         for place in &mut places {
             *place = [0, 1, 2].map(|axis| arcs[axis].place(place[axis]));
         }
@@ -103,7 +103,7 @@ struct Arc {
 
 impl Arc {
     /// The shortest arc around the nodes.
-    fn around(grid: &Grid, axis: usize, points: &[Point]) -> Arc {
+    fn around(grid: &Grid, axis: usize, points: &[Coordinates]) -> Arc {
         let side = grid.side(axis);
         let mut used = vec![false; usize::from(side)];
         for point in points {
@@ -180,7 +180,7 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Point]) -> Vec<u32> {
+    fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
         // Where rows, planes and columns have nodes.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];

@@ -1,7 +1,7 @@
 //! Messages, and what an engine reports about them.
 
 use pavior_kernel::Time;
-use pavior_mesh::{Grid, NodeId, Point};
+use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
 /// Whose message it is. Engines carry it and never look at it.
@@ -57,7 +57,7 @@ impl Message {
     pub fn between(
         grid: &Grid,
         id: u64,
-        [from, to]: [Point; 2],
+        [from, to]: [Coordinates; 2],
         flits: u32,
         created: Time,
     ) -> Result<Message, BadMessage> {
@@ -83,7 +83,7 @@ pub enum BadMessage {
     #[error("node {} lies outside {grid}", show(*.point, .grid))]
     Outside {
         /// The node.
-        point: Point,
+        point: Coordinates,
         /// The machine.
         grid: Grid,
     },
@@ -96,7 +96,7 @@ pub enum BadMessage {
 }
 
 /// Coordinates, as many as the machine has axes.
-pub(crate) fn show(point: Point, grid: &Grid) -> String {
+pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     let parts: Vec<String> = point[..grid.axes()].iter().map(u16::to_string).collect();
     format!("[{}]", parts.join(","))
 }

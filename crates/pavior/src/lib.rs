@@ -67,7 +67,7 @@ pub mod strategies {
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
     };
-    pub use pavior_mesh::{BaseSet, Point, Scan, Sides, orientations};
+    pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};
 }
 
 pub use pavior_kernel::Time;

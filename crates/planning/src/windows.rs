@@ -12,7 +12,7 @@
 //!                                                  prefix sum  0 0  2 2 2 2  0
 //! ```
 
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides};
 
 use crate::Snapshot;
 
@@ -41,7 +41,7 @@ impl Places {
     }
 
     /// The place at a base.
-    pub(crate) fn at(&self, base: Point) -> Cuboid {
+    pub(crate) fn at(&self, base: Coordinates) -> Cuboid {
         Cuboid::new(base, self.sides)
     }
 
@@ -108,7 +108,7 @@ impl Sums {
         }
     }
 
-    pub(crate) fn at(&self, base: Point) -> u64 {
+    pub(crate) fn at(&self, base: Coordinates) -> u64 {
         let [x, y, z] = base.map(usize::from);
         let [w, d, _] = self.sides;
         self.values[x + w * (y + d * z)]

@@ -18,7 +18,7 @@ fn main() {
 
 const JOBS: u64 = 1000;
 
-/// Somebody who listens to each delivery, so that each message is simulated.
+/// An observer of each delivery, so that each message is simulated.
 struct Listener(u64);
 
 impl Observer for Listener {

@@ -6,12 +6,12 @@ use pavior_workload::Job;
 
 use crate::{Fact, Interest, Observer};
 
-/// A job and what became of it.
+/// A job, and its fate in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// The job.
     pub job: Job,
-    /// What became of it.
+    /// How it ended.
     pub fate: Fate,
 }
 

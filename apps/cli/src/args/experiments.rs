@@ -24,7 +24,7 @@ pub(crate) struct ExperimentArgs {
     pub(crate) schema: bool,
 }
 
-/// How a sweep is run, and how what came of it is printed.
+/// How a sweep is run, and how its results are printed.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
     /// Goes on where an earlier run in the same directory stopped

@@ -28,7 +28,7 @@ pub(crate) use parameters::{
 pub(crate) use serve::ServeArgs;
 pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
-pub(crate) use unblock::{Turn, UnblockArgs};
+pub(crate) use unblock::{Turning, UnblockArgs};
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///

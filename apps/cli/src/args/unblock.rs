@@ -8,7 +8,7 @@ use crate::output::Format;
 
 /// What may be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Turn {
+pub(crate) enum Turning {
     /// The request and every moved job.
     All,
     /// Nothing.
@@ -53,7 +53,7 @@ pub(crate) struct UnblockArgs {
     pub(crate) drain: Vec<String>,
     /// What may be turned
     #[arg(long, value_enum, default_value = "all")]
-    pub(crate) turn: Turn,
+    pub(crate) turn: Turning,
     /// How a number of nodes becomes a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,

@@ -13,7 +13,7 @@ use pavior_files::{Limits, Resume};
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::failure::Failure;
-use crate::logs::Folder;
+use crate::logs;
 use crate::output::{self, Format};
 use crate::pool;
 use crate::progress::Bar;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let specification = read(file, &text, &stem)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
     let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-    let files = Folder::new(folder);
+    let files = logs::folder(folder);
     let run = Run {
         name: specification.name.clone(),
         fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,

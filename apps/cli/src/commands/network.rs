@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 
 use pavior_experiments::NetworkParameters;
 use pavior_kernel::Time;
-use pavior_mesh::{Grid, Point};
+use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
 use serde::Deserialize;
 use serde_json::json;
@@ -94,7 +94,7 @@ fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>
 }
 
 /// A node from as many coordinates as the machine has axes.
-fn point(grid: &Grid, coordinates: &[u64]) -> Option<Point> {
+fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
     let mut point = [0; 3];
     if coordinates.len() != grid.axes() {
         return None;

@@ -11,7 +11,7 @@ use pavior_simulation::Histories;
 use crate::args::{self, SimulateArgs};
 use crate::commands::{records, results};
 use crate::failure::Failure;
-use crate::logs::Folder;
+use crate::logs;
 use crate::output::Format;
 use crate::pool;
 use crate::progress::Bar;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let mut specification = specification(&settings)?;
     run_logs_once(&mut specification);
     let files = records::Files::plan(&args.results, &specification)?;
-    let (folder, bar) = (Folder::default(), Bar::new("simulate"));
+    let (folder, bar) = (logs::folder(""), Bar::new("simulate"));
     let recording = Recording::default();
     let environment = Environment {
         files: &folder,
@@ -57,7 +57,7 @@ fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
-    Scenario::new(point, &specification.catalogue, false, &Folder::default(), &Histories::default())
+    Scenario::new(point, &specification.catalogue, false, &logs::folder(""), &Histories::default())
         .map_err(Failure::of_input)
 }
 

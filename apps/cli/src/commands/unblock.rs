@@ -11,7 +11,7 @@ use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
 use super::allocate::parts;
-use crate::args::{Turn, UnblockArgs};
+use crate::args::{Turning, UnblockArgs};
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     };
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
-    let turn = args.turn == Turn::All;
+    let turn = args.turn == Turning::All;
     let limits = Limits { max_jobs: args.max_jobs, turn, budget: args.budget };
     match shape {
         _ if args.blockers => story.blockers(shape),
@@ -64,7 +64,7 @@ fn shape(args: &UnblockArgs, grid: &Grid) -> Result<Option<Shape>, Failure> {
         (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
         (None, None) => return Ok(None),
     };
-    let turn = args.turn == Turn::All;
+    let turn = args.turn == Turning::All;
     Ok(request.shape.map(|sides| Shape { sides, turn }))
 }
 

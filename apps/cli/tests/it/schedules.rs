@@ -93,7 +93,7 @@ fn broken_promises_are_counted() {
 }
 
 #[test]
-fn nobody_overtakes_from_outside_the_window() {
+fn no_job_overtakes_from_outside_the_window() {
     // Job 0 leaves one of four nodes, job 1 needs all; the small ones behind it fit.
     let log = "0 3 100\n1 4 10\n2 1 1\n3 1 1\n4 1 1\n5 1 1\n";
     let started = |scheduler: &str| -> Vec<u64> {

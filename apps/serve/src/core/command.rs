@@ -1,6 +1,6 @@
 //! What callers ask of the service.
 
-use pavior_mesh::{Cuboid, Point, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Sides};
 
 use super::JobName;
 
@@ -104,7 +104,7 @@ pub enum Command {
         /// The machine's name; `None` is the first.
         machine: Option<String>,
         /// The node.
-        node: Point,
+        node: Coordinates,
         /// What happens to it.
         change: NodeChange,
     },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pavior_mesh::{Cuboid, Grid, Point};
+use pavior_mesh::{Coordinates, Cuboid, Grid};
 use serde_json::{Value, json};
 
 use super::{Lease, Waiting};
@@ -31,7 +31,7 @@ pub fn parts(grid: &Grid, parts: &[Cuboid]) -> Vec<Value> {
 }
 
 /// A node with as many coordinates as the machine has axes.
-pub fn point(grid: &Grid, point: Point) -> Value {
+pub fn point(grid: &Grid, point: Coordinates) -> Value {
     json!(&point[..grid.axes()])
 }
 

@@ -1,7 +1,7 @@
 //! What bodies hold, and how they are read.
 
 use axum::body::Bytes;
-use pavior_mesh::{Cuboid, Grid, Point, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid, volume};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
@@ -208,7 +208,7 @@ pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Res
 }
 
 /// A node's coordinates, for a machine of this grid.
-pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Point, Problem> {
+pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Problem> {
     let axes = grid.axes();
     if coordinates.len() != axes {
         return bad(format!("\"node\" is {axes} coordinates"));

@@ -117,7 +117,7 @@ fn backfilling_does_not_delay_the_first() {
 fn nodes_that_are_gone_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
-    // A node that is taken, but by no job of the partition, is somebody else's.
+    // A node that is taken, but by no job of the partition, belongs to others.
     state.nodes[2].condition = Condition::Taken;
     assert!(opens(&Run::new("easy").at(&state, 1000)).is_empty());
     state.nodes[2].condition = Condition::Idle;

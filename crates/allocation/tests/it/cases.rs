@@ -4,7 +4,7 @@
 //! y first and planes from z = 0; `grants`, boxes in this order), and steps. A step asks for a
 //! `shape`, a number of `nodes`, or both, and expects `parts` (which are then held), a `refused`
 //! reason, or just `granted = true`; or it has `release`, the number (from 0) of the step whose job
-//! goes. With `witness = true` each step must be refused although the oracle finds the plain shape
+//! goes. With `missed = true` each step must be refused although the oracle finds the plain shape
 //! (turned too, if the strategy turns), or enough nodes, free.
 
 use pavior_allocation::claim::{BoxGroup, Question, Recognition};
@@ -29,7 +29,7 @@ struct Case {
     #[serde(default)]
     grants: Vec<Box>,
     #[serde(default)]
-    witness: bool,
+    missed: bool,
     step: Vec<Step>,
 }
 
@@ -115,7 +115,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
             continue;
         }
         let request = step.request();
-        if case.witness {
+        if case.missed {
             assert!(findable(&selection, &machine, &request), "{place}: nothing is missed here");
         }
         let answer = machine.allocate(JobId(index as u64), &request).cloned();
@@ -131,7 +131,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
                 assert_eq!(given, Err(reason.as_str()), "{place}");
             }
             (None, None, Some(true)) => assert!(answer.is_ok(), "{place}: {answer:?}"),
-            _ if case.witness => assert!(answer.is_err(), "{place}: {answer:?} is not missed"),
+            _ if case.missed => assert!(answer.is_err(), "{place}: {answer:?} is not missed"),
             _ => panic!("{place}: a step expects parts, a refusal or granted = true"),
         }
         machine.validate();
@@ -170,7 +170,7 @@ fn drawn_cases() {
 }
 
 #[test]
-fn every_partial_claim_has_a_witness() {
+fn every_partial_claim_has_a_case_that_it_misses() {
     let files = files();
     for selection in Registry::new().entries().flat_map(Selection::variants) {
         if !matches!(selection.claim().recognition, Recognition::Partial(_)) {
@@ -178,10 +178,10 @@ fn every_partial_claim_has_a_witness() {
         }
         let name = selection.to_string();
         let canonical = |text: &String| text.parse::<Selection>().unwrap().to_string() == name;
-        let witnessed = files
+        let shown = files
             .iter()
             .flat_map(|(_, file)| &file.case)
-            .any(|case| case.witness && case.strategies.iter().any(canonical));
-        assert!(witnessed, "{name} claims to miss some requests; a case must show one");
+            .any(|case| case.missed && case.strategies.iter().any(canonical));
+        assert!(shown, "{name} claims to miss some requests; a case must show one");
     }
 }

@@ -4,7 +4,7 @@
 use pavior_allocation::{
     AllocateError, Machine, MfaCandidate, MfaVerdict, Placement, Refusal, Selection, mfa_candidates,
 };
-use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Point, Request, Scan};
+use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Occupancy, Request, Scan};
 
 /// A submesh from its lower left and upper right nodes.
 fn submesh(from: [u16; 2], to: [u16; 2]) -> Cuboid {
@@ -159,7 +159,7 @@ fn machine(strategy: &str, busy: &[Cuboid]) -> Machine {
     machine
 }
 
-fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Point, AllocateError> {
+fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError> {
     let placement = machine(strategy, busy).allocate(JobId(1), &Request::shape(TASK))?.clone();
     assert_eq!(placement.parts()[0].sides, TASK, "{strategy}: the given orientation fits");
     Ok(placement.parts()[0].base)
@@ -199,7 +199,8 @@ fn index(candidate: &MfaCandidate) -> Option<i64> {
 fn the_printed_weight_makes_every_row_minus_one() {
     for busy in [example_1(), example_2()] {
         let free = state(&busy);
-        let barred = |[x, y, _]: Point| x + 3 > 8 || y + 2 > 8 || !free.is_free(&at([x, y, 0]));
+        let barred =
+            |[x, y, _]: Coordinates| x + 3 > 8 || y + 2 > 8 || !free.is_free(&at([x, y, 0]));
         let scored: Vec<MfaCandidate> =
             mfa_candidates(&free, &busy, TASK, false).into_iter().filter(around).collect();
         let scored: Vec<&MfaCandidate> =
@@ -217,7 +218,7 @@ fn around(candidate: &MfaCandidate) -> bool {
     candidate.around.is_some()
 }
 
-fn at(base: Point) -> Cuboid {
+fn at(base: Coordinates) -> Cuboid {
     Cuboid::new(base, TASK)
 }
 
@@ -266,13 +267,13 @@ fn figure_2_is_the_row_that_table_1_has_wrong() {
     // Figure 2's allocation touches four busy nodes and two nodes of the border. In the mesh of
     // Figure 1 exactly one placement of the task does so by way of two submeshes: <5,3>.
     let free = state(&example_1());
-    let six = |base: &Point| {
+    let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);
         let row = rows.iter().find(|row| row.base == *base && index(row) == Some(6));
         let border = base[0] + 3 == 8 && base[1] > 0 && base[1] + 2 < 8;
         row.is_some() && border
     };
-    let bases: Vec<Point> = Scan::default().bases(*free.grid(), TASK).filter(six).collect();
+    let bases: Vec<Coordinates> = Scan::default().bases(*free.grid(), TASK).filter(six).collect();
     assert_eq!(bases, [[5, 3, 0]]);
 }
 

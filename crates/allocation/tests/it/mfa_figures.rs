@@ -102,8 +102,8 @@ fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static s
 #[test]
 fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
     let own_size = |choice: &Choice, task| u64::from(choice.placement.nodes()) == volume(task);
-    let nobody: [&[&str]; 6] = [&[]; 6];
-    assert_eq!(better_than_mfa(own_size), nobody);
+    let none: [&[&str]; 6] = [&[]; 6];
+    assert_eq!(better_than_mfa(own_size), none);
 }
 
 /// Taken word for word the statement fails in example 2: the buddy system rounds every task up to
@@ -111,9 +111,9 @@ fn mfa_has_the_highest_index_of_the_boxes_of_the_tasks_size() {
 /// block.)
 #[test]
 fn a_larger_box_has_a_higher_index() {
-    let nobody: &[&str] = &[];
+    let none: &[&str] = &[];
     let buddies: &[&str] = &["2db"];
-    let expected = [nobody, nobody, nobody, buddies, buddies, buddies];
+    let expected = [none, none, none, buddies, buddies, buddies];
     assert_eq!(better_than_mfa(|_, _| true), expected);
 }
 

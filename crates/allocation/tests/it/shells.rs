@@ -2,7 +2,7 @@
 
 use pavior_allocation::{Placement, SelectedStrategy, Selection};
 use pavior_kernel::Stream;
-use pavior_mesh::{Grid, NodeId, Occupancy, Point, Request, Sides};
+use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request, Sides};
 
 /// Calls a function with every occupancy of a grid that has a free node.
 fn every_state(grid: &Grid, mut check: impl FnMut(&Occupancy)) {
@@ -25,10 +25,10 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
 /// going to the lower node.
 fn cheapest(
     free: &Occupancy,
-    centres: &[Point],
+    centres: &[Coordinates],
     count: u32,
-    distance: impl Fn(Point, Point) -> u32,
-    score: impl Fn(&[NodeId], Point) -> u64,
+    distance: impl Fn(Coordinates, Coordinates) -> u32,
+    score: impl Fn(&[NodeId], Coordinates) -> u64,
 ) -> Vec<NodeId> {
     let grid = free.grid();
     let mut best: Option<(u64, Vec<NodeId>)> = None;
@@ -47,7 +47,7 @@ fn cheapest(
 
 /// The shell of a node: how far it lies, in the greatest of its coordinates, from a box centred on a
 /// node, which may stand out over the border.
-fn shell(grid: &Grid, shape: Sides, centre: Point, point: Point) -> u32 {
+fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
         let first = i32::from(centre[axis]) - (side - 1) / 2;
@@ -72,7 +72,7 @@ fn mc_takes_the_cheapest_shells() {
             let mut side = |axis: usize| dice.between(1, u64::from(grid.side(axis)) + 1) as u16;
             let shape = [side(0), side(1), side(2)];
             let count = dice.between(1, u64::from(free.count())) as u32;
-            let centres: Vec<Point> = free.iter().map(|node| grid.point(node)).collect();
+            let centres: Vec<Coordinates> = free.iter().map(|node| grid.point(node)).collect();
             for (strategy, shape) in [(&mut mc, shape), (&mut single, [1; 3])] {
                 let distance = |centre, point| shell(&grid, shape, centre, point);
                 let score = |chosen: &[NodeId], centre| {
@@ -103,10 +103,11 @@ fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
         let mut dice = Stream::new(1, 0, "counts");
         every_state(&grid, |free| {
             let count = dice.between(1, u64::from(free.count())) as u32;
-            let points: Vec<Point> = free.iter().map(|node| grid.point(node)).collect();
-            let shared = |p: &Point| (0..3).all(|axis| points.iter().any(|q| q[axis] == p[axis]));
+            let points: Vec<Coordinates> = free.iter().map(|node| grid.point(node)).collect();
+            let shared =
+                |p: &Coordinates| (0..3).all(|axis| points.iter().any(|q| q[axis] == p[axis]));
             let all = (0..grid.nodes()).map(|node| grid.point(NodeId(node)));
-            let crossings: Vec<Point> = all.filter(shared).collect();
+            let crossings: Vec<Coordinates> = all.filter(shared).collect();
             for (strategy, centres) in [(&mut gen_alg, &points), (&mut mm, &crossings)] {
                 let distance = |a, b| grid.distance(a, b);
                 let score = |chosen: &[NodeId], _| pairwise(&grid, chosen);

@@ -1,4 +1,4 @@
-//! A churn near saturation, recorded: what was asked and released, in order, and what came of it.
+//! A churn near saturation, recorded: what was asked and released, in order, and the answers.
 //!
 //! Requests come in one stream, the same for every strategy. One that is refused makes the oldest job
 //! depart and is asked again, until it is granted: the machine stays as full as the strategy can make

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use pavior_allocation::explain::{State, answer, index};
 use pavior_allocation::{MfaCandidate, MfaVerdict, Selection, mfa_candidates};
 use pavior_kernel::unknown_name;
-use pavior_mesh::{Cuboid, Grid, JobId, Point, Request, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Request, Sides};
 
 use crate::still::{boxes, sides};
 
@@ -59,7 +59,7 @@ fn state(given: &Given) -> Result<State, String> {
     Ok(state)
 }
 
-fn place(point: Point) -> String {
+fn place(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }
 

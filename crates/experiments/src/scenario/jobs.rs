@@ -17,7 +17,7 @@ use pavior_workload::{
 
 use super::inputs::{failures, log};
 use super::network::{energy, network};
-use super::{InputError, InputFiles, Record};
+use super::{InputError, InputFiles, RunRecord};
 use crate::{Catalogue, Point, Sample};
 
 /// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
@@ -140,7 +140,7 @@ impl Jobs {
         replication: u64,
         metrics: &[&'static MetricSpec],
         stop: &Stop,
-    ) -> Result<(Sample, Record), RunError> {
+    ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
         let network = self.setup.network.as_ref();
         let mut channels = network.map(|network| {
@@ -150,7 +150,7 @@ impl Jobs {
         others.extend(channels.as_mut().map(|channels| channels as &mut dyn Observer));
         let sample = self.replicate(replication, metrics, &mut others, stop)?;
         let channels = channels.map(ChannelRecorder::into_load);
-        Ok((sample, Record { jobs: recorder.into_records(), channels }))
+        Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
     /// The jobs of a replication, in the order of arrival; the same for the same arguments.

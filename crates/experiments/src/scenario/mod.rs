@@ -29,7 +29,7 @@ enum Kind {
 
 /// What happened in one replication, besides its metrics.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub struct RunRecord {
     /// The jobs, in the order of arrival.
     pub jobs: Vec<JobRecord>,
     /// The load of every channel, and the cycles in which it was carried, if there is a network.
@@ -90,10 +90,10 @@ impl Scenario {
         replication: u64,
         metrics: &[&'static MetricSpec],
         stop: &Stop,
-    ) -> Result<(Sample, Record), RunError> {
+    ) -> Result<(Sample, RunRecord), RunError> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.record(replication, metrics, stop),
-            Kind::Still(still) => Ok((still.replicate(replication, metrics), Record::default())),
+            Kind::Still(still) => Ok((still.replicate(replication, metrics), RunRecord::default())),
         }
     }
 }

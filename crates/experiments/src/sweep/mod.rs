@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use pavior_simulation::{RunError, Stop};
 use thiserror::Error;
 
-use crate::scenario::{InputError, InputFiles, NoFiles, Record, inputs};
+use crate::scenario::{InputError, InputFiles, NoFiles, RunRecord, inputs};
 use crate::{JournalEntry, Sample, Specification, Store};
 use board::Board;
 use ledger::Ledger;
@@ -55,22 +55,22 @@ pub struct Environment<'e> {
 }
 
 impl Environment<'_> {
-    /// No files, nobody to be told, nothing recorded, no end before its time.
+    /// No files, no progress, nothing recorded, no end before its time.
     pub const PLAIN: Environment<'static> =
         Environment { files: &NoFiles, progress: &NoProgress, recording: None, stop: None };
 }
 
 /// What happens in replication 0 of every point.
 #[derive(Debug, Default)]
-pub struct Recording(Mutex<BTreeMap<usize, Record>>);
+pub struct Recording(Mutex<BTreeMap<usize, RunRecord>>);
 
 impl Recording {
-    fn keep(&self, point: usize, record: Record) {
+    fn keep(&self, point: usize, record: RunRecord) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(point, record);
     }
 
     /// The records, by the index of the point.
-    pub fn into_records(self) -> BTreeMap<usize, Record> {
+    pub fn into_records(self) -> BTreeMap<usize, RunRecord> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -194,7 +194,7 @@ fn the_first_run_that_cannot_go_on_is_said_whatever_the_threads() {
             experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)
         });
         let Err(SweepError::Run { point, replication, error }) = result else {
-            panic!("one lane deadlocks");
+            panic!("one virtual channel deadlocks");
         };
         (point, replication, error.to_string())
     };

@@ -6,7 +6,7 @@
 mod hilbert;
 mod shuffled;
 
-use crate::{Grid, NodeId, Point};
+use crate::{Coordinates, Grid, NodeId};
 
 pub use hilbert::hilbert;
 pub use shuffled::{quadrant_snake, shuffled_row_major, shuffled_snake};
@@ -44,7 +44,7 @@ pub fn snake(grid: &Grid) -> Vec<NodeId> {
 
 /// The nodes by ascending key, a node's key being a function of its coordinates and of the number
 /// of bits of the enclosing power of two. Sorting closes the gaps that absent nodes leave.
-fn by_key(grid: &Grid, key: impl Fn(Point, u32) -> u64) -> Vec<NodeId> {
+fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     let bits = enclosing_bits(grid);
     let mut keyed: Vec<(u64, NodeId)> =
         row_major(grid).into_iter().map(|node| (key(grid.point(node), bits), node)).collect();

@@ -9,7 +9,7 @@ use super::region::Region;
 use super::rows::{InRows, Rows};
 use super::vectors::Vectors;
 use super::{SearchWork, Ways};
-use crate::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 #[derive(Clone, Debug)]
 pub(super) struct Boxes {
@@ -146,7 +146,7 @@ impl Boxes {
     }
 
     /// Whether the rows show a node as free; none if there are no rows.
-    pub(super) fn is_free(&self, point: Point) -> Option<bool> {
+    pub(super) fn is_free(&self, point: Coordinates) -> Option<bool> {
         let shown = match &self.bits {
             Bits::Narrow(rows) => rows.is_free(point),
             Bits::Middle(rows) => rows.is_free(point),
@@ -248,7 +248,7 @@ impl Boxes {
     }
 
     /// The first free base of a shape, which lies in this region if there is one.
-    fn shift(&mut self, free: &Occupancy, shape: Sides, region: Region) -> Option<Point> {
+    fn shift(&mut self, free: &Occupancy, shape: Sides, region: Region) -> Option<Coordinates> {
         for cuboid in self.unflipped.drain(..) {
             self.bits.flip(&cuboid);
         }

@@ -6,7 +6,7 @@
 use wide::i16x8;
 
 use super::places::Places;
-use crate::{Cuboid, Point};
+use crate::{Coordinates, Cuboid};
 
 /// The busy boxes, in no order.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ const SHORT: usize = 64;
 /// Eight boxes: by axis, their bases and their sides.
 pub(super) type Group = [[i16x8; 2]; 3];
 
-fn key(base: Point) -> u64 {
+fn key(base: Coordinates) -> u64 {
     let [x, y, z] = base.map(u64::from);
     x | y << 16 | z << 32
 }
@@ -98,7 +98,7 @@ impl Busy {
         Cuboid::new(of(0), of(1))
     }
 
-    fn set(&mut self, index: usize, base: Point, sides: Point) {
+    fn set(&mut self, index: usize, base: Coordinates, sides: Coordinates) {
         let (group, lane) = (&mut self.groups[index / Self::LANES], index % Self::LANES);
         for (axis, [bases, all_sides]) in group.iter_mut().enumerate() {
             bases.as_mut_array()[lane] = base[axis] as i16;

@@ -23,7 +23,7 @@ use bytemuck::cast;
 use wide::{i8x16, i16x8, i16x16, u8x16};
 
 use super::busy::{Busy, Group};
-use crate::{Cuboid, Grid, Point, Sides};
+use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// No gap: the box lies behind. Greater than every side.
 const NEVER: i16 = i16::MAX;
@@ -232,7 +232,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
 
     /// The first of the bases, of which there is one.
     #[inline(always)]
-    fn first_of(&self, rows: &[[u8x16; G]; R], z: &Bytes<G>) -> Point {
+    fn first_of(&self, rows: &[[u8x16; G]; R], z: &Bytes<G>) -> Coordinates {
         let mut planes = 0;
         for plane in 0..Z {
             let crossing = self.crossing(z, plane);

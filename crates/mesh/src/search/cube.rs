@@ -17,7 +17,7 @@ use wide::u64x4;
 
 use super::SearchWork;
 use super::vectors::{Kernel, Vectors};
-use crate::{Cuboid, Grid, Point, Sides};
+use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// No side is longer.
 const SIDE: usize = 8;
@@ -133,7 +133,7 @@ impl Cube {
     }
 
     /// Whether a node is free.
-    pub(super) fn is_free(&self, [x, y, z]: Point) -> bool {
+    pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         self.planes[usize::from(z)] >> (x + 8 * y) & 1 == 1
     }
 }
@@ -216,7 +216,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
 
 /// The first base under a mask, in the first planes.
 #[inline(always)]
-fn first(set: Words, mask: u64, planes: usize) -> Option<Point> {
+fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let anywhere = (set[0] | set[1]).to_array().into_iter().fold(0, |all, word| all | word);
     if anywhere & mask == 0 {
         return None;

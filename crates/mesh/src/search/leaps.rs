@@ -20,13 +20,13 @@ use wide::{i16x8, u16x8};
 
 use super::busy::{Busy, Group};
 use super::region::Region;
-use crate::{Grid, Point, Sides};
+use crate::{Coordinates, Grid, Sides};
 
 /// The answer of a search that may give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The first free base.
-    Base(Point),
+    Base(Coordinates),
     /// There is none.
     Nothing,
     /// Too many steps; no base before this plane is free.

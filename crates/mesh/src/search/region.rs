@@ -1,12 +1,12 @@
 //! Boxes of bases: where a search looks.
 
-use crate::{Cuboid, Grid, Point, Sides};
+use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// The bases from one to another, both included, axis by axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Region {
-    pub(super) first: Point,
-    pub(super) last: Point,
+    pub(super) first: Coordinates,
+    pub(super) last: Coordinates,
     /// Planes in between that are not meant, from one up to another: a region that passes the end
     /// of a ring begins again at 0.
     pub(super) gap: [u16; 2],

@@ -17,7 +17,7 @@
 
 use super::region::Region;
 use super::vectors::Kernel;
-use crate::{Cuboid, Grid, Point, Sides};
+use crate::{Coordinates, Cuboid, Grid, Sides};
 
 /// A row of nodes.
 pub(super) trait Row:
@@ -102,7 +102,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
     }
 
     /// Whether a node is free.
-    pub(super) fn is_free(&self, [x, y, z]: Point) -> bool {
+    pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
         let row = self.lanes[usize::from(z) * self.stride() + usize::from(y)];
         row & R::ones(x, 1) != R::default()
     }
@@ -117,10 +117,10 @@ pub(super) struct InRows<'r, R, const L: usize> {
 
 impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     /// The first base, and the number of rows computed.
-    type Output = (Option<Point>, u64);
+    type Output = (Option<Coordinates>, u64);
 
     #[inline(always)]
-    fn run(self) -> (Option<Point>, u64) {
+    fn run(self) -> (Option<Coordinates>, u64) {
         let InRows { rows: Rows { grid, lanes, scratch }, shape: [a, b, c], region } = self;
         let deep = usize::from(grid.side(1)) + 1;
         // On a ring a run along y may go on at the first rows: they are laid out again behind the

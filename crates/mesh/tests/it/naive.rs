@@ -1,6 +1,6 @@
 //! Slow and obvious versions, to compare with.
 
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;
 
 /// Whether every node of a box is free, node by node.
@@ -12,7 +12,7 @@ pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
 }
 
 /// All bases at which a shape is free, in scan order.
-pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Point> {
+pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Coordinates> {
     scan.bases(*free.grid(), shape)
         .filter(|&base| is_free(free, &Cuboid::new(base, shape)))
         .collect()

@@ -59,7 +59,7 @@ pub struct ChannelUse {
 /// The flits that have crossed every channel, counted from deliveries.
 ///
 /// A message adds its flits to every channel of its path. Only the two ends of each straight run
-/// are written down, and summed up along the lines of the grid when somebody asks: O(axes) per
+/// are written down, and summed up along the lines of the grid when they are asked for: O(axes) per
 /// message, whatever the distance.
 ///
 /// ```

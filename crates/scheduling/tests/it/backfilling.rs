@@ -72,7 +72,7 @@ proptest! {
 
     /// With exact estimates a conservative booking is final: who comes later changes nothing.
     #[test]
-    fn with_exact_estimates_conservative_delays_nobody(
+    fn with_exact_estimates_conservative_delays_no_job(
         jobs in jobs(30, Estimates::Exact),
         part in 0usize..30,
     ) {
@@ -99,7 +99,7 @@ proptest! {
         }
     }
 
-    /// The head of EASY starts no later than under a scheduler that backfills nobody from the same
+    /// The head of EASY starts no later than under a scheduler that backfills none from the same
     /// state on: so the first job that has to wait does in both.
     #[test]
     fn the_first_to_wait_is_not_delayed(jobs in jobs(30, Estimates::Exact)) {

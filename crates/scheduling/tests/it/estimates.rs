@@ -67,7 +67,7 @@ fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever users say, nobody starves while nodes drain, and no placement is promised twice
+    /// Whatever users say, no job starves while nodes drain, and no placement is promised twice
     /// (the world panics on a start on taken nodes).
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {

@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_overtaken_from_outside_the_window(
+    fn no_job_is_overtaken_from_outside_the_window(
         jobs in jobs(60, Estimates::Any),
         width in 1u64..6,
     ) {
@@ -68,7 +68,7 @@ proptest! {
         }
     }
 
-    /// ... and within it whoever fits starts.
+    /// ... and within it any job that fits starts.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);

@@ -14,7 +14,7 @@ use crate::world::{NoObserver, World};
 #[derive(Default)]
 struct Plain {
     reservation: Option<(JobId, Time, Placement)>,
-    /// The machine's state as this scheduler left it: in another one somebody has departed.
+    /// The machine's state as this scheduler left it: in another one a job has departed.
     state: u64,
 }
 

@@ -16,7 +16,7 @@
 //!       \                                                         |
 //!        +-> kind unknown -> watched  -> its end is noted         v
 //!         \                    \---------------------------> in the network
-//!          +-> somebody near ------------------------------------^
+//!          +-> a job near   ------------------------------------^
 //! ```
 
 mod claims;
@@ -106,7 +106,7 @@ impl Traffic {
     /// every other: they nearly do, and their links are many.
     const MOST_SPREAD: u64 = 8;
 
-    /// A network without jobs; `each` says whether somebody listens to each delivery.
+    /// A network without jobs; `each` says whether each delivery is observed.
     pub(crate) fn new(
         setup: &NetworkSetup,
         grid: Grid,
@@ -142,7 +142,7 @@ impl Traffic {
         })
     }
 
-    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if somebody
+    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an observer
     /// listens to them. Jobs whose last message was delivered are added to `finished`, in the order
     /// of jobs. Returns the instant that has come, if there is one.
     pub(crate) fn advance(
@@ -213,7 +213,7 @@ impl Traffic {
         }
     }
 
-    /// Forgets a job that is over, and notes what became of it if it was watched.
+    /// Forgets a job that is over, and notes its history if it was watched.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);

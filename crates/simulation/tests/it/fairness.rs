@@ -55,7 +55,7 @@ fn waits_are_told_by_size_class() {
     ];
     let expected = [9.0, 9.0, 8.0, 3.0, 9.0, 8.0].map(Some);
     assert_eq!(values("fcfs", 0, jobs.clone(), &names), expected);
-    // After the warm-up nobody small is left.
+    // After the warm-up no small job is left.
     let none = values("fcfs", 2, jobs, &["waiting_max_small", "waiting_max"]);
     assert_eq!(none, [None, Some(8.0)]);
 }

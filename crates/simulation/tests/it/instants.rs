@@ -67,7 +67,7 @@ fn a_job_of_zero_length_departs_in_a_further_round_of_its_instant() {
 }
 
 #[test]
-fn a_job_that_never_fits_is_rejected_and_blocks_nobody() {
+fn a_job_that_never_fits_is_rejected_and_blocks_no_other() {
     let jobs = vec![job(0, 0, [5, 1, 1], 9), job(1, 0, [1, 5, 1], 9), job(2, 1, [4, 2, 1], 9)];
     let (outcome, times, value) = go(&setup("mesh:4x4", "ff", "fcfs", Ending::Drained), jobs);
     assert_eq!(times, [None, None, Some((1, Some(10)))]);

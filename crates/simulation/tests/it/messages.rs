@@ -141,8 +141,8 @@ fn a_deadlock_ends_the_run_with_an_error() {
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
 
-/// What became of every job, rejected ones included, and what the network carried; with somebody
-/// who listens to each delivery or without.
+/// The record of every job, rejected ones included, and what the network carried; with an observer
+/// that listens to each delivery or without.
 fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());

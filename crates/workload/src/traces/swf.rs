@@ -146,9 +146,9 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     Ok(())
 }
 
-/// A job and what became of it in a schedule.
+/// A job, and its times in a schedule.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Scheduled {
     /// The job, with the time that it really ran.
     pub record: Record,
     /// How long it waited and how many nodes it was granted; none if it never started, whatever the
@@ -168,15 +168,19 @@ pub struct Outcome {
 /// let log = "7 0 -1 60 4 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
 /// let trace = swf::read(log.as_bytes(), &ReadOptions::default())?;
 /// let record = trace.records[0].clone();
-/// let outcome = swf::Outcome { record, held: Some((Time(5_000_000), 6)) };
+/// let outcome = swf::Scheduled { record, held: Some((Time(5_000_000), 6)) };
 /// let mut text = Vec::new();
 /// swf::write_schedule(&mut text, &Header::default(), &[outcome])?;
 /// assert_eq!(text, b"7 0 5 60 6 -1 -1 4 90 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_schedule(mut to: impl Write, header: &Header, outcomes: &[Outcome]) -> io::Result<()> {
+pub fn write_schedule(
+    mut to: impl Write,
+    header: &Header,
+    outcomes: &[Scheduled],
+) -> io::Result<()> {
     write_header(&mut to, header)?;
-    for Outcome { record, held } in outcomes {
+    for Scheduled { record, held } in outcomes {
         let unknown = || "-1".to_string();
         let [wait, run] = [held.map(|(wait, _)| wait), held.map(|_| record.run)]
             .map(|time| time.map_or_else(unknown, super::seconds));

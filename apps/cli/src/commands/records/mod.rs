@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{Point, Record, Recording, Specification};
+use pavior_experiments::{Point, Recording, RunRecord, Specification};
 use pavior_files::Plan;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -162,7 +162,7 @@ fn combination(point: &Point) -> String {
 }
 
 impl Kind {
-    fn write(self, point: &Point, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    fn write(self, point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
         let grid: Grid = point
             .get("machine")
             .and_then(|machine| machine.parse().ok())
@@ -177,7 +177,12 @@ impl Kind {
         }
     }
 
-    fn write_channels(self, point: &Point, record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    fn write_channels(
+        self,
+        point: &Point,
+        record: &RunRecord,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let Some((load, cycles)) = &record.channels else { return Ok(()) };
         let mut text = String::new();
         if self == Kind::Channels {

@@ -32,7 +32,7 @@ pub(super) fn log(
 }
 
 /// None for a job that had not departed at the end.
-fn outcome(unit: TimeUnit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Outcome> {
+fn outcome(unit: TimeUnit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Scheduled> {
     let seconds = |time: Time| TimeUnit::SECOND.time(unit.units(time));
     let (status, run, held) = match fate {
         Fate::Rejected(_) => (5, Time::ZERO, None),
@@ -52,5 +52,5 @@ fn outcome(unit: TimeUnit, JobRecord { job, fate }: &JobRecord) -> Option<swf::O
         shape: job.request.shape,
         tags: Tags { status, ..Tags::UNKNOWN },
     };
-    Some(swf::Outcome { record, held })
+    Some(swf::Scheduled { record, held })
 }

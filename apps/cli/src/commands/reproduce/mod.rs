@@ -13,7 +13,7 @@ use pavior_files::Limits;
 use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment;
 use crate::failure::Failure;
-use crate::logs::Folder;
+use crate::logs;
 use crate::store::{Directory, Run};
 
 /// The word for all papers that are built in.
@@ -124,7 +124,7 @@ impl Task<'_> {
         publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
     ) -> Result<(), Failure> {
         let Task { text, specification, name, out } = self;
-        let files = Folder::default();
+        let files = logs::folder("");
         let run = Run {
             name: specification.name.clone(),
             fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,

@@ -1,6 +1,6 @@
 //! Decisions about leases that are there, and about nodes.
 
-use pavior_mesh::Point;
+use pavior_mesh::Coordinates;
 use serde_json::json;
 
 use super::{Deciding, Stop};
@@ -74,7 +74,7 @@ impl Deciding<'_> {
     pub(super) fn node(
         &mut self,
         machine: Option<&str>,
-        at: Point,
+        at: Coordinates,
         to: NodeChange,
     ) -> Result<Reply, Stop> {
         self.operator("fail, repair and drain nodes")?;

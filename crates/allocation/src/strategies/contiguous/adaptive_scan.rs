@@ -19,8 +19,9 @@
 //! connected systems", ICPP 1993. Only the abstract and later summaries could be had: "adaptive"
 //! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle,
 //! which is what this does. The vertical jump (`rows=jump`: after a row without a base, go on above
-//! the lowest top of the coverages met in it, which all still cover the rows below) is ours, and so
-//! are 3D meshes and tori, where coverages are cut at the wrap and a line is walked the same way.
+//! the lowest top of the coverages met in it, which all still cover the rows below) is the
+//! project's own, and so are 3D meshes and tori, where coverages are cut at the wrap and a line is
+//! walked the same way.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};

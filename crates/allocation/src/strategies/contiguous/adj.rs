@@ -14,8 +14,8 @@
 //!
 //! and 0 and W - p for the border. Slide a free placement left and down until it is stuck: it is at
 //! such corners on every axis, so none is missed. Along one axis the boundary value is piecewise
-//! linear and bends only at these coordinates, so the best of them is the best of all, and the first
-//! of them in scan order is the first of all.
+//! linear and bends only at these coordinates, so the best of them is the best of all, and the
+//! first of them in scan order is the first of all.
 //!
 //! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and O(surface)
 //! for each base that is counted.
@@ -27,10 +27,10 @@
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
 //! at hand; the candidates are a reconstruction. Corners of single busy boxes are not enough to be
-//! complete, so every x is combined with every y; the flush ones are ours, without them the best is
-//! missed. The MFA paper says that ADJ takes the *least* contact; the abstract says the highest.
-//! Which orientation is not said: the first that has a free base here, or with `over=all` the one
-//! with the best score (ties: the earlier orientation).
+//! complete, so every x is combined with every y; the flush ones are the project's own, without
+//! them the best is missed. The MFA paper says that ADJ takes the *least* contact; the abstract
+//! says the highest. Which orientation is not said: the first that has a free base here, or with
+//! `over=all` the one with the best score (ties: the earlier orientation).
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides, volume};

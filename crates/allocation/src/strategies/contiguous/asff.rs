@@ -12,17 +12,17 @@
 //! ```
 //!
 //! Cost: d(n) First Fits for n nodes, d(n) being the number of divisors whose box fits the machine;
-//! `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on the machine
-//! (7 nodes on 6x6) is refused for ever.
+//! `peripheral` scores every base of one shape in O(1) each. A job whose n has no box on the
+//! machine (7 nodes on 6x6) is refused for ever.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
 //! mesh multicomputers", IJPEDS 25(5), 2010; the order from the NAS paper's examples. The abstract
-//! credits "all shapes combined with priority to peripheral submeshes", which that summary drops; how
-//! peripheral is measured is not told, the count of border nodes is our reading. 3D (by the
-//! difference of the longest and the shortest side) and tori are ours.
+//! credits "all shapes combined with priority to peripheral submeshes", which that summary drops;
+//! how peripheral is measured is not stated, the count of border nodes is a reading. 3D (by the
+//! difference of the longest and the shortest side) and tori are the project's own.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Request, Scan, Sides, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
@@ -108,7 +108,7 @@ struct AllShapes {
 }
 
 /// Whether a node lies at an end of an axis that has ends.
-fn is_border(grid: &Grid, point: Point) -> bool {
+fn is_border(grid: &Grid, point: Coordinates) -> bool {
     let has_ends = |axis: usize| grid.side(axis) > 1 && !grid.wraps(axis);
     let at_end = |axis: usize| point[axis] == 0 || point[axis] + 1 == grid.side(axis);
     (0..3).any(|axis| has_ends(axis) && at_end(axis))
@@ -116,9 +116,9 @@ fn is_border(grid: &Grid, point: Point) -> bool {
 
 impl AllShapes {
     /// The base of a shape with most border nodes: its volume less the box of its inner nodes.
-    fn outermost(&mut self, free: &Occupancy, shape: Sides) -> Option<Point> {
+    fn outermost(&mut self, free: &Occupancy, shape: Sides) -> Option<Coordinates> {
         self.search.compute(free, shape);
-        let inner = |base: Point| -> u64 {
+        let inner = |base: Coordinates| -> u64 {
             let side = |axis: usize| {
                 let n = u32::from(self.grid.side(axis));
                 let (base, side) = (u32::from(base[axis]), u32::from(shape[axis]));

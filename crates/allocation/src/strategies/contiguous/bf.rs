@@ -20,12 +20,12 @@
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
 //! (the MFA paper), "and smallest number of free areas" (the NAS paper). Whose neighbours, whether
-//! the border counts and how ties go is not told, so all three readings are here, and the border
+//! the border counts and how ties go is not stated, so all three readings are here, and the border
 //! counts as busy in each. 3D meshes and tori: Qiao & Ni, MSU technical report, 1994, whose exact
 //! score is unknown too.
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 use super::super::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use super::super::shared::contact::{contact, most_contact};
@@ -164,7 +164,7 @@ impl BestFit {
     /// The best base of one orientation.
     fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
         let (grid, sums) = (self.grid, &self.sums);
-        let is_base = |base: Point| sums.busy_in(&Cuboid::new(base, shape)) == 0;
+        let is_base = |base: Coordinates| sums.busy_in(&Cuboid::new(base, shape)) == 0;
         if self.rule == Rule::Area {
             self.regions.label(&grid, shape, is_base);
             self.work.words += u64::from(grid.nodes());
@@ -222,13 +222,13 @@ fn area_score(region: u32, neighbours: i64) -> i64 {
 
 /// The score of the reading `base`, from the occupancy.
 fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
-    let is_base = |base: Point| free.is_free(&Cuboid::new(base, cuboid.sides));
+    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
 }
 
 /// The score of the reading `area`, from the occupancy.
 fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
-    let is_base = |base: Point| free.is_free(&Cuboid::new(base, cuboid.sides));
+    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);
     area_score(size, neighbours_of(free, cuboid))
 }

@@ -6,8 +6,9 @@
 //!         9 . . .                      . .     so a job may run longer
 //! ```
 //!
-//! Misses nothing of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a, equal ones once.
-//! A side is halved only if it is even (`even=both`: only if both are, as the NAS paper says).
+//! Misses nothing of its shapes: a x b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a, equal ones
+//! once. A side is halved only if it is even (`even=both`: only if both are, as the NAS paper
+//! says).
 //!
 //! Cost: up to six First Fits. Release as First Fit's, nothing.
 //!
@@ -15,7 +16,8 @@
 //! systems", ICPP 1996; the shapes and their order from the abstract and the NAS paper. Departure:
 //! the original decides by "a simple test" whether folding, which may lengthen execution, pays; the
 //! test is not known and a strategy does not see run times, so folds are always tried, as in the
-//! papers that came later. Tori are ours; in 3D no paper says which side would take the doubling.
+//! papers that came later. Tori are the project's own; in 3D no paper says which side would take
+//! the doubling.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

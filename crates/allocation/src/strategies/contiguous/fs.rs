@@ -12,11 +12,12 @@
 //! worst for the first free node; quoted O(N B). Release is O(B), the search of the list.
 //!
 //! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
-//! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994, known
-//! from the abstract and from summaries. Where a row of frames above the first begins is not told:
-//! here in the column that keeps the stride's phase. Some accounts walk every second row backwards
-//! (`walk=snake`), or push the last frame back to the border (`walk=clamp`). On tori and in 3D a
-//! frame has no border to begin and end at, and no paper says how it would slide: unsupported.
+//! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994,
+//! known from the abstract and from summaries. Where a row of frames above the first begins is not
+//! stated: here in the column that keeps the stride's phase. Some accounts walk every second row
+//! backwards (`walk=snake`), or push the last frame back to the border (`walk=clamp`). On tori and
+//! in 3D a frame has no border to begin and end at, and no paper says how it would slide:
+//! unsupported.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};

@@ -17,10 +17,10 @@
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
 //! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was at
-//! hand: that it keeps all maximal free submeshes and takes the one of least potential fragmentation
-//! is certain, the formula is not known, and the one here is ours. So is the way the list is
-//! maintained, and spaces. Rings are refused: there two boxes can meet in two pieces, and the rules
-//! do not hold. Virtual submeshes around faulty rows are left out.
+//! hand: that it keeps all maximal free submeshes and takes the one of least potential
+//! fragmentation is certain, the formula is not known, and the one here is the project's own. So is
+//! the way the list is maintained, and spaces. Rings are refused: there two boxes can meet in two
+//! pieces, and the rules do not hold. Virtual submeshes around faulty rows are left out.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};

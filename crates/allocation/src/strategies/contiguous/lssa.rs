@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Misses nothing of its shapes: S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2), S(b/2,2a), equal
-//! ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries, First Fit over the
-//! bounding box of each. Other shapes of as many nodes, other Ls among them, it does not try. An L is
-//! granted as two parts, the taller first.
+//! ones once, then the L-shapes of S(a,b) and of S(b,a), each in eight symmetries, First Fit over
+//! the bounding box of each. Other shapes of as many nodes, other Ls among them, it does not try.
+//! An L is granted as two parts, the taller first.
 //!
 //! Cost: a First Fit a shape; at most 6 rectangles and 8 Ls for each of about 4 values of k and two
 //! orientations.
@@ -18,7 +18,7 @@
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS paper,
 //! whose formulas for the nucleus are the larger part of the L. The order of Ls and the search by
-//! bounding boxes are ours. Tori are unsupported: an L that closes a ring has as many distinct
+//! bounding boxes are the project's own. Tori are unsupported: an L that closes a ring has as many distinct
 //! places as nodes, for one bounding box, and the paper is about meshes. In 3D nothing says on which
 //! axis the smaller box joins the larger, and which of the Ls of three boxes belong to the shapes:
 //! unsupported. `connected` grants whatever an L of free nodes would hold, in 3D and on rings too.

@@ -23,8 +23,8 @@
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Known to
 //! us are the names and the claims: a faster detection scheme, quadratic in F where KYMFL's is
-//! cubic, to be combined with placement policies. The scheme here is ours, with the property
-//! claimed; spaces are ours too. Rings are refused as KYMFL refuses them.
+//! cubic, to be combined with placement policies. The scheme here is the project's own, with the
+//! property claimed; spaces are the project's own, too. Rings are refused as KYMFL refuses them.
 
 use pavior_kernel::{OptionSpec, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};

@@ -1,9 +1,9 @@
 //! Quick Allocation: one number a row, the covered prefix; the first row with a gap behind it wins.
 //!
-//! Misses nothing. For each row of bases the array `covered` holds the length of the prefix that the
-//! coverages close without a gap. They are entered in ascending order of their first column: one
-//! that begins behind the prefix leaves a gap that no later one can close. The base found is First
-//! Fit's of the same orientation, in row-major order.
+//! Misses nothing. For each row of bases the array `covered` holds the length of the prefix that
+//! the coverages close without a gap. They are entered in ascending order of their first column:
+//! one that begins behind the prefix leaves a gap that no later one can close. The base found is
+//! First Fit's of the same orientation, in row-major order.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
@@ -19,10 +19,11 @@
 //! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
 //! calls `last_covered` "the last busy node on that row", which would skip the gaps before it; here
 //! it is the end of the covered prefix. The sort is a condition of correctness that no summary
-//! states: unsorted, the scan offers bases that are covered. 3D meshes and tori are ours.
+//! states: unsorted, the scan offers bases that are covered. 3D meshes and tori are the project's
+//! own.
 
 use pavior_kernel::Options;
-use pavior_mesh::{Cuboid, Grid, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::coverage_list::{CoverageList, Piece};
@@ -89,7 +90,7 @@ impl QuickAllocation {
 }
 
 /// The first base that no coverage contains, if they come in ascending order of their first column.
-fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Point> {
+fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();
     covered.resize(usize::from(rows) * usize::from(planes), 0);

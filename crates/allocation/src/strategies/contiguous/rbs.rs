@@ -1,10 +1,10 @@
-//! Right of Busy Submeshes: a base on the left border, or just right of a busy submesh, that no busy
-//! submesh covers; of such a line the lowest base of the highest clear segment.
+//! Right of Busy Submeshes: a base on the left border, or just right of a busy submesh, that no
+//! busy submesh covers; of such a line the lowest base of the highest clear segment.
 //!
 //! Misses nothing of the orientation asked for: slide any free placement to the left until it meets
 //! the left border or a busy submesh, and it stands on the right border line of that submesh. On an
-//! x axis that wraps it may slide for ever, but then it is free at x = 0 too, which is always looked
-//! at.
+//! x axis that wraps it may slide for ever, but then it is free at x = 0 too, which is always
+//! looked at.
 //!
 //! ```text
 //!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
@@ -29,7 +29,7 @@
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
 //! summaries; which base of a clear segment is taken is not known, and the lowest is taken here. An
-//! x axis that wraps is ours.
+//! x axis that wraps is the project's own.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Scan, Sides};

@@ -11,17 +11,17 @@
 //! ```
 //!
 //! The engine asks the exact search whether there is a base at all, and takes apart only pieces that
-//! have one, which the set of all bases tells.
+//! have one, as the set of all bases shows.
 //!
 //! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2) is quoted;
-//! the number of pieces is small in practice, but a hostile arrangement makes O(B^2) of them in a
+//! the number of pieces is small in practice, but an adverse arrangement makes O(B^2) of them in a
 //! plane, so the worst case lies above that. Granting is O(1), releasing O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
-//! TPDS, which it is not). The loop is a reconstruction from published summaries; so is the order in
-//! which pieces are taken, and that they are disjoint. Spaces and tori are ours: there a coverage is
-//! up to eight boxes, cut where a ring is passed at 0.
+//! TPDS, which it is not). The loop is a reconstruction from published summaries; so is the order
+//! in which pieces are taken, and that they are disjoint. Spaces and tori are the project's own:
+//! there a coverage is up to eight boxes, cut where a ring is passed at 0.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Scan, Sides};

@@ -23,7 +23,7 @@
 //! planes, O(1) a row of each, and O(m) subtractions from one piece.
 //!
 //! Cost of `plain`: O(m^2) pieces of planes for m busy boxes as long as planes split into few pieces; the
-//! paper's "at most four" does not hold, and a hostile arrangement makes O(m^2) pieces of one plane.
+//! paper's "at most four" does not hold, and an adverse arrangement makes O(m^2) pieces of one plane.
 //! Release is O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
@@ -31,8 +31,8 @@
 //! Departures: a prohibited region is subtracted as four slabs, not by the 29 printed cases, of
 //! which case 27 loses nodes and two are missing; the automatic prohibited regions are clipped away
 //! beforehand; a plane is accepted only after *every* box has been subtracted (the printed early
-//! acceptance overlaps unless the list is sorted); pieces left at the end count as success. Tori are
-//! ours. The busy list is in order of grant, as in the paper's example.
+//! acceptance overlaps unless the list is sorted); pieces left at the end count as success. Tori
+//! are the project's own. The busy list is in order of grant, as in the paper's example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Scan, Sides};

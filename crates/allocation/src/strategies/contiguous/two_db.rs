@@ -17,7 +17,7 @@
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
 //! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are no
-//! blocks of ours (a failed node, a reservation) are taken out of the free blocks that they meet by
+//! blocks of the list (a failed node, a reservation) are taken out of the free blocks that they meet by
 //! splitting those, and given back as aligned blocks that merge: the free lists always hold the
 //! maximal free blocks. The order of a list is not stated: here it is that of the bases, row-major
 //! (`free=fifo`, `free=lifo`: of their return). Turning a request changes nothing, since both sides are rounded to one.

@@ -24,7 +24,7 @@
 use std::cell::Cell;
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 use super::super::shared::base_search::ENGINE_BY_KEY;
 use super::super::shared::contact::contact;
@@ -91,7 +91,7 @@ struct LargestPrism {
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     volume: u32,
-    base: Point,
+    base: Coordinates,
 }
 
 impl LargestPrism {

@@ -1,8 +1,8 @@
-//! Adaptive Non-Contiguous Allocation: the whole shape, or else its halves, or else their halves, all
-//! pieces of one level at once.
+//! Adaptive Non-Contiguous Allocation: the whole shape, or else its halves, or else their halves,
+//! all pieces of one level at once.
 //!
-//! Misses requests for which enough nodes are free: halving stops before a side would drop to 1, and
-//! all pieces of one level have about the same size. Never refuses a free box of the shape.
+//! Misses requests for which enough nodes are free: halving stops before a side would drop to 1,
+//! and all pieces of one level have about the same size. Never refuses a free box of the shape.
 //!
 //! ```text
 //!   4x4 asked for:   # a a a a #     level 0, 4x4: no
@@ -17,12 +17,12 @@
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
 //! multicomputer systems", ICPP 1997, and "Performance improvement of allocation schemes for
-//! mesh-connected computers", JPDC 52(1), 1998. The full text was not available; ours are: the longest
+//! mesh-connected computers", JPDC 52(1), 1998. The full text was not available; the project's own are: the longest
 //! side is halved (of equal ones the first), an odd side into ceil and floor; larger pieces are placed
 //! first, each by first fit, turned if need be (`turn=none` keeps orientations as given); a level is
 //! not tried if a piece would get a side of 1 that it did not have. A bare count is given the most
 //! compact box of exactly so many nodes. Pieces are numbered as they are placed, the largest first
-//! (`order=small`: last). 3D and wraps are ours.
+//! (`order=small`: last). 3D and wraps are the project's own.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

@@ -37,7 +37,7 @@
 //! O(n f) a grown set, for its f free neighbours; the number of grown sets is bounded to 2^22 by n
 //! times the sides of the machine, at least one. Nothing is kept but the sets of the last state.
 //!
-//! Source: ours, made of three ideas. Growth by the neighbour with most granted neighbours: Shdefat,
+//! Source: the project's own, made of three ideas. Growth by the neighbour with most granted neighbours: Shdefat,
 //! Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to plane meshes by its
 //! L-shapes. The sum of hops between all pairs as the measure of compactness: Bender, Bunde, Demaine,
 //! Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for supercomputers",
@@ -57,7 +57,7 @@ use crate::{Placement, Strategy, Work, oracle};
 pub(in crate::strategies) static ENTRY: Entry = Entry {
     name: "connected",
     title: "Connected Sets",
-    source: "ours; growth of NAS, distances of Bender et al. 2008",
+    source: "this project; growth of NAS, distances of Bender et al. 2008",
     options: &[],
     variants: &[""],
     does: StrategyKind {

@@ -1,5 +1,5 @@
-//! Greedy Available Busy List: the whole shape if it is free; otherwise pieces of a shrinking shape,
-//! the largest first, until the count is reached.
+//! Greedy Available Busy List: the whole shape if it is free; otherwise pieces of a shrinking
+//! shape, the largest first, until the count is reached.
 //!
 //! Succeeds whenever enough nodes are free: every turn of the loop either grants a piece or shrinks
 //! the shape, and a single node fits as long as one is free.
@@ -10,9 +10,9 @@
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
-//! The pieces come from one chain of shapes, each one node shorter on its longest side: near-square,
-//! not "the largest free submesh" of the text. `shape=largest` really takes the largest free box
-//! within the shape each time.
+//! The pieces come from one chain of shapes, each one node shorter on its longest side:
+//! near-square, not "the largest free submesh" of the text. `shape=largest` really takes the
+//! largest free box within the shape each time.
 //!
 //! Requests: a shape whose volume is the count is first tried whole. One whose volume exceeds the
 //! count is only the start of the chain. Without a shape the chain starts at a near-cubic box, made
@@ -32,8 +32,8 @@
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007. Departures: where no piece of
 //! the current size is free, the printed step 7 goes back to step 5 with the same size, for ever (a
 //! test shows it); here it shrinks, which must be meant. The paper says neither whether pieces turn
-//! (here they do: that gives the paper's numbers of blocks) nor which of equal sides shrinks. Spaces
-//! and tori are ours, and the paper's future work.
+//! (here they do: that gives the paper's numbers of blocks) nor which of equal sides shrinks.
+//! Spaces and tori are the project's own, and the paper's future work.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};

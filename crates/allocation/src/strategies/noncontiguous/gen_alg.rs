@@ -24,7 +24,7 @@
 //! round on rings, for which the bounds are not claimed. The first set with the least sum wins.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Grid, NodeId, Occupancy, Point, Request};
+use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request};
 
 use super::super::shared::runs::runs;
 use super::by_count;
@@ -74,7 +74,7 @@ struct GenAlg {
     grid: Grid,
     crossings: bool,
     /// Scratch: the free nodes, row-major.
-    points: Vec<Point>,
+    points: Vec<Coordinates>,
     /// Scratch, by axis and coordinate: the distance from the centre.
     hops: [Vec<u32>; 3],
     /// Scratch, by distance from the centre: how many free nodes there are.
@@ -96,7 +96,7 @@ struct Nearest {
 
 impl GenAlg {
     /// The `nodes` free nodes nearest to a centre. O(F).
-    fn nearest(&mut self, centre: Point, nodes: u32) -> Nearest {
+    fn nearest(&mut self, centre: Coordinates, nodes: u32) -> Nearest {
         for axis in 0..3 {
             let mut point = centre;
             for at in 0..self.grid.side(axis) {
@@ -138,7 +138,7 @@ impl GenAlg {
     }
 
     /// Looks at one centre.
-    fn look(&mut self, centre: Point, nodes: u32, best: &mut Option<(u64, Point)>) {
+    fn look(&mut self, centre: Coordinates, nodes: u32, best: &mut Option<(u64, Coordinates)>) {
         let nearest = self.nearest(centre, nodes);
         let sum = self.pairwise(nearest);
         if best.is_none_or(|(least, _)| sum < least) {
@@ -147,7 +147,7 @@ impl GenAlg {
     }
 
     /// Whether a point shares each of its coordinates with some free node.
-    fn is_crossing(&self, point: Point) -> bool {
+    fn is_crossing(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| self.present[axis][usize::from(point[axis])])
     }
 }
@@ -203,7 +203,7 @@ impl Strategy for GenAlg {
     }
 }
 
-fn distance(hops: &[Vec<u32>; 3], point: Point) -> u32 {
+fn distance(hops: &[Vec<u32>; 3], point: Coordinates) -> u32 {
     (0..3).map(|axis| hops[axis][usize::from(point[axis])]).sum()
 }
 

@@ -13,10 +13,10 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may stand out over the border of the mesh; around a ring shells meet. An even side has one
-//! node more above the centre than below. A side longer than its axis counts as the axis. The first
-//! centre with the least cost wins, in row-major order. Without a shape the box is a single node;
-//! that is [`mc1x1`](super::mc1x1).
+//! The box may stand out over the border of the mesh; around a ring shells meet. An even side has
+//! one node more above the centre than below. A side longer than its axis counts as the axis. The
+//! first centre with the least cost wins, in row-major order. Without a shape the box is a single
+//! node; that is [`mc1x1`](super::mc1x1).
 //!
 //! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each, where
 //! a centre is given up as soon as it cannot be the cheapest. The nodes are then taken from all that
@@ -24,10 +24,11 @@
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
-//! 2005); the rounding of even sides and the order in the last shell are ours, as are 3D and wraps.
+//! 2005); the rounding of even sides and the order in the last shell are the project's own, as are
+//! 3D and wraps.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Request, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Request, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::prefix_sums::PrefixSums;
@@ -82,7 +83,7 @@ struct Offer {
 /// The box around a centre.
 struct Core {
     grid: Grid,
-    centre: Point,
+    centre: Coordinates,
     sides: Sides,
 }
 
@@ -111,7 +112,7 @@ impl Core {
     }
 
     /// The shell in which a node lies; 0 is the box.
-    fn shell(&self, point: Point) -> u32 {
+    fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));
             let offset = i32::from(point[axis]) - self.low(axis);
@@ -126,7 +127,7 @@ impl Core {
 }
 
 impl Shells {
-    fn core(&self, centre: Point, shape: Sides) -> Core {
+    fn core(&self, centre: Coordinates, shape: Sides) -> Core {
         let sides = std::array::from_fn(|axis| shape[axis].min(self.grid.side(axis)));
         Core { grid: self.grid, centre, sides }
     }

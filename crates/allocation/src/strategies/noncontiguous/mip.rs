@@ -1,8 +1,9 @@
 //! Minimum Interference Paging: the first free box of exactly n nodes, of any shape; if there is
-//! none, the n free nodes with the least distance between the first and the last in row-major order.
+//! none, the n free nodes with the least distance between the first and the last in row-major
+//! order.
 //!
-//! Misses nothing: it succeeds exactly when enough nodes are free. Contiguous whenever a free box of
-//! exactly n nodes exists, even if scattered nodes would have a smaller span.
+//! Misses nothing: it succeeds exactly when enough nodes are free. Contiguous whenever a free box
+//! of exactly n nodes exists, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
@@ -17,7 +18,8 @@
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018. The shapes are in the order of All-Shapes First-Fit, compact ones first; the shape asked
-//! for comes before them if it has exactly n nodes. 3D and wraps (for the boxes) are ours.
+//! for comes before them if it has exactly n nodes. 3D and wraps (for the boxes) are the project's
+//! own.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};

@@ -1,8 +1,8 @@
 //! Neighbour Allocation Strategy: a box, another box, an L, or a nucleus with neighbours around it.
 //!
-//! First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all fail, the
-//! larger part of an L is placed as a *nucleus*, at the first base from which it can grow, neighbour
-//! by neighbour, to exactly n nodes; if none can, single nodes are tried as the nucleus.
+//! First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all fail,
+//! the larger part of an L is placed as a *nucleus*, at the first base from which it can grow,
+//! neighbour by neighbour, to exactly n nodes; if none can, single nodes are tried as the nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
@@ -30,13 +30,13 @@
 //! outside the printed bound, which permits none there; where the bound permits none, they are tried.
 //! No printed formula gives 6x2 for 6x3, as another example has it. The printed conditions make
 //! only +x and +y neighbours, and growth then fails in corners: `neighbours=right-up`. The order of
-//! growth is ours. What a request without a matching shape does is the project's: it starts at the
+//! growth is the project's own. What a request without a matching shape does is the project's: it starts at the
 //! boxes of n nodes; without a shape the first of these stands for it. On tori and in 3D neither the
 //! Ls nor the nuclei are defined, and an L has a third side to choose there: unsupported. What carries
 //! over, growth by the neighbour with most granted neighbours, is [`connected`](super::connected).
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, RefusalKey, Request, Scan, Sides, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
 use super::super::shared::ells::{Ell, EllSearch, ells_into};
@@ -193,7 +193,7 @@ impl NeighbourAllocation {
         for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
             self.nuclei.compute(free, sides);
             let (search, growth) = (&self.nuclei, &mut self.growth);
-            let reaches = |base: &Point| {
+            let reaches = |base: &Coordinates| {
                 let nucleus = Cuboid::new(*base, sides);
                 !limited || growth.reaches(free, &nucleus, nodes)
             };

@@ -10,13 +10,13 @@
 //!   . . # .
 //! ```
 //!
-//! Cost: O(F) for F free nodes, and O(n log n) for n nodes to put them in row-major order. Exactly n
-//! numbers are drawn for a granted request and none for a refused one.
+//! Cost: O(F) for F free nodes, and O(n log n) for n nodes to put them in row-major order. Exactly
+//! n numbers are drawn for a granted request and none for a refused one.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. The first n steps of a Fisher-Yates
-//! shuffle of the free nodes are ours, as is handing the nodes out in row-major order rather than in
-//! the order of drawing: strategies map processes row-major, and so does this one.
+//! shuffle of the free nodes are the project's own, as is handing the nodes out in row-major order
+//! rather than in the order of drawing: strategies map processes row-major, and so does this one.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};

@@ -1,9 +1,10 @@
 //! Blue Gene/L: a partition is a box of units with a network of its own, and needs free cables
 //! besides free units.
 //!
-//! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is in
-//! units. Along each axis a partition is a ring where `links` says so and the axis wraps, and a chain
-//! otherwise; one unit needs no cable. Whoever holds a box holds its cables, also a reservation.
+//! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is
+//! in units. Along each axis a partition is a ring where `links` says so and the axis wraps, and a
+//! chain otherwise; one unit needs no cable. The holder of a box holds its cables, also if it is a
+//! reservation.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line has loops besides,
@@ -15,26 +16,29 @@
 //! ```
 //!
 //! So `plain` is `multi` with one loop, and chains never compete for a cable: cables between a
-//! partition's own units are nobody else's. The judge's version of the model counts every cable.
+//! partition's own units belong to no other partition. The judge's version of the model counts
+//! every cable.
 //!
 //! Misses nothing of its model: it refuses only if no box of its shapes has both its units and its
-//! cables free (`place` chooses among those that have). It therefore refuses free boxes whose cables
-//! are taken.
+//! cables free (`place` chooses among those that have). It therefore refuses free boxes whose
+//! cables are taken.
 //!
-//! Cost: O(N/64 log(side)) a shape for the bases, and O(lines through it) for a base; `mfp` looks for
-//! the largest free box at every base that touches the largest one.
+//! Cost: O(N/64 log(side)) a shape for the bases, and O(lines through it) for a base; `mfp` looks
+//! for the largest free box at every base that touches the largest one.
 //!
-//! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in the
-//! Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated links,
-//! multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L system",
-//! JSSPP 2002 (`mfp`: keep the maximal free partition large). The cables are our model of what these
-//! say: how many loops a line has, that failed and foreign units still pass cables through, and that
-//! `mfp` counts free units whatever their cables.
+//! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
+//! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
+//! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
+//! system", JSSPP 2002 (`mfp`: keep the maximal free partition large). The cables are our model of
+//! what these say: how many loops a line has, that failed and foreign units still pass cables
+//! through, and that `mfp` counts free units whatever their cables.
 
 use std::collections::BTreeMap;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Point, Request, Scan, Sides, volume};
+use pavior_mesh::{
+    BaseSet, Coordinates, Cuboid, Grid, NodeId, Occupancy, Request, Scan, Sides, volume,
+};
 
 use super::super::shared::cables::Cables;
 use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
@@ -290,7 +294,7 @@ fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
 }
 
 /// How many of the partitions that are held use each cable.
-struct Users(BTreeMap<(usize, Point), u64>);
+struct Users(BTreeMap<(usize, Coordinates), u64>);
 
 impl Users {
     fn of(scene: &Scene<'_>) -> Users {
@@ -315,9 +319,9 @@ impl Users {
     }
 }
 
-/// The cables that a partition shares with nobody, each named by its axis and the unit from which it
+/// The cables that a partition shares with no other, each named by its axis and the unit from which it
 /// leads on; a loop by its axis and the line's first unit.
-fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Point)> {
+fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {
         let (side, n) = (cuboid.sides[axis], grid.side(axis));

@@ -1,20 +1,20 @@
 //! TPU pods: cubes of 4x4x4 chips, joined to slices by optical circuit switches or by fixed wires.
 //!
-//! The machine is a grid of chips with sides that are multiples of 4; a cube is an aligned 4x4x4 box
-//! of it, cubes are numbered row-major. A request's shape is the slice's, in chips and in any
+//! The machine is a grid of chips with sides that are multiples of 4; a cube is an aligned 4x4x4
+//! box of it, cubes are numbered row-major. A request's shape is the slice's, in chips and in any
 //! orientation:
 //!
 //! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes will do, wherever
 //!   they are, and the lowest ones are taken, one part each, in the order of the slice's own cubes;
-//!   with `static` they must form a box, found by first fit, turned if need be (through the wraps of
-//!   the machine, if it has any).
-//! - All sides 1, 2 or 4: an aligned box inside one cube. Of the cubes that can take it the fullest is
-//!   chosen, so that whole cubes stay free.
-//! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none is
-//!   longer than 4, else to multiples of 4.
+//!   with `static` they must form a box, found by first fit, turned if need be (through the wraps
+//!   of the machine, if it has any).
+//! - All sides 1, 2 or 4: an aligned box inside one cube. Of the cubes that can take it the fullest
+//!   is chosen, so that whole cubes stay free.
+//! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
+//!   is longer than 4, else to multiples of 4.
 //!
-//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., 32 chips of a cube, or
-//! whole cubes.
+//! A count without a shape gets the smallest slice that holds it: 1, 2, 4, ..., 32 chips of a cube,
+//! or whole cubes.
 //!
 //! ```text
 //!   ocs: 8x8x4, four cubes          static: the same free cubes
@@ -22,17 +22,18 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all; inside
-//! cubes there is some. A failed chip takes its cube out of all slices of whole cubes.
+//! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all;
+//! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
 //! O(C/64 log(side)) an orientation.
 //!
-//! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning with
-//! hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the comparison
-//! with static wiring); Google Cloud's documentation of slice topologies. Choosing lowest cubes and
-//! the fullest cube is ours, as is allocating single chips rather than hosts of 2x2x1. Twisted slices
-//! (n x n x 2n, n x 2n x 2n) need the same cubes as others, so that nothing here depends on them.
+//! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
+//! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
+//! comparison with static wiring); Google Cloud's documentation of slice topologies. Choosing
+//! lowest cubes and the fullest cube is the project's own, as is allocating single chips rather
+//! than hosts of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so
+//! that nothing here depends on them.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{

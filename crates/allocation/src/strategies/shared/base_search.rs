@@ -2,7 +2,7 @@
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
-    BaseSet, BoxSearch, Cuboid, Grid, Occupancy, Point, RefusalKey, Scan, Sides, Ways,
+    BaseSet, BoxSearch, Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Scan, Sides, Ways,
 };
 
 use super::prefix_sums::PrefixSums;
@@ -123,7 +123,7 @@ impl BaseSearch {
         shapes: &[Sides],
         scan: Scan,
     ) -> Option<Cuboid> {
-        let at = |&shape: &Sides, base: Option<Point>| Some(Cuboid::new(base?, shape));
+        let at = |&shape: &Sides, base: Option<Coordinates>| Some(Cuboid::new(base?, shape));
         let mut shapes_in_turn = shapes.iter();
         match self {
             BaseSearch::Engine(search) => search.first(free, asked, shapes),
@@ -157,7 +157,7 @@ impl BaseSearch {
 
     /// Whether the shape last computed is free at a canonical base; for searches that
     /// [`BaseSearch::of_bases`] made.
-    pub(in crate::strategies) fn is_base(&self, base: Point, shape: Sides) -> bool {
+    pub(in crate::strategies) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
             BaseSearch::Set(set) => set.contains(base),

@@ -1,6 +1,6 @@
 //! Bases on the right border planes of busy boxes: the search of BL, TBL and GABL.
 //!
-//! Why it misses nothing, what it costs and what the paper has wrong is told in
+//! Why it misses nothing, what it costs and what the paper has wrong is explained in
 //! [`tbl`](super::super::contiguous::tbl).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};

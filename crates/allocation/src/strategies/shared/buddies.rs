@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Sides, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 use super::free_set::{FreeOrder, FreeSet};
 use crate::{Placement, Work};
@@ -16,7 +16,7 @@ use crate::{Placement, Work};
 #[derive(Clone, Debug)]
 pub(in crate::strategies) struct Root {
     /// Its lowest corner.
-    pub(in crate::strategies) base: Point,
+    pub(in crate::strategies) base: Coordinates,
     /// The sides of its blocks by level; the last are its own. Each level has R times the nodes of
     /// the level below, and each side is the lower one's or its double.
     pub(in crate::strategies) ladder: Arc<[Sides]>,
@@ -50,7 +50,7 @@ pub(in crate::strategies) struct Buddies {
 struct Block {
     root: u32,
     level: usize,
-    base: Point,
+    base: Coordinates,
 }
 
 /// How far a search has come in one level: it takes the free blocks in order, and then the children

@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId};
 use crate::{Placement, Work};
 
 /// How many rings go through part of each line. Two partitions can only ever compete for a line's
-/// way back: cables between a partition's own units are nobody else's, and a ring of a whole line
+/// way back: cables between a partition's own units belong to no other partition, and a ring of a whole line
 /// closes by itself. Boxes that were not proposed here may exceed what a line can carry; it is in use
 /// until enough of them are gone.
 #[derive(Clone, Debug)]

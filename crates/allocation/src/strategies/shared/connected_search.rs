@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Point, Sides, volume};
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 use super::connected_sets::ConnectedSets;
 use super::factor_shapes::factor_shapes_into;
@@ -148,7 +148,7 @@ impl ConnectedSearch {
         let before = self.bases.words_touched();
         self.bases.compute(free, sides);
         self.work.words += self.bases.words_touched() - before;
-        let bases: Vec<Point> = self.bases.row_major().take(BOXES).collect();
+        let bases: Vec<Coordinates> = self.bases.row_major().take(BOXES).collect();
         let distance = distance_in(&self.grid, sides);
         for base in bases {
             let at = Cuboid::new(base, sides);
@@ -219,7 +219,7 @@ impl ConnectedSearch {
     fn grow(&mut self, free: &Occupancy, seed: NodeId, nodes: u32, next: Next) -> Vec<NodeId> {
         self.spread.clear();
         let mut set = Vec::with_capacity(nodes as usize);
-        let mut frontier: Vec<(NodeId, Point)> = vec![(seed, self.grid.point(seed))];
+        let mut frontier: Vec<(NodeId, Coordinates)> = vec![(seed, self.grid.point(seed))];
         while set.len() < nodes as usize {
             self.work.boxes += frontier.len() as u64;
             let key = |index: &usize| {

@@ -16,7 +16,7 @@
 //! ceiling is the only choice that keeps the area.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
@@ -67,7 +67,7 @@ impl Ell {
     }
 
     /// The parts at a base of a grid on which nothing wraps.
-    fn at(self, base: Point) -> [Cuboid; 2] {
+    fn at(self, base: Coordinates) -> [Cuboid; 2] {
         self.parts.map(|mut part| {
             part.base[0] += base[0];
             part.base[1] += base[1];
@@ -188,7 +188,12 @@ impl PartSets {
         set.first_with(other, offsets, ell.bounding()).map(|base| ell.at(base))
     }
 
-    fn first_of_equal(&mut self, set: usize, offsets: [Point; 2], ell: Ell) -> Option<[Cuboid; 2]> {
+    fn first_of_equal(
+        &mut self,
+        set: usize,
+        offsets: [Coordinates; 2],
+        ell: Ell,
+    ) -> Option<[Cuboid; 2]> {
         let other = self.sets[set].clone();
         self.sets[set].first_with(&other, offsets, ell.bounding()).map(|base| ell.at(base))
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use pavior_mesh::{Cuboid, Grid, Occupancy, Point, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use super::contact::{contact, most_contact};
 use super::coverage_list::CoverageList;
@@ -27,7 +27,7 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// In the paper's order, with the third axis, which is ours, after each pair.
+    /// In the paper's order, with the third axis, which is the project's own, after each pair.
     const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -76,7 +76,7 @@ pub struct MfaCandidate {
     /// machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
-    pub base: Point,
+    pub base: Coordinates,
     /// What it is worth.
     pub verdict: MfaVerdict,
 }
@@ -202,7 +202,7 @@ impl Fringe {
         }
     }
 
-    fn judge(&mut self, free: &Occupancy, base: Point, task: Sides) -> MfaVerdict {
+    fn judge(&mut self, free: &Occupancy, base: Coordinates, task: Sides) -> MfaVerdict {
         let grid = free.grid();
         self.work.boxes += 1;
         let rejected = (0..3).any(|axis| base[axis] >= grid.starts(axis, task[axis]));
@@ -225,7 +225,7 @@ fn bases_beside(
     held: &Cuboid,
     side: MfaSide,
     task: Sides,
-) -> impl Iterator<Item = Point> + use<> {
+) -> impl Iterator<Item = Coordinates> + use<> {
     let axis = side.axis();
     let (fast, slow) = [(1, 2), (0, 2), (0, 1)][axis];
     let (grid, held) = (*grid, *held);
@@ -249,8 +249,8 @@ pub(in crate::strategies) fn corner_bases(
     grid: &Grid,
     task: Sides,
     all: bool,
-) -> impl Iterator<Item = Point> + use<> {
-    let last: Point = std::array::from_fn(|axis| {
+) -> impl Iterator<Item = Coordinates> + use<> {
+    let last: Coordinates = std::array::from_fn(|axis| {
         if grid.wraps(axis) || !all { 0 } else { grid.side(axis) - task[axis] }
     });
     (0..8usize).filter_map(move |code| {
@@ -266,7 +266,7 @@ pub(in crate::strategies) fn place_around(
     grid: &Grid,
     held: &Cuboid,
     task: Sides,
-    base: Point,
+    base: Coordinates,
 ) -> Option<[u32; 3]> {
     (0u32..).zip(MfaSide::ALL).find_map(|(order, side)| {
         let axis = side.axis();

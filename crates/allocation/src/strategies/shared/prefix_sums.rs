@@ -1,6 +1,6 @@
 //! Counting busy nodes in any box in O(1), after one pass over the machine.
 
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 
 use super::contact::faces;
 use crate::Work;
@@ -121,7 +121,7 @@ impl PrefixSums {
     }
 
     /// The first base, in scan order, at which a shape is free. O(bases).
-    pub(in crate::strategies) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Point> {
+    pub(in crate::strategies) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
         let found = bases.find(|&base| self.busy_in(&Cuboid::new(base, shape)) == 0);

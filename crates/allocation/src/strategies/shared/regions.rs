@@ -1,14 +1,14 @@
 //! Bases that neighbour each other: the readings `base` and `area` of Best Fit.
 
-use pavior_mesh::{Grid, NodeId, Point, Scan, Sides};
+use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
 /// The neighbours of a canonical base among the canonical bases of its shape, both directions of
 /// every axis on which the shape can move or meets the border; `None` beyond an end.
 pub(in crate::strategies) fn neighbours(
     grid: &Grid,
-    base: Point,
+    base: Coordinates,
     shape: Sides,
-) -> impl Iterator<Item = Option<Point>> + use<> {
+) -> impl Iterator<Item = Option<Coordinates>> + use<> {
     let grid = *grid;
     (0..3).flat_map(move |axis| {
         let (n, starts) = (grid.side(axis), grid.starts(axis, shape[axis]));
@@ -31,9 +31,9 @@ pub(in crate::strategies) fn neighbours(
 /// The number of neighbours of a base that are no bases, or lie beyond an end.
 pub(in crate::strategies) fn closed_neighbours(
     grid: &Grid,
-    base: Point,
+    base: Coordinates,
     shape: Sides,
-    is_base: impl Fn(Point) -> bool,
+    is_base: impl Fn(Coordinates) -> bool,
 ) -> i64 {
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
@@ -41,9 +41,9 @@ pub(in crate::strategies) fn closed_neighbours(
 /// The number of bases connected with a base, itself included: slow and obvious, for the judge.
 pub(in crate::strategies) fn region(
     grid: &Grid,
-    base: Point,
+    base: Coordinates,
     shape: Sides,
-    is_base: impl Fn(Point) -> bool,
+    is_base: impl Fn(Coordinates) -> bool,
 ) -> u32 {
     let (mut seen, mut open, mut count) = (vec![false; grid.nodes() as usize], vec![base], 1);
     seen[grid.id(base).index()] = true;
@@ -64,7 +64,7 @@ pub(in crate::strategies) fn region(
 pub(in crate::strategies) struct Regions {
     /// By node: the size of the region that it is a base of, or 0.
     sizes: Vec<u32>,
-    members: Vec<Point>,
+    members: Vec<Coordinates>,
 }
 
 impl Regions {
@@ -72,7 +72,7 @@ impl Regions {
         &mut self,
         grid: &Grid,
         shape: Sides,
-        is_base: impl Fn(Point) -> bool,
+        is_base: impl Fn(Coordinates) -> bool,
     ) {
         self.sizes.clear();
         self.sizes.resize(grid.nodes() as usize, 0);
@@ -83,7 +83,13 @@ impl Regions {
         }
     }
 
-    fn flood(&mut self, grid: &Grid, seed: Point, shape: Sides, is_base: impl Fn(Point) -> bool) {
+    fn flood(
+        &mut self,
+        grid: &Grid,
+        seed: Coordinates,
+        shape: Sides,
+        is_base: impl Fn(Coordinates) -> bool,
+    ) {
         self.members.clear();
         self.members.push(seed);
         self.sizes[grid.id(seed).index()] = u32::MAX;

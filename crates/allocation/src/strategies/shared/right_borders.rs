@@ -1,7 +1,7 @@
 //! Bases on the right border lines of busy submeshes of a plane: the search of RBS, and GABL's
 //! where it can be used.
 //!
-//! Why it misses nothing and what it costs is told in [`rbs`](super::super::contiguous::rbs).
+//! Why it misses nothing and what it costs is explained in [`rbs`](super::super::contiguous::rbs).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 

@@ -1,6 +1,6 @@
 //! Sums of hop distances between the nodes of a set: how compact it is.
 
-use pavior_mesh::{Grid, Point, Sides};
+use pavior_mesh::{Coordinates, Grid, Sides};
 
 /// A set of nodes, with the sum of the distances to them from every coordinate of each axis.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Spread {
 
     /// The sum of the hops from a node to the nodes of the set. O(1).
     #[inline]
-    pub(in crate::strategies) fn of(&self, point: Point) -> u64 {
+    pub(in crate::strategies) fn of(&self, point: Coordinates) -> u64 {
         (0..3).map(|axis| self.along[axis][usize::from(point[axis])]).sum()
     }
 
@@ -35,18 +35,18 @@ impl Spread {
     }
 
     /// Puts a node in.
-    pub(in crate::strategies) fn add(&mut self, point: Point) {
+    pub(in crate::strategies) fn add(&mut self, point: Coordinates) {
         self.total += self.of(point);
         self.change(point, |sum, hops| *sum += hops);
     }
 
     /// Takes a node out.
-    pub(in crate::strategies) fn remove(&mut self, point: Point) {
+    pub(in crate::strategies) fn remove(&mut self, point: Coordinates) {
         self.change(point, |sum, hops| *sum -= hops);
         self.total -= self.of(point);
     }
 
-    fn change(&mut self, point: Point, change: impl Fn(&mut u64, u64)) {
+    fn change(&mut self, point: Coordinates, change: impl Fn(&mut u64, u64)) {
         for axis in (0..3).filter(|&axis| self.grid.side(axis) > 1) {
             for (c, sum) in self.along[axis].iter_mut().enumerate() {
                 change(sum, hops(&self.grid, axis, c as u64, u64::from(point[axis])));
@@ -83,10 +83,11 @@ mod tests {
             let all = [[3, 2, 1], [5, 3, 1], [6, 5, 1], [1, 1, 1], [7, 2, 3]];
             for sides in all.into_iter().filter(|&sides| grid.fits(sides)) {
                 let at = Cuboid::new([0; 3], sides);
-                let points: Vec<Point> = at.nodes(&grid).map(|node| grid.point(node)).collect();
+                let points: Vec<Coordinates> =
+                    at.nodes(&grid).map(|node| grid.point(node)).collect();
                 let mut pairs = 0;
                 for (index, &a) in points.iter().enumerate() {
-                    let hops = |&b: &Point| u64::from(grid.distance(a, b));
+                    let hops = |&b: &Coordinates| u64::from(grid.distance(a, b));
                     pairs += points[..index].iter().map(hops).sum::<u64>();
                 }
                 let mut spread = Spread::new(grid);

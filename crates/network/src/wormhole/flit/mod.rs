@@ -82,7 +82,7 @@ impl Flit {
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Lane 0 comes first, as if virtual channel 1 had been served.
+            // Virtual channel 0 comes first, as if virtual channel 1 had been served.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,

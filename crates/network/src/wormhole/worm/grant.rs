@@ -144,7 +144,7 @@ impl Worm {
         }
     }
 
-    /// Sets a held channel's release time, and sees to it that somebody who waits gets it then.
+    /// Sets a held channel's release time, and sees to it that a message that waits gets it then.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];

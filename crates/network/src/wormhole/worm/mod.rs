@@ -17,7 +17,7 @@
 //!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
 //! ```
 //!
-//! A channel whose release time is known needs no event unless somebody waits for it. Within a
+//! A channel whose release time is known needs no event unless a message waits for it. Within a
 //! cycle every request is queued before anything is granted, and grants run off a work list,
 //! because a grant can free another channel in the same cycle; the result is the least fixpoint
 //! and does not depend on the order of the list.
@@ -98,7 +98,7 @@ impl Worm {
     }
 
     /// Lets messages catch up that were created from `since` on and have met none of those in
-    /// flight: no channel that they use is used by anybody else between `since` and now.
+    /// flight: no channel that they use is used by another message between `since` and now.
     ///
     /// In `run` the engine stands at `since` and holds nothing but what is created there; all else
     /// keeps still. `run` must bring it back to the present cycle. What it leaves in flight then goes

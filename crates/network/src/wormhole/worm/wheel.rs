@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 pub(super) struct Slot {
     /// Messages whose header requests a channel.
     pub(super) requests: Vec<u32>,
-    /// Channels that become free while somebody waits.
+    /// Channels that become free while a message waits.
     pub(super) wakes: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,

@@ -1,0 +1,285 @@
+"""The native half; use `pavior`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, final
+
+import numpy as np
+import numpy.typing as npt
+from pavior._strategy import Strategy
+from pavior._types import ArrowTable, JobName, Node, Reason, Shape, Value
+
+__all__ = [
+    "Allocation",
+    "Box",
+    "Explanation",
+    "Free",
+    "Judgement",
+    "Machine",
+    "Result",
+    "Table",
+    "Trace",
+    "judge",
+    "simulate",
+]
+
+@final
+class Box:
+    """A box of nodes: its base, the corner of least coordinates before wrapping, and its sides."""
+
+    def __new__(cls, base: Node, sides: Shape) -> Self: ...
+    @property
+    def base(self) -> tuple[int, ...]:
+        """The corner of least coordinates, before wrapping."""
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The lengths in nodes."""
+    def nodes(self) -> int:
+        """The number of nodes."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Allocation:
+    """What a job holds. Leaving a `with` block releases it."""
+
+    @property
+    def job(self) -> JobName:
+        """The job, as it was named."""
+    @property
+    def nodes(self) -> int:
+        """The nodes granted, which may exceed those asked for."""
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The boxes, disjoint, in the order of grant."""
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """True where the job has a node, `[z, y, x]`. Needs numpy."""
+    def release(self) -> None:
+        """Releases what the job holds; `KeyError` if it holds nothing any more."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+
+@final
+class Machine:
+    """A machine, and the strategy that allocates its nodes. Safe to use from several threads."""
+
+    def __new__(cls, machine: str, strategy: str | type[Strategy] | None = None, *, seed: int = 1) -> Self: ...
+    def allocate(
+        self, shape: Shape | None = None, *, nodes: int | None = None, job: JobName | None = None
+    ) -> Allocation:
+        """Grants nodes to a job, or raises `Refused`. A job without a name gets the next number."""
+    def try_allocate(
+        self, shape: Shape | None = None, *, nodes: int | None = None, job: JobName | None = None
+    ) -> Allocation | Reason:
+        """As `allocate`, but the reason of a refusal is returned, not raised."""
+    def allocate_at(self, boxes: Sequence[Box], *, job: JobName | None = None) -> Allocation:
+        """Grants given boxes to a job; `ValueError` if they are not free."""
+    def release(self, what: Allocation | JobName) -> None:
+        """Takes back what a job holds; `KeyError` if it holds nothing."""
+    def probe(
+        self, shape: Shape | None = None, *, nodes: int | None = None
+    ) -> tuple[Box, ...] | Reason:
+        """Where a request would go now, or why it is refused. Changes nothing."""
+    def explain(self, shape: Shape, strategies: Sequence[str] = ()) -> Explanation:
+        """Where each strategy would put a request, and what stands in its way."""
+    def fail(self, node: Node) -> JobName | None:
+        """Marks a node as failed; answers the job that holds it, which keeps it."""
+    def repair(self, node: Node) -> None:
+        """Marks a node as healthy again."""
+    def fork(self) -> Machine:
+        """An independent copy, to try out what a change would do."""
+    @property
+    def free(self) -> int:
+        """The nodes that are free and healthy."""
+    @property
+    def busy(self) -> int:
+        """The nodes that jobs hold."""
+    @property
+    def failed(self) -> int:
+        """The failed nodes that no job holds."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sides of the machine."""
+    @property
+    def name(self) -> str:
+        """The name of the machine, such as `torus:8x8x8`."""
+    @property
+    def strategy(self) -> str:
+        """The strategy, with its options."""
+    @property
+    def largest_free(self) -> tuple[int, ...]:
+        """The sides of the largest free box; zeros where no node is free."""
+    @property
+    def generation(self) -> int:
+        """A number that grows with every change."""
+    def occupancy(self, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
+        """True where a node is free, `[z, y, x]`: a copy, or `out` filled. Needs numpy."""
+    def holders(self) -> npt.NDArray[np.int64]:
+        """The index into `jobs` of who holds a node; -1 free, -2 failed. Needs numpy."""
+    @property
+    def jobs(self) -> Mapping[JobName, Allocation]:
+        """The jobs that hold nodes, in the order of their grants: a snapshot."""
+    def to_json(self) -> str:
+        """The state as JSON, for `from_json`."""
+    @classmethod
+    def from_json(cls, text: str) -> Machine:
+        """A machine from what `to_json` gave. A strategy that draws begins its stream anew."""
+    def _repr_svg_(self) -> str: ...
+
+@final
+class Explanation:
+    """Where each strategy would put a request, and what stands in its way."""
+
+    @property
+    def answers(self) -> Mapping[str, tuple[Box, ...] | Reason]:
+        """By strategy: where it would put the request, or why it refuses."""
+    @property
+    def fits(self) -> Box | None:
+        """Where the box is free, turned or not."""
+    @property
+    def nearest(self) -> Box | None:
+        """The free box that comes nearest to the one asked for."""
+    @property
+    def largest_free(self) -> Box | None:
+        """The largest free box."""
+    @property
+    def blocked(self) -> Box | None:
+        """Where the box would fit with the least number of nodes in the way."""
+    @property
+    def blocked_by(self) -> Mapping[JobName, int]:
+        """The jobs that hold nodes of `blocked`, and how many."""
+    def _repr_svg_(self) -> str: ...
+
+@final
+class Free:
+    """The free nodes, as they were when a strategy was asked."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sides of the machine."""
+    @property
+    def count(self) -> int:
+        """The number of free nodes."""
+    def is_free(self, base: Node, sides: Shape) -> bool:
+        """Whether every node of a box is free; false where it does not lie on the machine."""
+    def bases(self, sides: Shape) -> npt.NDArray[np.bool_]:
+        """True at the bases at which a box of these sides is free, `[z, y, x]`. Needs numpy."""
+    def largest(self) -> Box | None:
+        """The largest free box; None where no node is free."""
+    def occupancy(self) -> npt.NDArray[np.bool_]:
+        """True where a node is free, `[z, y, x]`. Needs numpy."""
+
+@final
+class Judgement:
+    """What a judgement came to; true if it passed."""
+
+    @property
+    def answers(self) -> int:
+        """The answers that were judged."""
+    @property
+    def passed(self) -> bool:
+        """Whether every answer was as claimed."""
+    @property
+    def counterexample(self) -> str | None:
+        """The state drawn, the request, the answer, and what the oracle says."""
+    def __bool__(self) -> bool: ...
+
+def judge(
+    strategy: type[Strategy] | str,
+    machine: str = "mesh:3x3",
+    *,
+    how: Literal["every", "random", "history"] = "every",
+    seed: int = 1,
+) -> Judgement:
+    """Holds a strategy against the oracle that tries every base, by what it claims.
+
+    `every` tries every occupancy of a machine of at most 12 nodes, `random` random boxes, `history`
+    random allocations, releases, failures and repairs.
+    """
+
+@final
+class Table:
+    """Columns in Arrow memory. polars, pyarrow, pandas and DuckDB take it as it is."""
+
+    @property
+    def unit(self) -> str:
+        """What the times are in: `s`, `time_unit` or `cycle`."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, name: str, /) -> list[Any]:
+        """The values of a column as Python objects."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow C stream; `requested_schema` is a wish that is not granted."""
+    def to_polars(self) -> Any:
+        """The table as a polars data frame."""
+    def to_pyarrow(self) -> Any:
+        """The table as a pyarrow table."""
+    def to_pandas(self) -> Any:
+        """The table as a pandas data frame."""
+
+@final
+class Trace:
+    """A log of jobs."""
+
+    @staticmethod
+    def read(
+        path: str | os.PathLike[str],
+        *,
+        first: int | None = None,
+        filter: str | None = None,
+        status: str | None = None,
+        lenient: bool = False,
+    ) -> Trace:
+        """Reads a log: `.swf`, `.sim` or `.json`, each also `.gz`."""
+    @staticmethod
+    def from_arrow(table: ArrowTable) -> Trace:
+        """A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
+        optionally `job`, `estimate`, `x`, `y`, `z`, `user`, `queue`, `partition`. A row that makes no
+        sense raises `ValueError`."""
+    @property
+    def jobs(self) -> Table:
+        """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
+        `x`, `y`, `z`, `user`, `queue`, `partition`; null where nothing is known."""
+    def __len__(self) -> int: ...
+
+@final
+class Result:
+    """What one run came to."""
+
+    @property
+    def metrics(self) -> Table:
+        """A row a metric: `metric`, `value` (null where it does not apply), `unit`."""
+    @property
+    def jobs(self) -> Table:
+        """A row a job, in the order of arrival: `job` (its number in the log), `submit`, `start`, `end`
+        (null where it did not), `nodes`, `granted_nodes`, `fate`, `reason` (of a rejection), `boxes`
+        (base and sides, six numbers a box)."""
+    @property
+    def placements(self) -> Table:
+        """A row a box that a job held: `job`, `start`, `end`, `base_x` to `side_z`."""
+    @property
+    def end(self) -> float:
+        """The last departure, in units; 0 if no job departed."""
+    @property
+    def unit(self) -> str:
+        """What times are in: `s`, `time_unit` or `cycle`."""
+    def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
+        """How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
+        box: a row a change, `time` and `value`. Not of runs with failures of nodes."""
+    def __getitem__(self, metric: str, /) -> float | None:
+        """The value of a metric, None where it does not apply; `KeyError` if it was not observed."""
+
+def simulate(
+    machine: str = "mesh:16x16",
+    strategy: str = "tff",
+    scheduler: str = "fcfs",
+    *,
+    trace: Trace | str | os.PathLike[str] | None = None,
+    replication: int = 0,
+    **parameters: Value | Sequence[str],
+) -> Result:
+    """One run. `parameters` are the keys of experiment files, `_` for `-`; an unknown one raises
+    `BadName`."""

@@ -1,0 +1,35 @@
+"""The types of arguments and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias, Union
+
+__all__ = ["ArrowTable", "Claim", "JobName", "Node", "Reason", "Shape", "Value"]
+
+Shape: TypeAlias = Sequence[int]
+"""One to three sides in nodes, x first."""
+Node: TypeAlias = Sequence[int]
+"""The coordinates of a node, x first."""
+JobName: TypeAlias = Union[int, str]
+"""How a caller calls a job; 7 and "7" differ."""
+Reason: TypeAlias = Union[
+    Literal["larger-than-machine"],
+    Literal["unsupported-shape"],
+    Literal["too-few-free-nodes"],
+    Literal["no-free-submesh"],
+    Literal["no-shape"],
+]
+"""Why a request is refused."""
+Claim: TypeAlias = Union[
+    Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
+]
+"""What a strategy claims, and is judged by."""
+Value: TypeAlias = Union[str, float, bool, None]
+"""A value of a parameter."""
+
+
+class ArrowTable(Protocol):
+    """Any table of Arrow: a polars or pandas data frame, a pyarrow table, a `Table`."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -1,0 +1,36 @@
+//! Boxes, arrays and words as Python has them.
+
+use pavior_allocation::Refusal;
+use pavior_mesh::{Cuboid, Grid};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use crate::geometry::Box;
+
+/// Boxes as a tuple.
+pub(crate) fn boxes<'py>(
+    py: Python<'py>,
+    grid: &Grid,
+    parts: &[Cuboid],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let boxes: Vec<Box> = parts.iter().map(|&part| Box::new_on(grid, part)).collect();
+    PyTuple::new(py, boxes)
+}
+
+/// A numpy array `[z, y, x]` (as many axes as the machine has) of values in the order of nodes.
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    grid: &Grid,
+    bytes: &[u8],
+    kind: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = py.import("numpy")?;
+    let flat = numpy.call_method1("frombuffer", (PyBytes::new(py, bytes), kind))?;
+    let shape: Vec<u16> = (0..grid.axes()).rev().map(|axis| grid.side(axis)).collect();
+    flat.call_method1("reshape", (PyTuple::new(py, shape)?,))?.call_method0("copy")
+}
+
+/// The word of a reason as a string that is made once.
+pub(crate) fn word(py: Python<'_>, refusal: Refusal) -> Py<PyAny> {
+    PyString::intern(py, refusal.word()).into_any().unbind()
+}

@@ -1,0 +1,64 @@
+//! The free nodes, as a strategy sees them.
+
+use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::arrays::array;
+use crate::geometry::{self, Box as PyBox};
+
+/// The free nodes, as they were when a strategy was asked.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Free {
+    pub(super) free: Occupancy,
+}
+
+#[pymethods]
+impl Free {
+    /// The sides of the machine.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
+    }
+
+    /// The number of free nodes.
+    #[getter]
+    fn count(&self) -> u32 {
+        self.free.count()
+    }
+
+    /// Whether every node of a box is free; false where it does not lie on the machine.
+    fn is_free(&self, base: &Bound<'_, PyAny>, sides: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let grid = self.free.grid();
+        let cuboid = Cuboid::new(geometry::point(grid, base)?, geometry::sides(grid, sides)?);
+        Ok(cuboid.lies_on(grid) && self.free.is_free(&cuboid))
+    }
+
+    /// True at the bases at which a box of these sides is free, `[z, y, x]`. Needs numpy.
+    fn bases<'py>(&self, py: Python<'py>, sides: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let grid = *self.free.grid();
+        let sides = geometry::sides(&grid, sides)?;
+        let mut bytes = vec![0; grid.nodes() as usize];
+        if grid.fits(sides) {
+            let mut set = BaseSet::new(grid);
+            set.compute(&self.free, sides);
+            for base in Scan::default().bases(grid, sides).filter(|&base| set.contains(base)) {
+                bytes[grid.id(base).index()] = 1;
+            }
+        }
+        array(py, &grid, &bytes, "bool")
+    }
+
+    /// The largest free box; None where no node is free.
+    fn largest(&self) -> Option<PyBox> {
+        let largest = self.free.largest_free();
+        largest.map(|cuboid| PyBox::new_on(self.free.grid(), cuboid))
+    }
+
+    /// True where a node is free, `[z, y, x]`. Needs numpy.
+    fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut bytes = vec![0; self.free.grid().nodes() as usize];
+        self.free.iter().for_each(|node| bytes[node.index()] = 1);
+        array(py, self.free.grid(), &bytes, "bool")
+    }
+}

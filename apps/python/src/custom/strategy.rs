@@ -1,0 +1,185 @@
+//! Strategies that are written in Python.
+
+use std::sync::Arc;
+
+use pavior_allocation::claim::{BoxGroup, Claim, Grants, Question, Recognition};
+use pavior_allocation::{
+    ANY_GRID, BuildStrategy, Entry, Placement, Registry, Selection, Strategy, StrategyKind, Work,
+};
+use pavior_kernel::{CallerError, Options, Stream};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use super::{Free, Raised};
+use crate::arrays::boxes;
+use crate::errors::{broken, value};
+use crate::geometry::{self, Box as PyBox};
+
+/// A strategy that is an object of a Python class.
+struct InPython {
+    object: Py<PyAny>,
+    grid: Grid,
+    raised: Raised,
+}
+
+impl InPython {
+    fn ask(
+        &self,
+        py: Python<'_>,
+        free: &Occupancy,
+        request: &Request,
+    ) -> PyResult<Option<Placement>> {
+        let axes = self.grid.axes();
+        let shape = request.shape.map(|sides| geometry::tuple(py, sides, axes)).transpose()?;
+        let view = Free { free: free.clone() };
+        let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
+        if answer.is_none() {
+            return Ok(None);
+        }
+        if let Ok(one) = answer.cast::<PyBox>() {
+            return Ok(Some(Placement::Whole(one.get().on(&self.grid)?)));
+        }
+        let wrong = || broken(py, "`find` answers None, a Box or a sequence of Box".into());
+        let parts = answer.try_iter().map_err(|_| wrong())?;
+        let part = |part: PyResult<Bound<'_, PyAny>>| {
+            part?.cast::<PyBox>().map_err(|_| wrong())?.get().on(&self.grid)
+        };
+        let parts = parts.map(part).collect::<PyResult<Vec<Cuboid>>>()?;
+        Ok(Some(match parts[..] {
+            [whole] => Placement::Whole(whole),
+            _ => Placement::Parts(parts),
+        }))
+    }
+
+    fn tell(&self, method: &str, placement: &Placement) {
+        Python::attach(|py| {
+            let told = boxes(py, &self.grid, placement.parts())
+                .and_then(|parts| self.object.bind(py).call_method1(method, (parts,)));
+            if let Err(error) = told {
+                self.raised.keep(error);
+            }
+        });
+    }
+}
+
+impl Strategy for InPython {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        if self.raised.get().is_some() {
+            return None;
+        }
+        Python::attach(|py| match self.ask(py, free, request) {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.raised.keep(error);
+                None
+            }
+        })
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.tell("granted", placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.tell("released", placement);
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        let object = Python::attach(|py| {
+            let copied = py
+                .import("copy")
+                .and_then(|copy| copy.call_method1("deepcopy", (self.object.bind(py),)));
+            match copied {
+                Ok(object) => object.unbind(),
+                Err(error) => {
+                    self.raised.keep(error);
+                    self.object.clone_ref(py)
+                }
+            }
+        });
+        Box::new(InPython { object, grid: self.grid, raised: self.raised.clone() })
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        self.raised.get().cloned()
+    }
+}
+
+/// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or, where
+/// there is none, by each strategy that is made.
+pub(crate) fn register(
+    class: &Bound<'_, PyType>,
+    registry: &mut Registry,
+    raised: Option<Raised>,
+) -> PyResult<Selection> {
+    let name: String = class.getattr("name")?.extract()?;
+    let contiguous: bool = class.getattr("contiguous")?.extract()?;
+    let turns: bool = class.getattr("turns")?.extract()?;
+    let claim: String = class.getattr("claim")?.extract()?;
+    let owned = class.clone().unbind();
+    let build = move |grid: &Grid, _: &Options| -> Result<Box<dyn Strategy>, CallerError> {
+        let made =
+            Python::attach(|py| owned.bind(py).call1((grid.to_string(), 1_u64)).map(Bound::unbind));
+        let object = made.map_err(CallerError::new)?;
+        let raised = raised.clone().unwrap_or_default();
+        Ok(Box::new(InPython { object, grid: *grid, raised }))
+    };
+    let does = StrategyKind {
+        contiguous,
+        turns,
+        supports: ANY_GRID,
+        claim: claim_of(&claim, turns).ok_or_else(|| {
+            value(format!("`{claim}` is no claim: there are first, complete, partial and count"))
+        })?,
+        build: BuildStrategy::Closure(Arc::new(build)),
+    };
+    let entry = Entry {
+        // An entry's name lives as long as the program; a class is registered a few times at most.
+        name: name.clone().leak(),
+        title: name.clone().leak(),
+        source: "written in Python",
+        options: &[],
+        variants: &[""],
+        does,
+    };
+    registry.add(entry).map_err(value)?;
+    registry.select(&name).map_err(value)
+}
+
+/// What a class claims, as the oracle judges it.
+fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
+    fn claim(turns: bool, recognition: Recognition) -> Claim {
+        let of = if turns { turned } else { unturned };
+        Claim { family: of, scan: Scan::default(), grants: Grants::Exact, recognition }
+    }
+    Some(match (word, turns) {
+        ("first", false) => |_| claim(false, Recognition::First),
+        ("first", true) => |_| claim(true, Recognition::First),
+        ("complete", false) => |_| claim(false, Recognition::Complete),
+        ("complete", true) => |_| claim(true, Recognition::Complete),
+        ("partial", false) => |_| claim(false, Recognition::Partial(Question::Boxes)),
+        ("partial", true) => |_| claim(true, Recognition::Partial(Question::Boxes)),
+        ("count", _) => |_| Claim {
+            family: |_, _, _| Vec::new(),
+            scan: Scan::default(),
+            grants: Grants::Exact,
+            recognition: Recognition::Count,
+        },
+        _ => return None,
+    })
+}
+
+fn unturned(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
+    request.shape.filter(|&shape| grid.fits(shape)).map(BoxGroup::cuboid).into_iter().collect()
+}
+
+fn turned(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
+    let fits = |sides: &Sides| grid.fits(*sides);
+    let all = request.shape.into_iter().flat_map(orientations);
+    all.filter(fits).map(BoxGroup::cuboid).collect()
+}

@@ -1,0 +1,85 @@
+//! Errors of the crates below as the exceptions of `pavior._errors`.
+
+use std::ops::Range;
+
+use pavior_allocation::Refusal;
+use pavior_kernel::{BadName, CallerError};
+use pavior_mesh::{Grid, NameError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// An exception class of `pavior._errors`, looked up once.
+fn class<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyType>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyType>> {
+    cell.import(py, "pavior._errors", name)
+}
+
+static BAD_NAME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static REFUSED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static BROKEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static PAVIOR_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// An instance of an exception class, or the error of making it.
+fn raise(
+    class: PyResult<&Bound<'_, PyType>>,
+    arguments: impl FnOnce(&Bound<'_, PyType>) -> PyErr,
+) -> PyErr {
+    match class {
+        Ok(class) => arguments(class),
+        Err(error) => error,
+    }
+}
+
+/// `BadName`, with the characters of `text` that are at fault.
+pub(crate) fn bad_name(py: Python<'_>, text: &str, reason: String, span: Range<usize>) -> PyErr {
+    // Python counts characters, Rust bytes.
+    let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
+    let span = (characters(span.start), characters(span.end));
+    raise(class(py, &BAD_NAME, "BadName"), |class| PyErr::from_type(class.clone(), (reason, span)))
+}
+
+/// Reads a text by its `FromStr`, as `BadName` where it cannot be read.
+pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &str) -> PyResult<T> {
+    text.parse().map_err(|bad: BadName| bad_name(py, text, bad.reason, bad.span))
+}
+
+/// A machine by its name.
+pub(crate) fn machine(py: Python<'_>, name: &str) -> PyResult<Grid> {
+    name.parse().map_err(|error: NameError| bad_name(py, name, error.reason, error.span))
+}
+
+/// `Refused`, with its reason.
+pub(crate) fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
+    let arguments = (refusal.word(), refusal.meaning(), refusal.is_permanent());
+    raise(class(py, &REFUSED, "Refused"), |class| PyErr::from_type(class.clone(), arguments))
+}
+
+/// `Broken`: code of the caller does not keep to its contract.
+pub(crate) fn broken(py: Python<'_>, message: String) -> PyErr {
+    raise(class(py, &BROKEN, "Broken"), |class| PyErr::from_type(class.clone(), (message,)))
+}
+
+/// An error of the caller's own code: the exception that it raised, or `Broken`.
+pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
+    match error.get().downcast_ref::<PyErr>() {
+        Some(raised) => raised.clone_ref(py),
+        None => broken(py, error.to_string()),
+    }
+}
+
+/// `PaviorError`: what has no class of its own.
+pub(crate) fn other(py: Python<'_>, message: String) -> PyErr {
+    raise(class(py, &PAVIOR_ERROR, "PaviorError"), |class| {
+        PyErr::from_type(class.clone(), (message,))
+    })
+}
+
+/// A value of the caller that makes no sense.
+pub(crate) fn value(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

@@ -1,0 +1,42 @@
+//! Logs and lists of failures for simulations: files, and logs that are in memory already.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest};
+use pavior_files::{Folder, Limits};
+use pavior_workload::NodeEvent;
+use pavior_workload::traces::{Filter, ReadOptions, Trace};
+
+/// A folder of files, and logs in memory under names of their own.
+pub(crate) struct Inputs {
+    folder: Folder,
+    memory: HashMap<String, Arc<Trace>>,
+}
+
+impl Inputs {
+    pub(crate) fn new(folder: &Path) -> Inputs {
+        Inputs { folder: Folder::new(folder, Limits::LINES), memory: HashMap::new() }
+    }
+
+    /// Puts a log under the name that experiments use for it.
+    pub(crate) fn add(&mut self, name: &str, trace: Arc<Trace>) {
+        self.memory.insert(name.to_string(), trace);
+    }
+}
+
+impl InputFiles for Inputs {
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        let Some(trace) = self.memory.get(&request.path) else { return self.folder.log(request) };
+        let ReadOptions { first, filter, .. } = &request.options;
+        if first.is_none() && *filter == Filter::default() {
+            return Ok(trace.clone());
+        }
+        Err("first, filter and status are for logs in files; choose rows of the table".into())
+    }
+
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+        self.folder.failures(request)
+    }
+}

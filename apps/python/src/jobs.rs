@@ -1,0 +1,121 @@
+//! The names that callers give to jobs, and the numbers that the machine knows them by.
+
+use std::sync::Arc;
+
+use pavior_mesh::JobId;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
+use rustc_hash::FxHashMap;
+
+/// The name of a job: 7 and "7" differ.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum JobName {
+    Number(i64),
+    Word(Arc<str>),
+}
+
+impl JobName {
+    pub(crate) fn of(argument: &Bound<'_, PyAny>) -> PyResult<JobName> {
+        if argument.cast::<PyInt>().is_ok() {
+            return Ok(JobName::Number(argument.extract()?));
+        }
+        match argument.cast::<PyString>() {
+            Ok(word) => Ok(JobName::Word(word.to_str()?.into())),
+            Err(_) => Err(PyTypeError::new_err("the name of a job is an int or a str")),
+        }
+    }
+
+    pub(crate) fn to_object(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            JobName::Number(number) => number.into_py_any(py),
+            JobName::Word(word) => (&**word).into_py_any(py),
+        }
+    }
+}
+
+impl std::fmt::Display for JobName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            JobName::Number(number) => write!(f, "{number}"),
+            JobName::Word(word) => write!(f, "{word:?}"),
+        }
+    }
+}
+
+/// Numbers of jobs whose names are no numbers of at least 0 begin here.
+const TABLED: u64 = 1 << 63;
+
+/// The jobs that hold nodes. A name that is a number of at least 0 is the job's number itself, so
+/// that the usual path looks nothing up by name.
+#[derive(Clone, Default)]
+pub(crate) struct Jobs {
+    /// The place of each job in the order of grants.
+    order: FxHashMap<JobId, u64>,
+    tabled: FxHashMap<JobName, JobId>,
+    names: FxHashMap<JobId, JobName>,
+    granted: u64,
+    next_tabled: u64,
+    next_name: i64,
+}
+
+impl Jobs {
+    /// A name that no job has.
+    pub(crate) fn free_name(&mut self) -> JobName {
+        while self.order.contains_key(&JobId(self.next_name as u64)) {
+            self.next_name += 1;
+        }
+        self.next_name += 1;
+        JobName::Number(self.next_name - 1)
+    }
+
+    /// The number of a job that holds nodes.
+    pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
+        let number = match name {
+            JobName::Number(number) if *number >= 0 => JobId(*number as u64),
+            _ => *self.tabled.get(name)?,
+        };
+        self.order.contains_key(&number).then_some(number)
+    }
+
+    /// The number that a new job of this name gets.
+    pub(crate) fn number_for(&self, name: &JobName) -> JobId {
+        match name {
+            JobName::Number(number) if *number >= 0 => JobId(*number as u64),
+            _ => JobId(TABLED + self.next_tabled),
+        }
+    }
+
+    /// The name of a job.
+    pub(crate) fn name(&self, number: JobId) -> JobName {
+        self.names.get(&number).cloned().unwrap_or(JobName::Number(number.0 as i64))
+    }
+
+    /// Adds a job under the number that [`Jobs::number_for`] gave.
+    pub(crate) fn add(&mut self, name: &JobName, number: JobId) {
+        self.order.insert(number, self.granted);
+        self.granted += 1;
+        if number.0 >= TABLED {
+            self.next_tabled += 1;
+            self.tabled.insert(name.clone(), number);
+            self.names.insert(number, name.clone());
+        }
+    }
+
+    /// Forgets a job.
+    pub(crate) fn remove(&mut self, number: JobId) {
+        self.order.remove(&number);
+        if let Some(name) = self.names.remove(&number) {
+            self.tabled.remove(&name);
+        }
+    }
+
+    /// The jobs in the order of their grants.
+    pub(crate) fn in_order(&self) -> Vec<(JobId, JobName)> {
+        let mut all: Vec<(u64, JobId)> =
+            self.order.iter().map(|(&number, &place)| (place, number)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, number)| (number, self.name(number))).collect()
+    }
+}

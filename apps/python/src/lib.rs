@@ -1,0 +1,45 @@
+//! The native half of the Python package `pavior`.
+//!
+//! It converts: arguments to this workspace's types, errors to exceptions, results to Python objects
+//! and Arrow tables. What it decides nothing about lies in the crates below it.
+
+// PyO3 converts arguments into owned values; a function that only looks at one takes it so, too.
+#![allow(clippy::needless_pass_by_value)]
+
+mod arrays;
+mod custom;
+mod errors;
+mod explain;
+mod geometry;
+mod inputs;
+mod interrupt;
+mod jobs;
+mod machine;
+mod records;
+mod simulate;
+mod steps;
+mod table;
+mod trace;
+
+use pyo3::prelude::*;
+
+/// The classes and functions that `pavior/__init__.py` gives names to.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::custom::Free;
+    #[pymodule_export]
+    use crate::custom::judgement::{Judgement, judge};
+    #[pymodule_export]
+    use crate::explain::Explanation;
+    #[pymodule_export]
+    use crate::geometry::Box;
+    #[pymodule_export]
+    use crate::machine::{Allocation, Machine};
+    #[pymodule_export]
+    use crate::simulate::{Outcome, simulate};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::Trace;
+}

@@ -1,0 +1,370 @@
+//! A live machine.
+
+mod allocation;
+mod request;
+mod shared;
+pub(crate) mod state;
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use pavior_allocation::{BuildError, Placement, Registry, Selection};
+use pavior_mesh::{Cuboid, Grid, Request};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
+
+use crate::arrays::{array, boxes, word};
+use crate::custom;
+use crate::errors::{bad_name, failed, machine as read_machine, read, refused, value};
+use crate::explain::{self, Explanation};
+use crate::geometry::{self, Box};
+use crate::jobs::{JobName, Jobs};
+use allocation::{new_name, release};
+use request::{Asked, Denied};
+
+pub(crate) use allocation::Allocation;
+pub(crate) use shared::{Inner, Shared};
+
+/// A machine, and the strategy that allocates its nodes. Safe to use from several threads, one call
+/// at a time.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Machine {
+    shared: Arc<Shared>,
+}
+
+impl Machine {
+    pub(crate) fn of(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Machine {
+        let (inner, user) = (Mutex::new(inner), AtomicU64::new(0));
+        Machine { shared: Arc::new(Shared { grid, selection, seed, inner, user }) }
+    }
+
+    /// Grants what is asked for. If the strategy's own code fails, nothing is granted.
+    fn grant(
+        &self,
+        py: Python<'_>,
+        asked: &Asked,
+        job: Option<&Bound<'_, PyAny>>,
+    ) -> Result<Allocation, Denied> {
+        let mut inner = self.shared.lock(py)?;
+        let Inner { machine, jobs, shaper } = &mut *inner;
+        let name = new_name(jobs, job)?;
+        let number = jobs.number_for(&name);
+        let request = asked.request(shaper);
+        let granted = if self.shared.is_quick() {
+            machine.allocate(number, &request).cloned()
+        } else {
+            py.detach(|| machine.allocate(number, &request).cloned())
+        };
+        if let (Ok(_), Some(error)) = (&granted, machine.error()) {
+            // The strategy failed when it was told of the grant.
+            let _ = machine.release(number);
+            return Err(Denied::Error(failed(py, &error)));
+        }
+        let placement = granted.map_err(|error| Denied::of(py, error))?;
+        jobs.add(&name, number);
+        Ok(Allocation { shared: self.shared.clone(), name, placement })
+    }
+}
+
+#[pymethods]
+impl Machine {
+    #[new]
+    #[pyo3(signature = (machine, strategy = None, *, seed = 1))]
+    fn new(
+        py: Python<'_>,
+        machine: &str,
+        strategy: Option<&Bound<'_, PyAny>>,
+        seed: u64,
+    ) -> PyResult<Machine> {
+        let grid = read_machine(py, machine)?;
+        let selection: Selection = match strategy {
+            None => read(py, "tff")?,
+            Some(given) => match given.cast::<PyType>() {
+                Ok(class) => custom::register(class, &mut Registry::new(), None)?,
+                Err(_) => read(py, given.extract()?)?,
+            },
+        };
+        let name = selection.to_string();
+        let built =
+            pavior_allocation::Machine::with_seed(grid, &selection, seed).map_err(|error| {
+                match error {
+                    BuildError::Failed(error) => failed(py, &error),
+                    error => bad_name(py, &name, error.to_string(), 0..name.len()),
+                }
+            })?;
+        let inner = Inner::new(built, Jobs::default());
+        Ok(Machine::of(grid, selection, seed, inner))
+    }
+
+    /// Grants nodes to a job, or raises `Refused`.
+    #[pyo3(signature = (shape = None, *, nodes = None, job = None))]
+    fn allocate(
+        &self,
+        py: Python<'_>,
+        shape: Option<&Bound<'_, PyAny>>,
+        nodes: Option<u32>,
+        job: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Allocation> {
+        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        self.grant(py, &asked, job).map_err(|denied| match denied {
+            Denied::Refused(refusal) => refused(py, refusal),
+            Denied::Error(error) => error,
+        })
+    }
+
+    /// As `allocate`, but the reason of a refusal is returned, not raised.
+    #[pyo3(signature = (shape = None, *, nodes = None, job = None))]
+    fn try_allocate(
+        &self,
+        py: Python<'_>,
+        shape: Option<&Bound<'_, PyAny>>,
+        nodes: Option<u32>,
+        job: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        match self.grant(py, &asked, job) {
+            Ok(allocation) => Ok(Py::new(py, allocation)?.into_any()),
+            Err(Denied::Refused(refusal)) => Ok(word(py, refusal)),
+            Err(Denied::Error(error)) => Err(error),
+        }
+    }
+
+    /// Grants given boxes to a job, whatever the strategy would have chosen.
+    #[pyo3(signature = (boxes, *, job = None))]
+    fn allocate_at(
+        &self,
+        py: Python<'_>,
+        boxes: Vec<PyRef<'_, Box>>,
+        job: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Allocation> {
+        let grid = self.shared.grid;
+        let parts: Vec<Cuboid> = boxes.iter().map(|one| one.on(&grid)).collect::<PyResult<_>>()?;
+        let mut inner = self.shared.lock(py)?;
+        let Inner { machine, jobs, .. } = &mut *inner;
+        let name = new_name(jobs, job)?;
+        let number = jobs.number_for(&name);
+        let placement = state::hold(machine, number, parts).map_err(value)?;
+        if let Some(error) = machine.error() {
+            // The strategy failed when it was told of the grant.
+            let _ = machine.release(number);
+            return Err(failed(py, &error));
+        }
+        jobs.add(&name, number);
+        Ok(Allocation { shared: self.shared.clone(), name, placement })
+    }
+
+    /// Takes back what a job holds.
+    fn release(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
+        match what.cast::<Allocation>() {
+            Ok(allocation) if Arc::ptr_eq(&allocation.get().shared, &self.shared) => {
+                release(py, &self.shared, &allocation.get().name)
+            }
+            Ok(_) => Err(value("the allocation is of another machine")),
+            Err(_) => release(py, &self.shared, &JobName::of(what)?),
+        }
+    }
+
+    /// Where a request would go now: its boxes, or the reason why it is refused. Changes nothing.
+    #[pyo3(signature = (shape = None, *, nodes = None))]
+    fn probe(
+        &self,
+        py: Python<'_>,
+        shape: Option<&Bound<'_, PyAny>>,
+        nodes: Option<u32>,
+    ) -> PyResult<Py<PyAny>> {
+        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        let mut inner = self.shared.lock(py)?;
+        let request = asked.request(&mut inner.shaper);
+        let answer = inner.machine.probe(&request);
+        inner.check(py)?;
+        match answer {
+            Ok(placement) => {
+                Ok(boxes(py, &self.shared.grid, placement.parts())?.into_any().unbind())
+            }
+            Err(refusal) => Ok(word(py, refusal)),
+        }
+    }
+
+    /// Where each strategy would put a request, and what stands in its way.
+    #[pyo3(signature = (shape, strategies = Vec::new()))]
+    #[pyo3(text_signature = "($self, shape, strategies=())")]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        shape: &Bound<'_, PyAny>,
+        strategies: Vec<String>,
+    ) -> PyResult<Explanation> {
+        let request = Request::shape(geometry::sides(&self.shared.grid, shape)?);
+        let selections: Vec<Selection> = if strategies.is_empty() {
+            vec![self.shared.selection.clone()]
+        } else {
+            strategies.iter().map(|name| read(py, name)).collect::<PyResult<_>>()?
+        };
+        let inner = self.shared.lock(py)?;
+        explain::explain(&self.shared, &inner, &selections, &request)
+    }
+
+    /// Marks a node as failed; answers the job that holds it. The job keeps it until it is released.
+    fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let node = geometry::node(&self.shared.grid, node)?;
+        let mut inner = self.shared.lock(py)?;
+        let holder = inner.machine.fail(node).map_err(value)?;
+        inner.check(py)?;
+        holder.map(|job| inner.jobs.name(job).to_object(py)).transpose()
+    }
+
+    /// Marks a node as healthy again.
+    fn repair(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<()> {
+        let node = geometry::node(&self.shared.grid, node)?;
+        let mut inner = self.shared.lock(py)?;
+        inner.machine.repair(node).map_err(value)?;
+        inner.check(py)
+    }
+
+    /// An independent copy, to try out what a change would do.
+    fn fork(&self, py: Python<'_>) -> PyResult<Machine> {
+        let inner = self.shared.lock(py)?;
+        let copy = Inner::new(inner.machine.clone(), inner.jobs.clone());
+        inner.check(py)?;
+        let Shared { grid, selection, seed, .. } = &*self.shared;
+        Ok(Machine::of(*grid, selection.clone(), *seed, copy))
+    }
+
+    /// The nodes that are free and healthy.
+    #[getter]
+    fn free(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.shared.lock(py)?.machine.free().count())
+    }
+
+    /// The nodes that jobs hold.
+    #[getter]
+    fn busy(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.shared.lock(py)?.machine.busy_nodes())
+    }
+
+    /// The failed nodes that no job holds.
+    #[getter]
+    fn failed(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.shared.lock(py)?.machine.failed_nodes())
+    }
+
+    /// The sides of the machine.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        geometry::tuple(py, self.shared.grid.sides(), self.shared.grid.axes())
+    }
+
+    /// The name of the machine, such as `torus:8x8x8`.
+    #[getter]
+    fn name(&self) -> String {
+        self.shared.grid.to_string()
+    }
+
+    /// The strategy, with its options.
+    #[getter]
+    fn strategy(&self) -> String {
+        self.shared.selection.to_string()
+    }
+
+    /// The sides of the largest free box; zeros where no node is free.
+    #[getter]
+    fn largest_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let free = self.shared.lock(py)?.machine.free().clone();
+        let largest = py.detach(|| free.largest_free());
+        let sides = largest.map_or([0; 3], |cuboid| cuboid.sides);
+        geometry::tuple(py, sides, self.shared.grid.axes())
+    }
+
+    /// A number that grows with every change.
+    #[getter]
+    fn generation(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.shared.lock(py)?.machine.state())
+    }
+
+    /// True where a node is free, `[z, y, x]`: a copy, or `out` filled.
+    #[pyo3(signature = (out = None))]
+    fn occupancy<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut bytes = vec![0; self.shared.grid.nodes() as usize];
+        for node in self.shared.lock(py)?.machine.free().iter() {
+            bytes[node.index()] = 1;
+        }
+        let array = array(py, &self.shared.grid, &bytes, "bool")?;
+        let Some(out) = out else { return Ok(array) };
+        py.import("numpy")?.call_method1("copyto", (&out, array))?;
+        Ok(out)
+    }
+
+    /// For each node, `[z, y, x]`: the index into `jobs` of the job that holds it, -1 where it is
+    /// free, -2 where it failed and no job holds it.
+    fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let grid = self.shared.grid;
+        let inner = self.shared.lock(py)?;
+        let mut holders = vec![-2_i64; grid.nodes() as usize];
+        inner.machine.free().iter().for_each(|node| holders[node.index()] = -1);
+        for (index, (number, _)) in inner.jobs.in_order().into_iter().enumerate() {
+            let parts = inner.machine.placement(number).map_or(&[][..], Placement::parts);
+            for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
+                holders[node.index()] = index as i64;
+            }
+        }
+        drop(inner);
+        let bytes: Vec<u8> = holders.iter().flat_map(|holder| holder.to_le_bytes()).collect();
+        array(py, &grid, &bytes, "<i8")
+    }
+
+    /// The jobs that hold nodes, in the order of their grants.
+    #[getter]
+    fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
+        let inner = self.shared.lock(py)?;
+        let jobs = PyDict::new(py);
+        for (number, name) in inner.jobs.in_order() {
+            if let Some(placement) = inner.machine.placement(number) {
+                let placement = placement.clone();
+                let key = name.to_object(py)?;
+                let shared = self.shared.clone();
+                jobs.set_item(key, Py::new(py, Allocation { shared, name, placement })?)?;
+            }
+        }
+        Ok(PyMappingProxy::new(py, jobs.as_mapping()))
+    }
+
+    /// The state as JSON, for `from_json`.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.shared.lock(py)?;
+        Ok(state::to_json(&self.shared, &inner))
+    }
+
+    /// A machine from what `to_json` gave. A strategy that draws begins its stream anew.
+    #[classmethod]
+    fn from_json(class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
+        state::from_json(class.py(), text)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let text = slf.get().to_json(slf.py())?;
+        Ok((slf.get_type().getattr("from_json")?, (text,)))
+    }
+
+    fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.shared.lock(py)?;
+        Ok(explain::picture(&inner))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let inner = self.shared.lock(py)?;
+        let machine = &inner.machine;
+        Ok(format!(
+            "<Machine {} {}: {} free, {} busy, {} failed>",
+            self.shared.grid,
+            self.shared.selection,
+            machine.free().count(),
+            machine.busy_nodes(),
+            machine.failed_nodes()
+        ))
+    }
+}

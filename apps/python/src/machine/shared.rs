@@ -1,0 +1,107 @@
+//! The state of a machine, which one caller at a time has.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use pavior_allocation::Selection;
+use pavior_kernel::Family;
+use pavior_mesh::Grid;
+use pavior_workload::{ShapeRule, Shaper};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use crate::errors::{broken, failed, other};
+use crate::jobs::Jobs;
+
+/// What the handles of one machine share.
+pub(crate) struct Shared {
+    pub(crate) grid: Grid,
+    pub(crate) selection: Selection,
+    pub(crate) seed: u64,
+    pub(super) inner: Mutex<Inner>,
+    /// The number of the thread that has the state; 0 if none has.
+    pub(super) user: AtomicU64,
+}
+
+/// What changes.
+pub(crate) struct Inner {
+    pub(crate) machine: pavior_allocation::Machine,
+    pub(crate) jobs: Jobs,
+    /// The boxes of requests for a number of nodes.
+    pub(super) shaper: Shaper,
+}
+
+impl Inner {
+    pub(crate) fn new(machine: pavior_allocation::Machine, jobs: Jobs) -> Inner {
+        let rule = pavior_workload::Selection::defaults(ShapeRule::builtin()[0]);
+        let shaper = Shaper::new(&rule, machine.grid(), 1, 0);
+        Inner { machine, jobs, shaper }
+    }
+
+    /// Raises what has gone wrong in the strategy.
+    pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
+    }
+}
+
+/// The state, for as long as its one user has it.
+pub(crate) struct Held<'s> {
+    inner: MutexGuard<'s, Inner>,
+    shared: &'s Shared,
+}
+
+impl Deref for Held<'_> {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Inner {
+        &mut self.inner
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.shared.user.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A number of this thread, from 1.
+fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static OWN: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    OWN.with(|own| *own)
+}
+
+/// Up to so many nodes a search takes less time than giving the interpreter away.
+const QUICK: u32 = 4096;
+
+impl Shared {
+    /// Whether the interpreter is kept while the machine searches.
+    pub(super) fn is_quick(&self) -> bool {
+        self.grid.nodes() <= QUICK
+    }
+
+    /// The state, for one caller at a time. While another thread has it, this one waits without the
+    /// interpreter, which that thread may need.
+    pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
+        if self.user.load(Ordering::Relaxed) == this_thread() {
+            return Err(broken(py, "a strategy cannot use the machine that asks it".into()));
+        }
+        let inner = match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(_) => self.inner.lock_py_attached(py),
+        };
+        let inner = inner
+            .map_err(|_| other(py, "an earlier call failed in the middle of a change".into()))?;
+        self.user.store(this_thread(), Ordering::Relaxed);
+        Ok(Held { inner, shared: self })
+    }
+}

@@ -1,0 +1,141 @@
+//! What happened to every job, as columns.
+
+use std::sync::Arc;
+
+use arrow_array::types::UInt8Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, FixedSizeListArray, Float64Array, ListArray, StringArray,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field};
+use pavior_allocation::Refusal;
+use pavior_kernel::Time;
+use pavior_mesh::Cuboid;
+use pavior_simulation::{Fate, JobRecord};
+use pavior_workload::TimeUnit;
+use pyo3::prelude::*;
+
+use crate::errors::value;
+use crate::table::Table;
+
+/// Fates in words, by their keys in the column.
+const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
+
+/// When a job started, and when it departed; none if it never started.
+pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
+    match record.fate {
+        Fate::Started { start, end, .. } => Some((start, end)),
+        _ => None,
+    }
+}
+
+/// The boxes of a job.
+pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
+    match &record.fate {
+        Fate::Started { placement, .. } => placement.parts(),
+        _ => &[],
+    }
+}
+
+fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Time>) -> ArrayRef {
+    let time = |record: &JobRecord| of(record).map(|time| unit.units(time));
+    Arc::new(records.iter().map(time).collect::<Float64Array>())
+}
+
+/// A row a job, in the order of arrival: `job` (its number in the log), `submit`, `start`, `end` (in
+/// units; null where it did not), `nodes` (asked for), `granted_nodes`, `fate`, `reason` (of a
+/// rejection), `boxes` (base and sides, six numbers a box).
+pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
+    let jobs = || records.iter().map(|record| &record.job);
+    let fate = |record: &JobRecord| match record.fate {
+        Fate::Started { end: Some(_), .. } => 0,
+        Fate::Started { end: None, .. } => 1,
+        Fate::Waiting => 2,
+        Fate::Rejected(_) => 3,
+    };
+    let granted = |record: &JobRecord| parts(record).iter().map(Cuboid::volume).sum::<u32>();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("job", Arc::new(UInt64Array::from_iter_values(jobs().map(|job| job.number)))),
+        (
+            "submit",
+            Arc::new(Float64Array::from_iter_values(jobs().map(|job| unit.units(job.arrival)))),
+        ),
+        ("start", times(records, unit, |record| Some(span(record)?.0))),
+        ("end", times(records, unit, |record| span(record)?.1)),
+        ("nodes", Arc::new(UInt32Array::from_iter_values(jobs().map(|job| job.request.nodes)))),
+        ("granted_nodes", Arc::new(UInt32Array::from_iter_values(records.iter().map(granted)))),
+        ("fate", words(records.iter().map(|record| Some(fate(record))), &FATES)?),
+        ("reason", reasons(records)?),
+        ("boxes", boxes(records)?),
+    ];
+    Table::new(columns, unit.name)
+}
+
+/// A row a box: `job`, `start`, `end` (null if it is still held), `base_x` to `base_z`, `side_x` to
+/// `side_z`.
+pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
+    type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
+    let held: Vec<Held<'_>> = records
+        .iter()
+        .filter_map(|record| span(record).map(|(start, end)| (record, start, end)))
+        .flat_map(|(record, start, end)| {
+            parts(record).iter().map(move |part| (record, start, end, part))
+        })
+        .collect();
+    let numbers = |of: fn(&Cuboid) -> u16| -> ArrayRef {
+        Arc::new(UInt16Array::from_iter_values(held.iter().map(|(.., part)| of(part))))
+    };
+    let starts = held.iter().map(|&(_, start, ..)| unit.units(start));
+    let ends = held.iter().map(|&(_, _, end, _)| end.map(|end| unit.units(end)));
+    let jobs = held.iter().map(|(record, ..)| record.job.number);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("job", Arc::new(UInt64Array::from_iter_values(jobs))),
+        ("start", Arc::new(Float64Array::from_iter_values(starts))),
+        ("end", Arc::new(ends.collect::<Float64Array>())),
+        ("base_x", numbers(|part| part.base[0])),
+        ("base_y", numbers(|part| part.base[1])),
+        ("base_z", numbers(|part| part.base[2])),
+        ("side_x", numbers(|part| part.sides[0])),
+        ("side_y", numbers(|part| part.sides[1])),
+        ("side_z", numbers(|part| part.sides[2])),
+    ];
+    Table::new(columns, unit.name)
+}
+
+/// A column of a few words.
+fn words(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<ArrayRef> {
+    let values = Arc::new(StringArray::from(words.to_vec()));
+    let keys: UInt8Array = keys.collect();
+    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, values).map_err(value)?))
+}
+
+fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
+    let key = |record: &JobRecord| match record.fate {
+        Fate::Rejected(refusal) => {
+            Refusal::ALL.iter().position(|&other| other == refusal).map(|key| key as u8)
+        }
+        _ => None,
+    };
+    words(records.iter().map(key), &Refusal::ALL.map(Refusal::word))
+}
+
+/// The boxes of each job.
+fn boxes(records: &[JobRecord]) -> PyResult<ArrayRef> {
+    let (mut offsets, mut numbers) = (vec![0_i32], Vec::<u16>::with_capacity(6 * records.len()));
+    for record in records {
+        for Cuboid { base, sides } in parts(record) {
+            numbers.extend(base.iter().chain(sides));
+        }
+        let count = i32::try_from(numbers.len() / 6)
+            .map_err(|_| value("more than 2^31 boxes do not fit in one table"))?;
+        offsets.push(count);
+    }
+    let number = Arc::new(Field::new("item", DataType::UInt16, false));
+    let six =
+        FixedSizeListArray::try_new(number.clone(), 6, Arc::new(UInt16Array::from(numbers)), None)
+            .map_err(value)?;
+    let one = Arc::new(Field::new("item", DataType::FixedSizeList(number, 6), false));
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(ListArray::try_new(one, offsets, Arc::new(six), None).map_err(value)?))
+}

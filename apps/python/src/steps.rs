@@ -1,0 +1,96 @@
+//! How something changes over a run: a row a change.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, UInt32Array};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid, Occupancy};
+use pavior_simulation::{Fate, JobRecord};
+use pavior_workload::TimeUnit;
+use pyo3::prelude::*;
+
+use crate::records::{parts, span};
+use crate::table::Table;
+
+/// An instant, and the value from then on.
+type Step = (Time, u32);
+
+/// As columns `time` and `value`.
+pub(crate) fn table(steps: &[Step], unit: TimeUnit) -> PyResult<Table> {
+    let times = steps.iter().map(|&(at, _)| Some(unit.units(at))).collect::<Float64Array>();
+    let values = steps.iter().map(|&(_, value)| Some(value)).collect::<UInt32Array>();
+    let columns: Vec<(&str, ArrayRef)> =
+        vec![("time", Arc::new(times)), ("value", Arc::new(values))];
+    Table::new(columns, unit.name)
+}
+
+/// The nodes that jobs hold.
+pub(crate) fn busy(jobs: &[JobRecord]) -> Vec<Step> {
+    let nodes =
+        |job: &JobRecord| -> i64 { parts(job).iter().map(|part| i64::from(part.volume())).sum() };
+    let mut changes = Vec::new();
+    for job in jobs {
+        let Some((start, end)) = span(job) else { continue };
+        changes.push((start, nodes(job)));
+        changes.extend(end.map(|end| (end, -nodes(job))));
+    }
+    summed(changes)
+}
+
+/// The jobs that wait.
+pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Step> {
+    let mut changes = Vec::new();
+    for job in jobs {
+        if matches!(job.fate, Fate::Rejected(_)) {
+            continue;
+        }
+        changes.push((job.job.arrival, 1));
+        changes.extend(span(job).map(|(start, _)| (start, -1)));
+    }
+    summed(changes)
+}
+
+/// Changes of one instant are one.
+fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
+    changes.sort_unstable();
+    let mut value = 0;
+    let mut steps: Vec<Step> = Vec::new();
+    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+        value += instant.iter().map(|&(_, change)| change).sum::<i64>();
+        if steps.last().map_or(0, |&(_, last)| i64::from(last)) != value {
+            steps.push((instant[0].0, value as u32));
+        }
+    }
+    steps
+}
+
+/// The nodes of the largest free box.
+pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
+    // Of one instant, departures come before starts.
+    let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
+    for job in jobs {
+        let Some((start, end)) = span(job) else { continue };
+        // A job that departs at once holds its nodes for no time.
+        if end == Some(start) {
+            continue;
+        }
+        for part in parts(job) {
+            changes.push((start, true, part));
+            changes.extend(end.map(|end| (end, false, part)));
+        }
+    }
+    changes.sort_by_key(|&(at, starts, _)| (at, starts));
+    let mut free = Occupancy::all_free(grid);
+    let mut steps = vec![(Time::ZERO, grid.nodes())];
+    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, starts, part) in instant {
+            // A record's boxes were free when they were granted.
+            let _ = if starts { free.take(part) } else { free.give(part) };
+        }
+        let value = free.largest_free().map_or(0, |largest| largest.volume());
+        if steps.last().is_none_or(|&(_, last)| last != value) {
+            steps.push((instant[0].0, value));
+        }
+    }
+    steps
+}

@@ -1,0 +1,190 @@
+//! Tables in Arrow memory, handed over without a copy.
+//!
+//! The Arrow PyCapsule interface needs nothing of any Arrow library of Python: a capsule with a C
+//! stream goes out, a capsule with a C stream comes in.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::{DataType, Schema};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList};
+
+use crate::errors::value;
+
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// Columns in Arrow memory. polars, pyarrow, pandas and DuckDB take it as it is.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Table {
+    batch: RecordBatch,
+    unit: String,
+}
+
+impl Table {
+    /// A table of these columns, whose times are in `unit`.
+    ///
+    /// # Errors
+    /// If they are not equally long.
+    pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
+        // Whether values are missing here must not change the schema: tables are put together.
+        let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
+        let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);
+        let schema = Schema::clone(&batch.schema()).with_metadata(metadata);
+        let batch = batch.with_schema(Arc::new(schema)).map_err(value)?;
+        Ok(Table { batch, unit: unit.to_string() })
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// What the times are in: `s`, `time_unit` or `cycle`.
+    #[getter]
+    fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The values of a column as Python objects.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let column = self
+            .batch
+            .column_by_name(name)
+            .ok_or_else(|| PyKeyError::new_err(format!("there is no column {name:?}")))?;
+        PyList::new(py, objects(py, column)?)
+    }
+
+    /// The table as an Arrow C stream; `requested_schema` is a wish that is not granted.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, STREAM)
+    }
+
+    /// The table as a polars data frame.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// The table as a pyarrow table.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// The table as a pandas data frame.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Table::to_pyarrow(slf)?.call_method0("to_pandas")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table {} rows: {}>", self.batch.num_rows(), self.columns().join(", "))
+    }
+}
+
+/// A column as Python objects.
+fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn primitive<'py, T: ArrowPrimitiveType>(
+        py: Python<'py>,
+        column: &ArrayRef,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>>
+    where
+        T::Native: IntoPyObject<'py>,
+    {
+        let to = |value: Option<T::Native>| {
+            value.into_pyobject(py).map_err(Into::into).map(Bound::into_any)
+        };
+        column.as_primitive::<T>().iter().map(to).collect()
+    }
+    match column.data_type() {
+        DataType::Float64 => primitive::<Float64Type>(py, column),
+        DataType::UInt64 => primitive::<UInt64Type>(py, column),
+        DataType::UInt32 => primitive::<UInt32Type>(py, column),
+        DataType::UInt16 => primitive::<UInt16Type>(py, column),
+        DataType::Int64 => primitive::<Int64Type>(py, column),
+        DataType::Utf8 => {
+            let words = column.as_string::<i32>().iter();
+            words.map(|word| Ok(word.into_pyobject(py)?.into_any())).collect()
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_dictionary::<UInt8Type>();
+            let words = dictionary.values().as_string::<i32>();
+            let word = |key: Option<usize>| key.map(|key| words.value(key));
+            dictionary.keys_iter().map(|key| Ok(word(key).into_pyobject(py)?.into_any())).collect()
+        }
+        DataType::List(_) => {
+            let list = column.as_list::<i32>();
+            let entry = |index: usize| -> PyResult<Bound<'py, PyAny>> {
+                Ok(PyList::new(py, objects(py, &list.value(index))?)?.into_any())
+            };
+            (0..list.len()).map(entry).collect()
+        }
+        DataType::FixedSizeList(..) => {
+            let list = column.as_fixed_size_list();
+            let entry = |index: usize| -> PyResult<Bound<'py, PyAny>> {
+                Ok(PyList::new(py, objects(py, &list.value(index))?)?.into_any())
+            };
+            (0..list.len()).map(entry).collect()
+        }
+        other => Err(PyTypeError::new_err(format!("a column of {other} has no Python objects"))),
+    }
+}
+
+/// The batches of any object with `__arrow_c_stream__`: a polars, pyarrow or pandas table, a
+/// [`Table`].
+pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
+    let Ok(method) = table.getattr("__arrow_c_stream__") else {
+        return Err(PyTypeError::new_err("an Arrow table is an object with __arrow_c_stream__"));
+    };
+    let capsule = method.call0()?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
+    // SAFETY: a capsule of this name holds a valid C stream (the PyCapsule interface says so, and its
+    // name was checked); `from_raw` moves it out and marks the one in the capsule as released.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(value)?;
+    reader.map(|batch| batch.map_err(value)).collect()
+}
+
+/// A column of numbers, whatever their width; none where there is no column of this name.
+pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
+    fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
+        column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()
+    }
+    let Some(column) = batch.column_by_name(name) else { return Ok(None) };
+    Ok(Some(match column.data_type() {
+        DataType::Float64 => all::<Float64Type>(column, |value| value),
+        DataType::Float32 => all::<Float32Type>(column, f64::from),
+        DataType::Int8 => all::<Int8Type>(column, f64::from),
+        DataType::Int16 => all::<Int16Type>(column, f64::from),
+        DataType::Int32 => all::<Int32Type>(column, f64::from),
+        DataType::Int64 => all::<Int64Type>(column, |value| value as f64),
+        DataType::UInt8 => all::<UInt8Type>(column, f64::from),
+        DataType::UInt16 => all::<UInt16Type>(column, f64::from),
+        DataType::UInt32 => all::<UInt32Type>(column, f64::from),
+        DataType::UInt64 => all::<UInt64Type>(column, |value| value as f64),
+        other => return Err(value(format!("the column {name:?} is {other}, not numbers"))),
+    }))
+}

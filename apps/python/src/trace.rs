@@ -1,0 +1,213 @@
+//! Logs of jobs, from files and from tables.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
+use pavior_files::{Limits, read_log};
+use pavior_kernel::Time;
+use pavior_mesh::Sides;
+use pavior_workload::TimeUnit;
+use pavior_workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
+use pyo3::prelude::*;
+
+use crate::errors::{bad_name, other, read, value};
+use crate::interrupt::interruptible;
+use crate::table::{Table, batches, numbers};
+
+/// The longest time that a table may name, in seconds: about 30,000 years.
+const LONGEST: f64 = 1e12;
+
+/// A log of jobs.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Trace {
+    pub(crate) trace: Arc<traces::Trace>,
+}
+
+#[pymethods]
+impl Trace {
+    /// Reads a log: `.swf`, `.sim` or `.json`, each also `.gz`.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, first = None, filter = None, status = None, lenient = false))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        first: Option<u64>,
+        filter: Option<&str>,
+        status: Option<&str>,
+        lenient: bool,
+    ) -> PyResult<Trace> {
+        let filter: Filter = filter.map_or(Ok(Filter::default()), |text| read(py, text))?;
+        let status = status.map_or(Ok(Filter::default()), |text| {
+            Filter::of_status(text).map_err(|bad| bad_name(py, text, bad.reason, bad.span))
+        })?;
+        let options = ReadOptions { lenient, first, filter: filter.and(&status) };
+        let opened = move || read_log(&path, &options, Limits::LINES).map_err(|e| e.to_string());
+        let trace = interruptible(py, || (), opened)?.map_err(|error| other(py, error))?;
+        Ok(Trace { trace: Arc::new(trace) })
+    }
+
+    /// A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
+    /// optionally `job`, `estimate`, `x`, `y`, `z`, `user`, `queue`, `partition`. A row that makes no
+    /// sense raises `ValueError`.
+    #[staticmethod]
+    fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
+        let mut records = Vec::new();
+        for batch in batches(table)? {
+            let columns = Columns::of(&batch)?;
+            for row in 0..batch.num_rows() {
+                records.push(columns.record(row, records.len())?);
+            }
+        }
+        if records.is_empty() {
+            return Err(value("a log has at least one job"));
+        }
+        records.sort_by_key(|record| record.submit);
+        let count = records.len() as u64;
+        let mut report = Report::default();
+        (report.job_lines, report.kept) = (count, count);
+        let trace = traces::Trace { header: Header::default(), records, report };
+        Ok(Trace { trace: Arc::new(trace) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.trace.records.len()
+    }
+
+    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`, `x`,
+    /// `y`, `z`, `user`, `queue`, `partition`; null where nothing is known.
+    #[getter]
+    fn jobs(&self) -> PyResult<Table> {
+        let records = || self.trace.records.iter();
+        let seconds = |time: Time| TimeUnit::SECOND.units(time);
+        let side = |axis: usize| -> ArrayRef {
+            let side = |record: &Record| record.shape.map(|shape| shape[axis]);
+            Arc::new(records().map(side).collect::<UInt16Array>())
+        };
+        let tag = |of: fn(&Tags) -> i64| -> ArrayRef {
+            let known = |record: &Record| u64::try_from(of(&record.tags)).ok();
+            Arc::new(records().map(known).collect::<UInt64Array>())
+        };
+        let times = |of: fn(&Record) -> Time| -> ArrayRef {
+            let all = records().map(|record| seconds(of(record)));
+            Arc::new(Float64Array::from_iter_values(all))
+        };
+        let estimate = records().map(|record| record.estimate.map(seconds));
+        let (jobs, nodes) = (records().map(|it| it.number), records().map(|it| it.nodes));
+        Table::new(
+            vec![
+                ("job", Arc::new(UInt64Array::from_iter_values(jobs))),
+                ("submit", times(|record| record.submit)),
+                ("run", times(|record| record.run)),
+                ("estimate", Arc::new(estimate.collect::<Float64Array>())),
+                ("nodes", Arc::new(UInt32Array::from_iter_values(nodes))),
+                ("x", side(0)),
+                ("y", side(1)),
+                ("z", side(2)),
+                ("user", tag(|tags| tags.user)),
+                ("queue", tag(|tags| tags.queue)),
+                ("partition", tag(|tags| tags.partition)),
+            ],
+            TimeUnit::SECOND.name,
+        )
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Trace {} jobs>", self.trace.records.len())
+    }
+}
+
+/// The values of a column; none where there is no column.
+type Column = Option<Vec<Option<f64>>>;
+
+/// The columns of a batch of rows.
+struct Columns {
+    submit: Column,
+    run: Column,
+    nodes: Column,
+    job: Column,
+    estimate: Column,
+    sides: [Column; 3],
+    tags: [Column; 3],
+}
+
+impl Columns {
+    fn of(batch: &RecordBatch) -> PyResult<Columns> {
+        let column = |name: &str| numbers(batch, name);
+        let need = |name: &str| match column(name)? {
+            None => Err(value(format!("there is no column {name:?}"))),
+            column => Ok(column),
+        };
+        Ok(Columns {
+            submit: need("submit")?,
+            run: need("run")?,
+            nodes: need("nodes")?,
+            job: column("job")?,
+            estimate: column("estimate")?,
+            sides: [column("x")?, column("y")?, column("z")?],
+            tags: [column("user")?, column("queue")?, column("partition")?],
+        })
+    }
+
+    /// The job of a row, which is the one with this index in the whole table.
+    fn record(&self, row: usize, index: usize) -> PyResult<Record> {
+        let at = |column: &Column| column.as_ref().and_then(|values| values[row]);
+        let whole = |name: &str, number: f64, most: f64| {
+            if number.fract() == 0.0 && (0.0..=most).contains(&number) {
+                Ok(number)
+            } else {
+                Err(value(format!(
+                    "row {index}: `{name}` is {number}, no whole number of 0 to {most}"
+                )))
+            }
+        };
+        let time = |name: &str, seconds: f64| {
+            if (0.0..=LONGEST).contains(&seconds) {
+                Ok(TimeUnit::SECOND.time(seconds))
+            } else {
+                Err(value(format!("row {index}: `{name}` is {seconds}, not in 0..1e12 seconds")))
+            }
+        };
+        let need = |name: &str, number: Option<f64>| {
+            number.ok_or_else(|| value(format!("row {index}: `{name}` is null")))
+        };
+        let nodes = whole("nodes", need("nodes", at(&self.nodes))?, f64::from(u32::MAX))? as u32;
+        if nodes == 0 {
+            return Err(value(format!("row {index}: a job has at least 1 node")));
+        }
+        let [x, y, z] = &self.sides;
+        let side = |name: &str, column: &Column| -> PyResult<u16> {
+            at(column).map_or(Ok(1), |side| Ok(whole(name, side, 65_535.0)? as u16))
+        };
+        let mut shape: Option<Sides> = None;
+        if at(x).is_some() {
+            shape = Some([side("x", x)?, side("y", y)?, side("z", z)?]);
+        }
+        if shape.is_some_and(|sides| sides.contains(&0)) {
+            return Err(value(format!("row {index}: a side of a shape is at least 1")));
+        }
+        let volume = |sides: Sides| sides.iter().map(|&side| u64::from(side)).product::<u64>();
+        if shape.is_some_and(|sides| volume(sides) != u64::from(nodes)) {
+            return Err(value(format!("row {index}: x, y and z do not make {nodes} nodes")));
+        }
+        let tag = |column: &Column| at(column).map_or(-1, |value| value as i64);
+        let [user, queue, partition] = &self.tags;
+        // Above 2^53 a float has no place for every whole number.
+        let number = at(&self.job).map_or(Ok(index as f64), |job| whole("job", job, 9e15))?;
+        Ok(Record {
+            number: number as u64,
+            line: index as u64 + 1,
+            submit: time("submit", need("submit", at(&self.submit))?)?,
+            run: time("run", need("run", at(&self.run))?)?,
+            estimate: at(&self.estimate).map(|it| time("estimate", it)).transpose()?,
+            nodes,
+            shape,
+            tags: Tags {
+                user: tag(user),
+                queue: tag(queue),
+                partition: tag(partition),
+                ..Tags::UNKNOWN
+            },
+        })
+    }
+}

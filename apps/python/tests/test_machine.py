@@ -1,0 +1,201 @@
+"""A live machine, against its own bookkeeping and against a model in numpy."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import pavior
+from pavior import Box, Machine, Refused
+
+
+def test_the_first_example_of_the_tbl_paper() -> None:
+    machine = Machine("mesh:3x3x2", strategy="tbl")
+    machine.allocate((2, 3, 2))
+    turned = machine.allocate((3, 2, 1))
+    assert turned.boxes[0].sides == (1, 3, 2)
+
+
+def test_a_with_block_releases() -> None:
+    machine = Machine("torus:4x4")
+    with machine.allocate((4, 4), job="all") as held:
+        assert held.nodes == 16 and machine.free == 0
+        with pytest.raises(Refused) as refused:
+            machine.allocate((1, 1))
+        assert refused.value.reason == "too-few-free-nodes" and not refused.value.permanent
+        assert machine.try_allocate((5, 1)) == "larger-than-machine"
+    assert machine.free == 16 and not machine.jobs
+    with machine.allocate((2, 2)) as held:
+        held.release()
+
+
+def test_names_of_jobs() -> None:
+    machine = Machine("mesh:4x4")
+    machine.allocate((1, 1), job=7)
+    machine.allocate((1, 1), job="7")
+    machine.allocate((1, 1), job=-7)
+    with pytest.raises(ValueError, match="holds nodes already"):
+        machine.allocate((1, 1), job=7)
+    assert machine.allocate((1, 1)).job == 0
+    assert list(machine.jobs) == [7, "7", -7, 0]
+    machine.release("7")
+    with pytest.raises(KeyError):
+        machine.release("7")
+    with pytest.raises(TypeError):
+        machine.allocate((1, 1), job=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda machine: machine.allocate((0, 1)),
+        lambda machine: machine.allocate((1, 1, 1)),
+        lambda machine: machine.allocate((70_000, 1)),
+        lambda machine: machine.allocate((-1, 1)),
+        lambda machine: machine.allocate(()),
+        lambda machine: machine.allocate(),
+        lambda machine: machine.allocate((1, 1), nodes=1),
+        lambda machine: machine.allocate(nodes=0),
+        lambda machine: machine.fail((4, 0)),
+        lambda machine: machine.fail((0, 0, 0)),
+        lambda machine: machine.allocate_at([Box((3, 3), (2, 2))]),
+        lambda machine: machine.allocate_at([Box((0, 0), (2, 2)), Box((1, 1), (2, 2))]),
+        lambda machine: machine.allocate_at([Box((0, 0, 0), (1, 1, 1))]),
+        lambda machine: machine.allocate_at([]),
+    ],
+)
+def test_bad_values_change_nothing(call) -> None:  # type: ignore[no-untyped-def]
+    machine = Machine("mesh:4x4")
+    with pytest.raises(ValueError):
+        call(machine)
+    assert machine.free == 16 and machine.generation == 0 and not machine.jobs
+
+
+def test_bad_names_say_where() -> None:
+    with pytest.raises(pavior.BadName) as bad:
+        Machine("torus:8xé8")
+    assert bad.value.span[0] >= 6
+    with pytest.raises(pavior.BadName, match="did you mean"):
+        Machine("mesh:4x4", "tfff")
+    with pytest.raises(pavior.BadName):
+        Machine("mesh:4x4x4", "2db")
+
+
+def test_failed_nodes() -> None:
+    machine = Machine("mesh:4x1")
+    held = machine.allocate((2, 1), job="a")
+    assert machine.fail((0, 0)) == "a" and machine.fail((3, 0)) is None
+    assert (machine.free, machine.busy, machine.failed) == (1, 2, 1)
+    held.release()
+    assert (machine.free, machine.busy, machine.failed) == (2, 0, 2)
+    assert list(machine.holders().ravel()) == [-2, -1, -1, -2]
+    machine.repair((0, 0))
+    assert list(machine.occupancy().ravel()) == [True, True, True, False]
+
+
+def test_states_survive_json_and_pickle() -> None:
+    machine = Machine("torus:4x4x4", "gabl", seed=3)
+    for shape in [(2, 2, 2), (3, 3, 3), (1, 4, 1)]:
+        machine.allocate(shape)
+    machine.fail((3, 3, 3))
+    for twin in (
+        Machine.from_json(machine.to_json()),
+        pickle.loads(pickle.dumps(machine)),
+        copy.deepcopy(machine),
+        machine.fork(),
+    ):
+        assert (twin.holders() == machine.holders()).all()
+        assert {j: a.boxes for j, a in twin.jobs.items()} == {
+            j: a.boxes for j, a in machine.jobs.items()
+        }
+        twin.release(0)
+        assert 0 in machine.jobs
+    with pytest.raises(ValueError):
+        Machine.from_json("{}")
+    box = Box((1, 2), (3, 4))
+    assert pickle.loads(pickle.dumps(box)) == box and len({box, Box((1, 2), (3, 4))}) == 1
+
+
+def test_arrays_are_indexed_z_y_x() -> None:
+    machine = Machine("mesh:4x3x2", "ff")
+    held = machine.allocate_at([Box((1, 2, 1), (2, 1, 1))])
+    expected = np.zeros((2, 3, 4), dtype=bool)
+    expected[1, 2, 1:3] = True
+    assert (held.mask() == expected).all() and (machine.occupancy() == ~expected).all()
+    out = np.zeros((2, 3, 4), dtype=bool)
+    assert machine.occupancy(out) is out and (out == ~expected).all()
+
+
+def test_threads_share_a_machine() -> None:
+    machine = Machine("torus:16x16x16")
+    failures: list[BaseException] = []
+
+    def churn() -> None:
+        try:
+            for _ in range(300):
+                held = machine.try_allocate((2, 3, 2))
+                if not isinstance(held, str):
+                    held.release()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=churn) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not failures and machine.free == 4096
+
+
+class AgainstNumpy(RuleBasedStateMachine):
+    """First Fit on a mesh, against every base tried in numpy."""
+
+    SIDES = (5, 4, 3)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.machine = Machine("mesh:5x4x3", "ff")
+        self.free = np.ones(self.SIDES[::-1], dtype=bool)
+        self.held: dict[int, tuple[slice, ...]] = {}
+
+    @rule(shape=st.tuples(*(st.integers(1, side + 1) for side in SIDES)))
+    def allocate(self, shape: tuple[int, ...]) -> None:
+        answer = self.machine.try_allocate(shape)
+        expected = self.first(shape)
+        if expected is None:
+            assert isinstance(answer, str)
+            larger = any(side > most for side, most in zip(sorted(shape), sorted(self.SIDES)))
+            assert (answer == "larger-than-machine") == larger
+            return
+        assert not isinstance(answer, str) and answer.boxes[0].base == expected[::-1]
+        place = tuple(slice(at, at + side) for at, side in zip(expected, shape[::-1]))
+        self.free[place] = False
+        assert isinstance(answer.job, int)
+        self.held[answer.job] = place
+
+    def first(self, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+        sides = shape[::-1]
+        if any(side > most for side, most in zip(sides, self.free.shape)):
+            return None
+        windows = np.lib.stride_tricks.sliding_window_view(self.free, sides).all(axis=(3, 4, 5))
+        bases = np.argwhere(windows)
+        return tuple(int(at) for at in bases[0]) if len(bases) else None
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        job = data.draw(st.sampled_from(sorted(self.held)))
+        self.machine.release(job)
+        self.free[self.held.pop(job)] = True
+
+    @invariant()
+    def same(self) -> None:
+        assert (self.machine.occupancy() == self.free).all()
+        assert self.machine.free == self.free.sum()
+
+
+TestAgainstNumpy = AgainstNumpy.TestCase
+TestAgainstNumpy.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

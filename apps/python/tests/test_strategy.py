@@ -1,0 +1,171 @@
+"""Strategies in Python: granted by machines, judged by the oracle."""
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import pavior
+from pavior import Box, Free, Machine, Strategy, judge
+
+
+class FirstFit(Strategy):
+    name = "my-first-fit"
+    claim = "first"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        if shape is None:
+            return None
+        bases = np.argwhere(free.bases(shape))
+        return Box(tuple(int(at) for at in bases[0][::-1]), shape) if len(bases) else None
+
+
+class LastFit(FirstFit):
+    name = "my-last-fit"
+    claim = "complete"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        if shape is None:
+            return None
+        bases = np.argwhere(free.bases(shape))
+        return Box(tuple(int(at) for at in bases[-1][::-1]), shape) if len(bases) else None
+
+
+def test_a_python_first_fit_is_first_fit_in_every_state() -> None:
+    judgement = judge(FirstFit, "mesh:3x3", how="every")
+    assert judgement and judgement.answers == 512 * 9 and judgement.counterexample is None
+    assert judge(LastFit, "mesh:3x3")
+    assert judge(FirstFit, "torus:4x4x2", how="random")
+    assert judge(FirstFit, "mesh:5x4", how="history")
+    assert judge("tbl", "mesh:3x3").answers == 512 * 9
+
+
+class ClaimsFirst(LastFit):
+    name = "not-first"
+    claim = "first"
+
+
+class Misses(FirstFit):
+    """Refuses boxes wider than two."""
+
+    name = "misses"
+    claim = "complete"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        return None if shape is not None and shape[0] > 2 else super().find(free, shape, nodes)
+
+
+class GrantsBusy(FirstFit):
+    name = "grants-busy"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        return Box((0,) * len(free.shape), shape) if shape else None
+
+
+@pytest.mark.parametrize("mutant", [ClaimsFirst, Misses, GrantsBusy])
+def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
+    judgement = judge(mutant, "mesh:3x3")
+    assert not judgement and judgement.counterexample is not None
+    assert "\n" in judgement.counterexample
+
+
+def test_a_machine_takes_a_class() -> None:
+    machine = Machine("mesh:4x4", FirstFit)
+    assert machine.allocate((2, 2)).boxes == (Box((0, 0), (2, 2)),)
+    assert machine.allocate((2, 2)).boxes == (Box((2, 0), (2, 2)),)
+    assert machine.try_allocate((2, 3)) == "no-free-submesh"
+    twin = machine.fork()
+    twin.release(0)
+    assert twin.free == 12 and machine.free == 8
+
+
+def test_busy_nodes_are_not_granted() -> None:
+    machine = Machine("mesh:4x4", GrantsBusy)
+    machine.allocate((2, 2))
+    with pytest.raises(pavior.Broken, match="cannot be granted"):
+        machine.allocate((2, 2))
+    assert machine.free == 12 and len(machine.jobs) == 1
+
+
+class Raises(FirstFit):
+    name = "raises"
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        raise ZeroDivisionError("of its own")
+
+
+class Reenters(FirstFit):
+    name = "reenters"
+    used: list[Machine] = []
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        if self.used:
+            self.used[0].release(0)
+        return super().find(free, shape, nodes)
+
+
+def test_what_a_strategy_raises_reaches_the_caller() -> None:
+    machine = Machine("mesh:4x4", Raises)
+    with pytest.raises(ZeroDivisionError, match="of its own"):
+        machine.allocate((1, 1))
+    assert machine.free == 16
+    with pytest.raises(ZeroDivisionError):
+        judge(Raises)
+    machine = Machine("mesh:4x4", Reenters)
+    Reenters.used.append(machine)
+    with pytest.raises(pavior.Broken, match="cannot use the machine"):
+        machine.allocate((1, 1))
+    Reenters.used.clear()
+
+
+class Remembers(FirstFit):
+    """Keeps the boxes that are held, and whether it was told of all changes."""
+
+    name = "remembers"
+
+    def __init__(self, machine: str, seed: int) -> None:
+        super().__init__(machine, seed)
+        self.held: list[Box] = []
+
+    def granted(self, boxes: Sequence[Box]) -> None:
+        self.held.extend(boxes)
+
+    def released(self, boxes: Sequence[Box]) -> None:
+        for box in boxes:
+            self.held.remove(box)
+
+    def find(self, free: Free, shape: tuple[int, ...] | None, nodes: int) -> Box | None:
+        busy = sum(box.nodes() for box in self.held)
+        assert busy + free.count == np.prod(free.shape)
+        return super().find(free, shape, nodes)
+
+
+def test_a_strategy_is_told_of_every_change() -> None:
+    machine = Machine("mesh:4x4", Remembers)
+    first = machine.allocate((2, 2))
+    machine.allocate_at([Box((0, 3), (4, 1))])
+    machine.fail((3, 2))
+    fork = machine.fork()
+    fork.release(first.job)
+    fork.allocate((1, 1))
+    first.release()
+    machine.repair((3, 2))
+    machine.allocate((4, 3))
+    assert machine.free == 0
+
+
+def test_classes_are_checked() -> None:
+    class BadName(FirstFit):
+        name = "Bad Name"
+
+    class BadClaim(FirstFit):
+        name = "bad-claim"
+        claim = "best"  # type: ignore[assignment]
+
+    for wrong in (BadName, BadClaim):
+        with pytest.raises(ValueError):
+            Machine("mesh:2x2", wrong)
+    with pytest.raises(ValueError, match="at most 12"):
+        judge(FirstFit, "mesh:4x4")
+    assert copy.copy(FirstFit).name == "my-first-fit"

@@ -1,0 +1,122 @@
+//! The Python package: built into a wheel, installed into an environment of its own, and tried there.
+//!
+//! The environment lies in `target/python`. It is made anew when what it needs has changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// With this variable set, a machine without Python or without a package index fails the check.
+const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
+
+/// Interpreters that may be there, the newest first.
+const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
+
+/// Says whether an interpreter is new enough, and can make environments.
+const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+
+/// What is done in the environment, below `apps/python`: a program of it, and its arguments.
+const STEPS: &[&[&str]] = &[
+    &["python", "-m", "pytest", "--quiet", "tests"],
+    &["python", "-m", "mypy", "--strict", "examples"],
+    &["python", "-m", "mypy.stubtest", "pavior"],
+];
+
+/// Builds, installs and tries the package; returns what failed.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    let environment = match environment(root) {
+        Ok(environment) => environment,
+        Err(reason) if std::env::var_os(REQUIRE).is_some() => {
+            return vec![format!("the Python package was not tried: {reason}")];
+        }
+        Err(reason) => {
+            eprintln!("SKIPPED: THE PYTHON PACKAGE WAS NOT TRIED: {reason}");
+            return Vec::new();
+        }
+    };
+    let folder = root.join("apps/python");
+    if let Err(reason) = install(root, &folder, &environment) {
+        return vec![format!("the Python package: {reason}")];
+    }
+    let failed = STEPS.iter().filter(|step| !environment.run(&folder, step));
+    failed.map(|step| format!("failed: {} (in apps/python)", step.join(" "))).collect()
+}
+
+/// An environment with the programs of the checks.
+struct Environment(PathBuf);
+
+impl Environment {
+    fn program(&self, name: &str) -> PathBuf {
+        self.0.join("bin").join(name)
+    }
+
+    /// Runs a program of the environment, and says whether it succeeded.
+    fn run(&self, folder: &Path, step: &[&str]) -> bool {
+        let (program, arguments) = step.split_first().expect("a step names its program");
+        let status = Command::new(self.program(program))
+            .args(arguments)
+            .current_dir(folder)
+            .env("VIRTUAL_ENV", &self.0)
+            .env_remove("PYTHONPATH")
+            .status();
+        status.is_ok_and(|status| status.success())
+    }
+}
+
+/// The environment, made if it is not there or is out of date.
+fn environment(root: &Path) -> Result<Environment, String> {
+    let needs = root.join("apps/python/requirements-check.txt");
+    let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
+    let environment = Environment(root.join("target/python"));
+    let stamp = environment.0.join("installed.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == needed) {
+        return Ok(environment);
+    }
+    let interpreter = INTERPRETERS
+        .into_iter()
+        .find(|name| quiet(Command::new(name).args(["-c", IS_USABLE])))
+        .ok_or("there is no Python 3.11 or later that can make environments (python3-venv)")?;
+    eprintln!("== Python package: making target/python");
+    let path = environment.0.display().to_string();
+    if !quiet(Command::new(interpreter).args(["-m", "venv", "--clear", &path])) {
+        return Err(format!("{interpreter} -m venv {path} fails"));
+    }
+    let needs = needs.display().to_string();
+    let install = ["python", "-m", "pip", "install", "--quiet", "--requirement", &needs];
+    if !environment.run(root, &install) {
+        return Err("pip cannot install what the checks need".into());
+    }
+    fs::write(&stamp, needed).map_err(|error| format!("{error}"))?;
+    Ok(environment)
+}
+
+/// Builds the wheel and installs it. The profile is that of the tests, so that little is built twice.
+fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
+    let wheels = root.join("target/wheels-check");
+    // Nothing else lies there, and nothing at all the first time.
+    let _ = fs::remove_dir_all(&wheels);
+    let out = wheels.display().to_string();
+    let build = ["maturin", "build", "--quiet", "--locked", "--profile", "dev", "--out", &out];
+    if !environment.run(folder, &build) {
+        return Err("the wheel cannot be built".into());
+    }
+    let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
+    let wheel = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .ok_or("no wheel was built")?;
+    let wheel = wheel.display().to_string();
+    let install =
+        ["python", "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", &wheel];
+    if environment.run(folder, &install) {
+        Ok(())
+    } else {
+        Err(format!("{wheel} is not installed"))
+    }
+}
+
+/// Runs a command whose output does not matter, and says whether it succeeded.
+fn quiet(command: &mut Command) -> bool {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
