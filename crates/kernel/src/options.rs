@@ -3,7 +3,8 @@
 //! Every registry of the project (strategies, schedulers, patterns, shape rules, ...) is read by
 //! the one parser in this file, so that the notation means the same everywhere: a name, then
 //! options, each after a colon, as `key=value` or as a bare value. A bare value goes to the first
-//! option, in the order of declaration, that is not set yet and takes such a value.
+//! option, in the order of declaration, that is not set yet and takes such a value; a number goes to the
+//! first that takes numbers, and is at fault if it is out of that one's range.
 
 use std::fmt;
 use std::ops::Range;
@@ -45,10 +46,21 @@ impl Values {
                 value.parse::<u64>().is_ok_and(|n| (*low..=*high).contains(&n))
             }
             Values::Number(low, high) => {
-                value.parse::<f64>().is_ok_and(|n| (*low..=*high).contains(&n))
+                value.parse::<f64>().is_ok_and(|n| n.is_finite() && (*low..=*high).contains(&n))
             }
             Values::Text(_, accepts) => accepts(value),
         }
+    }
+
+    /// Whether a value was meant for an option of this kind: it is one of its values, or a number out of
+    /// their range.
+    fn is_meant(&self, value: &str) -> bool {
+        let out_of_range = match self {
+            Values::Integer(..) => value.parse::<i128>().is_ok(),
+            Values::Number(..) => value.parse::<f64>().is_ok(),
+            Values::OneOf(_) | Values::Text(..) => false,
+        };
+        out_of_range || self.accept(value)
     }
 }
 
@@ -140,10 +152,10 @@ impl Options {
             return fail(format!("`{name}` has no options"), span.clone());
         }
         let Some((key, value)) = part.split_once('=') else {
-            let open = |&index: &usize| !given[index] && specs[index].values.accept(part);
+            let open = |&index: &usize| !given[index] && specs[index].values.is_meant(part);
             return match (0..specs.len()).find(open) {
-                Some(index) => Ok((index, part)),
-                None => fail(
+                Some(index) if specs[index].values.accept(part) => Ok((index, part)),
+                _ => fail(
                     format!("`{part}` is no value of an option of `{name}`: {}", describe(specs)),
                     span.clone(),
                 ),
@@ -273,6 +285,13 @@ mod tests {
             meaning: "",
             bare: false,
         },
+        OptionSpec {
+            key: "reach",
+            values: Values::Number(0.0, f64::INFINITY),
+            default: "0",
+            meaning: "",
+            bare: false,
+        },
     ];
 
     fn canonical(text: &str) -> Result<String, BadName> {
@@ -305,6 +324,10 @@ mod tests {
             ("mfa:printed:rule=intended", 12..25),
             ("mfa:slack=2", 10..11),
             ("mfa:slack=nan", 10..13),
+            ("mfa:reach=inf", 10..13),
+            // It is meant for `slack`, and does not go to `reach`.
+            ("mfa:2", 4..5),
+            ("mfa:-1", 4..6),
         ] {
             assert_eq!(canonical(given).unwrap_err().span, span, "{given}");
         }

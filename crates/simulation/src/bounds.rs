@@ -32,10 +32,14 @@ impl Default for Bounds {
     }
 }
 
-/// Instants in a row in which nothing starts, ends or is bound to: arrivals at an idle machine that no
-/// repair will change, or failures and repairs that let nothing start.
-const ARRIVALS_IN_VAIN: u64 = 1_000;
-const CHANGES_IN_VAIN: u64 = 1_000_000;
+/// Instants on an idle machine, since a job last completed, at which jobs wait: with arrivals while no
+/// repair will change anything, or with failures and repairs. What starts in between and is interrupted is
+/// no progress.
+pub const ARRIVALS_IN_VAIN: u64 = 1_000;
+/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired.
+pub const CHANGES_IN_VAIN: u64 = 1_000_000;
+/// Interruptions since a job last completed.
+pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
 /// Why a run was ended before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -65,6 +69,17 @@ pub enum Endless {
         /// The number of the first of them.
         job: u64,
     },
+    /// Jobs are interrupted, and none completes.
+    #[error(
+        "running jobs have lost nodes {times} times, the last time job {job}, and none has completed in \
+         between: nodes fail faster than jobs run"
+    )]
+    NoneCompletes {
+        /// The number of the last job that lost a node.
+        job: u64,
+        /// How often jobs lost nodes.
+        times: u64,
+    },
     /// A job is interrupted again and again.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
@@ -79,7 +94,7 @@ pub enum Endless {
     /// The machine is idle, and nothing that waits can start.
     #[error(
         "nothing can start any more: {waiting} jobs wait, the first is job {job}, no job runs, and \
-         what happens to nodes lets none start"
+         what happens to nodes lets none start and complete"
     )]
     Stuck {
         /// How many wait.
@@ -94,16 +109,26 @@ pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     interruptions: FxHashMap<JobId, u64>,
-    /// Starts and completions by the last instant, and the instants since they changed.
-    progress: (u64, u64),
+    /// Completions by the last instant, and the idle instants and the interruptions since they changed.
+    completed: u64,
     in_vain: u64,
+    interrupted: u64,
+    /// Whether the idle instants are those after the last failure or repair.
+    only_arrivals: bool,
 }
 
 impl Watch {
     pub(crate) fn new(bounds: Bounds, ending: Ending) -> Watch {
         let endless_arrivals = ending != Ending::Drained;
-        let interruptions = FxHashMap::default();
-        Watch { bounds, endless_arrivals, interruptions, progress: (0, 0), in_vain: 0 }
+        Watch {
+            bounds,
+            endless_arrivals,
+            interruptions: FxHashMap::default(),
+            completed: 0,
+            in_vain: 0,
+            interrupted: 0,
+            only_arrivals: false,
+        }
     }
 
     /// A run goes on to an instant; `next` is the next job to arrive.
@@ -130,18 +155,27 @@ impl Watch {
         if *times > self.bounds.interruptions {
             return Err(Endless::Interrupted { job: job.number, times: *times - 1 });
         }
+        self.interrupted += 1;
+        if self.interrupted > INTERRUPTIONS_IN_VAIN {
+            return Err(Endless::NoneCompletes { job: job.number, times: self.interrupted - 1 });
+        }
         Ok(())
     }
 
-    /// An instant is over: the starts and completions by now, whether any job runs, and whether nothing
-    /// but arrivals is still to come.
+    /// An instant is over: the completions by now, whether any job runs, and whether nothing but arrivals
+    /// is still to come.
     pub(crate) fn settled(
         &mut self,
-        progress: (u64, u64),
+        completed: u64,
         any_runs: bool,
         queue: &Queue,
         only_arrivals: bool,
     ) -> Result<(), Endless> {
+        if self.completed != completed {
+            self.completed = completed;
+            self.in_vain = 0;
+            self.interrupted = 0;
+        }
         let waiting = queue.len() as u64;
         let Some(first) = queue.get(0) else {
             self.in_vain = 0;
@@ -151,9 +185,14 @@ impl Watch {
         if self.endless_arrivals && waiting > self.bounds.waiting {
             return Err(Endless::TooManyWaiting { waiting, job });
         }
-        let moved = any_runs || self.progress != progress;
-        self.progress = progress;
-        self.in_vain = if moved { 0 } else { self.in_vain + 1 };
+        if any_runs {
+            return Ok(());
+        }
+        if self.only_arrivals != only_arrivals {
+            self.only_arrivals = only_arrivals;
+            self.in_vain = 0;
+        }
+        self.in_vain += 1;
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
             // The arrivals of a log come to an end.

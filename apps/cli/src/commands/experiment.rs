@@ -12,6 +12,7 @@ use pavior_experiments::{
 use pavior_files::{Limits, Resume};
 
 use crate::args::{ExperimentArgs, MergeArgs};
+use crate::commands::results;
 use crate::failure::Failure;
 use crate::logs;
 use crate::output::{self, Format};
@@ -44,7 +45,9 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
     eprintln!("written to {}", out.display());
-    show(args.sweep.format, &specification, &samples, &files)
+    let same_jobs = results::check_stuck_jobs(&specification, &samples);
+    show(args.sweep.format, &specification, &samples, &files)?;
+    same_jobs
 }
 
 /// The command that makes the same numbers again, whatever was typed to make them here.
@@ -157,7 +160,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
     eprintln!("written to {}", args.out.display());
-    Ok(())
+    results::check_stuck_jobs(&specification, &samples)
 }
 
 /// A directory that is merged.

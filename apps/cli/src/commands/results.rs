@@ -44,8 +44,16 @@ pub(crate) fn print(
 }
 
 /// A log runs to its last departure; what still waits then waits for nodes that never come back, or
-/// for a placement that its strategy never finds.
-pub(crate) fn warn_of_stuck_jobs(specification: &Specification, samples: &Samples) {
+/// for a placement that its strategy never finds. Where several results are compared, their averages are
+/// then not of the same jobs.
+///
+/// # Errors
+/// If there are such jobs and several results: to be told when the results are written.
+pub(crate) fn check_stuck_jobs(
+    specification: &Specification,
+    samples: &Samples,
+) -> Result<(), Failure> {
+    let mut any = false;
     for row in specification.results(samples) {
         if row.point.get("trace").is_some() && row.waiting > 0 {
             let [strategy, scheduler] =
@@ -54,8 +62,17 @@ pub(crate) fn warn_of_stuck_jobs(specification: &Specification, samples: &Sample
             eprintln!(
                 "warning: {strategy}, {scheduler}: {waiting} jobs never started and are in no result"
             );
+            any = true;
         }
     }
+    if any && specification.points.len() > 1 {
+        return Err(Failure::Other(
+            "some results leave out jobs that never started: they are not of the same jobs, and cannot \
+             be compared"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 fn value<'p>(point: &'p Point, name: &str) -> &'p str {

@@ -41,10 +41,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         other => Failure::usage(other.to_string()),
     })?;
     files.write(&specification, recording)?;
-    results::warn_of_stuck_jobs(&specification, &samples);
+    let same_jobs = results::check_stuck_jobs(&specification, &samples);
     let format = Format::or_default(args.results.format);
     let all = args.parameters.typed("metrics").is_some();
-    results::print(format, all, &specification, &samples)
+    results::print(format, all, &specification, &samples)?;
+    same_jobs
 }
 
 /// The specification that settings make; a fault is underlined in what was typed.

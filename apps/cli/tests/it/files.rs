@@ -150,6 +150,12 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
     assert!(stuck.status.success());
     // Job 12 needs all 16 nodes, and job 13 waits behind it.
     assert!(crate::stderr(&stuck).contains("2 jobs never started"), "{}", crate::stderr(&stuck));
+    // Beside another result it is an error: the averages are not of the same jobs.
+    let failures = at("f.jsonl");
+    let both = ["--failures", &failures, "--scheduler", "fcfs,scan-all"];
+    let both = crate::pavior(&[&run[..], &both].concat(), "");
+    assert_eq!(both.status.code(), Some(1));
+    assert!(crate::stdout(&both).contains("scan-all") && crate::stderr(&both).contains("compared"));
     let once = crate::pavior(&[&run[..], &["--replications", "5"]].concat(), "");
     assert!(crate::stderr(&once).contains("run once"), "{}", crate::stderr(&once));
     let results: serde_json::Value = serde_json::from_str(&crate::stdout(&once)).unwrap();

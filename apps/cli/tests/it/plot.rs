@@ -184,6 +184,12 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         let message = refused(&["plot", text(&results), "--y", "waiting"]);
         assert!(message.contains("cannot be drawn"), "{message}");
     }
+    for (load, half) in [("inf", "1"), ("nan", "1"), ("x", "1"), ("1", "nan"), ("1", "-1")] {
+        let rows = format!("{load},waiting,1,{half}\n2,waiting,3,1\n");
+        std::fs::write(&results, format!("load,metric,mean,ci95\n{rows}")).unwrap();
+        let message = refused(&["plot", text(&results), "--y", "waiting"]);
+        assert!(message.contains("cannot be drawn"), "{message}");
+    }
     // An interval without end, numbers of every size, and nothing at all on a logarithmic axis.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
         let rows = format!("1,waiting,{},inf\n2,waiting,{},\n", means[0], means[1]);

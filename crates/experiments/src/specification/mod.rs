@@ -213,6 +213,9 @@ impl Specification {
         let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;
         let least = count("min-replications")?.unwrap_or(Policy::BATCH);
         let most = count("max-replications")?.unwrap_or(200);
+        if let (Some(entry), true) = (find("min-replications"), least < 2) {
+            return entry.node.fail("at least 2: a single replication has no confidence interval");
+        }
         if let (Some(entry), true) = (find("min-replications"), least > most) {
             return entry.node.fail(format!("the least, {least}, is more than the most, {most}"));
         }
@@ -338,6 +341,9 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Specific
             return member.fail(unknown_name("metric", name, &known).reason);
         }
         named.push(name);
+    }
+    if named.is_empty() {
+        return node.fail("name at least one metric; without the key the usual ones are observed");
     }
     let usual: Vec<&str> =
         metrics::ALL.iter().filter(|spec| adds && spec.standard).map(|spec| spec.name).collect();

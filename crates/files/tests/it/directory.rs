@@ -15,6 +15,7 @@ fn run(fingerprint: &str) -> Run {
 }
 
 const TEXT: (&str, &str) = ("experiment.toml", "machine = 'mesh:4x4'\n");
+const TEXT_BYTES: (&str, &[u8]) = (TEXT.0, TEXT.1.as_bytes());
 const RESUME: Resume = Resume { resume: true, discard_damaged: false };
 const DISCARD: Resume = Resume { resume: true, discard_damaged: true };
 
@@ -133,4 +134,48 @@ fn a_run_is_resumed_only_where_it_is_the_same() {
     assert!(directory.begin(&run("a"), TEXT, RESUME).is_err());
     directory.begin(&run("a"), TEXT, DISCARD).unwrap();
     assert!(!pavior_files::note(folder.path()).unwrap().unwrap().finished);
+}
+
+#[test]
+fn every_byte_of_a_finished_directory_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = Directory::open(folder.path()).unwrap();
+    directory.begin(&run("a"), TEXT, Resume::default()).unwrap();
+    let mut journal = directory.journal(&run("a"), &[]).unwrap();
+    journal.keep("0 0 12").unwrap();
+    let files: [(&str, &[u8]); 6] = [
+        ("replications.csv", b"load,replication,turnaround,checksum\n1,0,12,a1\n"),
+        ("results.csv", b"load,metric,mean,ci95\n1,turnaround,12,\n"),
+        ("results.json", b"{\"results\":[{\"mean\":12}]}\n"),
+        ("timings.csv", b"load,replication,allocation_ns\n1,0,88.5\n"),
+        ("turnaround.svg", b"<svg><title>12</title></svg>\n"),
+        TEXT_BYTES,
+    ];
+    directory.finish(&run("a"), files).unwrap();
+    drop(directory);
+    let sound = || -> Result<(), FileError> {
+        let note = note(folder.path())?.expect("it holds a run");
+        files.iter().try_for_each(|(name, _)| verify(folder.path(), &note, name))
+    };
+    sound().unwrap();
+    let mut tried = 0;
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let whole = fs::read(&path).unwrap();
+        for index in 0..whole.len() {
+            for flip in [0x01, 0x20, 0x80] {
+                let mut bytes = whole.clone();
+                bytes[index] ^= flip;
+                fs::write(&path, &bytes).unwrap();
+                let name = path.file_name().unwrap().display();
+                match sound() {
+                    Err(FileError::Damaged { .. }) => tried += 1,
+                    other => panic!("{name}, byte {index}, {flip:#x}: {other:?}"),
+                }
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    sound().unwrap();
+    println!("{tried} changes of a byte, all found");
 }

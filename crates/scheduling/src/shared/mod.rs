@@ -1,7 +1,9 @@
 //! What several schedulers are made of.
 
 pub(crate) mod ends;
+pub(crate) mod growth;
 pub(crate) mod least;
+pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod promise;
 pub(crate) mod refused;

@@ -1,21 +1,21 @@
 //! Which nodes are free when: occupancy from now on, by what is expected and booked.
 
+use std::collections::VecDeque;
+
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
-/// The free nodes from a time on, until the next segment begins.
-struct Segment {
-    from: Time,
-    free: Occupancy,
-}
-
-/// The free nodes at every time from now on. The last segment never ends.
+/// The free nodes at every time from now on, in segments, each until the next begins; neighbours
+/// differ. The last never ends.
 ///
-/// For T segments and N nodes: O(T N/64) words; taking and giving cost the nodes' rows in every
-/// segment that they concern.
+/// For T segments and N nodes: T N/64 words of memory. Taking and giving cost the nodes' rows in every
+/// segment that they concern, and moving the segments behind. Times and counts lie in arrays of their
+/// own, so that looking for a time at which enough nodes are free reads nothing else.
 pub(crate) struct Profile {
-    segments: Vec<Segment>,
+    from: VecDeque<Time>,
+    count: VecDeque<u32>,
+    free: VecDeque<Occupancy>,
 }
 
 /// A stretch of time, its end excluded.
@@ -33,17 +33,26 @@ impl Interval {
     }
 }
 
+/// How many nodes, for how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) nodes: u64,
+    pub(crate) estimate: Time,
+}
+
 impl Profile {
     /// These nodes free from now on for ever.
     pub(crate) fn new(now: Time, free: Occupancy) -> Profile {
-        Profile { segments: vec![Segment { from: now, free }] }
+        Profile { from: [now].into(), count: [free.count()].into(), free: [free].into() }
     }
 
     /// Forgets what was before now.
     pub(crate) fn advance(&mut self, now: Time) {
-        let current = self.segments.partition_point(|segment| segment.from <= now).max(1) - 1;
-        self.segments.drain(..current);
-        self.segments[0].from = self.segments[0].from.max(now);
+        let past = self.from.partition_point(|from| *from <= now).max(1) - 1;
+        self.from.drain(..past);
+        self.count.drain(..past);
+        self.free.drain(..past);
+        self.from[0] = self.from[0].max(now);
     }
 
     /// Takes free nodes for a stretch of time, as far as it is not past.
@@ -67,90 +76,202 @@ impl Profile {
         estimate: Time,
         limit: Time,
     ) -> Option<Interval> {
-        let starts = self.segments.iter().enumerate();
-        starts.take_while(|(_, segment)| segment.from < limit).find_map(|(index, segment)| {
-            let interval = Interval::new(segment.from, estimate);
-            let window = self.segments[index..].iter().take_while(|later| later.from < interval.to);
-            let is_free =
-                |free: &Occupancy| placement.parts().iter().all(|part| free.is_free(part));
-            window.map(|later| &later.free).all(is_free).then_some(interval)
-        })
+        let is_free = |free: &Occupancy| placement.parts().iter().all(|part| free.is_free(part));
+        let mut index = 0;
+        while let Some(&from) = self.from.get(index).filter(|from| **from < limit) {
+            let interval = Interval::new(from, estimate);
+            let end = self.segment_at(interval.to);
+            match (index..end).rfind(|&later| !is_free(&self.free[later])) {
+                Some(taken) => index = taken + 1,
+                None => return Some(interval),
+            }
+        }
+        None
     }
 
-    /// Joins segments that do not differ.
-    pub(crate) fn tidy(&mut self) {
-        self.segments.dedup_by(|next, before| next.free == before.free);
+    /// The most nodes that are free at any time before `limit`.
+    pub(crate) fn most_free(&self, limit: Time) -> u32 {
+        let end = self.segment_at(limit);
+        self.count.range(..end).copied().max().unwrap_or(0)
+    }
+
+    /// Whether there is a time in a stretch from which on enough nodes are free, by number alone, for as
+    /// long as a job is estimated to run, or until `own`.
+    pub(crate) fn has_room(&self, room: Room, begins: Interval, own: Time) -> bool {
+        let short = |index: &usize| u64::from(self.count[*index]) < room.nodes;
+        let last = self.segment_at(begins.to.min(own));
+        let mut index = self.segment_at(begins.from);
+        while index < last {
+            let until = Interval::new(self.from[index], room.estimate).to.min(own);
+            let end = self.segment_at(until);
+            match (index..end).find(short) {
+                Some(taken) => index = taken + 1,
+                None => return true,
+            }
+        }
+        false
+    }
+
+    /// The first segment that begins at a time or later.
+    fn segment_at(&self, at: Time) -> usize {
+        self.from.partition_point(|from| *from < at)
     }
 
     fn change(&mut self, interval: Interval, change: impl Fn(&mut Occupancy)) {
-        let from = interval.from.max(self.segments[0].from);
+        let from = interval.from.max(self.from[0]);
         if interval.to <= from {
             return;
         }
         let first = self.cut(from);
-        let last =
-            if interval.to == Time::MAX { self.segments.len() } else { self.cut(interval.to) };
-        self.segments[first..last].iter_mut().for_each(|segment| change(&mut segment.free));
+        let last = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
+        for index in first..last {
+            change(&mut self.free[index]);
+            self.count[index] = self.free[index].count();
+        }
+        self.join(last);
+        self.join(first);
     }
 
     /// The index of the segment that begins at a time, cut there if need be.
     fn cut(&mut self, at: Time) -> usize {
-        let index = self.segments.partition_point(|segment| segment.from < at);
-        if self.segments.get(index).is_none_or(|segment| segment.from != at) {
-            let free = self.segments[index - 1].free.clone();
-            self.segments.insert(index, Segment { from: at, free });
+        let index = self.segment_at(at);
+        if self.from.get(index) != Some(&at) {
+            self.from.insert(index, at);
+            self.count.insert(index, self.count[index - 1]);
+            self.free.insert(index, self.free[index - 1].clone());
         }
         index
     }
 
-    /// The earliest time before `limit` at which a request can be placed for as long as it is
-    /// estimated to run, on nodes free throughout, and where. `ask` puts the question for nodes
-    /// free from a time on.
+    /// Joins a segment to the one before it where they do not differ.
+    fn join(&mut self, index: usize) {
+        if (1..self.from.len()).contains(&index)
+            && self.count[index] == self.count[index - 1]
+            && self.free[index] == self.free[index - 1]
+        {
+            self.from.remove(index);
+            self.count.remove(index);
+            self.free.remove(index);
+        }
+    }
+
+    /// The earliest time in `begins` at which a request can be placed for as long as it is estimated to
+    /// run, on nodes free throughout, and where. `ask` puts the question for nodes free from a time on.
     ///
     /// The nodes free throughout a stretch that begins inside a segment are free throughout the one
-    /// that begins with it, or with the present: only those are tried. O(T) counts in all, and only where
-    /// enough nodes are free throughout a question, and O(N/64) words for each segment of the stretch.
+    /// that begins with it, or with the present: only those are tried. Each segment enters what is free
+    /// throughout, and leaves it, once: O(T) counts in all, O(N/64) words for each segment in which
+    /// enough nodes are free, and a question wherever enough are free throughout.
     pub(crate) fn earliest(
         &self,
-        needed: u64,
-        estimate: Time,
-        limit: Time,
+        room: Room,
+        begins: Interval,
         mut ask: impl FnMut(Time, &Occupancy) -> Option<Placement>,
     ) -> Option<(Time, Placement)> {
-        let short = |segment: &Segment| u64::from(segment.free.count()) < needed;
-        let mut index = 0;
-        // The segments looked at so far, and the one behind the last of them that has too few nodes:
-        // whatever begins before that runs into it. Both only grow with the beginning.
-        let (mut seen, mut open) = (0, 0);
-        let mut free: Option<Occupancy> = None;
-        while let Some(segment) = self.segments.get(index).filter(|segment| segment.from < limit) {
-            let end = Interval::new(segment.from, estimate).to;
-            while let Some(later) = self.segments.get(seen).filter(|later| later.from < end) {
-                seen += 1;
-                if short(later) {
-                    open = seen;
-                }
-            }
-            if open > index {
-                index = open;
+        let short = |index: &usize| u64::from(self.count[*index]) < room.nodes;
+        let last = self.segment_at(begins.to);
+        let mut window = Window::new(self, self.segment_at(begins.from));
+        'begins: while window.begin < last {
+            if short(&window.begin) {
+                window.restart(window.begin + 1);
                 continue;
             }
-            let free = match &mut free {
-                Some(free) => {
-                    free.clone_from(&segment.free);
-                    free
+            let from = self.from[window.begin];
+            let end = self.segment_at(Interval::new(from, room.estimate).to);
+            while window.end < end {
+                if short(&window.end) {
+                    window.restart(window.end + 1);
+                    continue 'begins;
                 }
-                none => none.insert(segment.free.clone()),
-            };
-            let enough = self.segments[index + 1..seen.max(index + 1)].iter().all(|later| {
-                free.keep(&later.free).expect("one machine");
-                u64::from(free.count()) >= needed
-            });
-            if enough && let Some(placement) = ask(segment.from, free) {
-                return Some((segment.from, placement));
+                if !window.extend(room.nodes) {
+                    window.leave();
+                    continue 'begins;
+                }
             }
-            index += 1;
+            if let Some(placement) = ask(from, &window.free) {
+                return Some((from, placement));
+            }
+            window.leave();
         }
         None
+    }
+}
+
+/// The nodes free throughout the segments from one to another, both of which only move on.
+///
+/// A queue of two stacks: `before` has, for each segment of a first part, what is free from it to the
+/// end of that part, the earliest on top; `after` is what is free throughout the rest.
+struct Window<'p> {
+    profile: &'p Profile,
+    begin: usize,
+    end: usize,
+    before: Vec<Occupancy>,
+    after: Option<Occupancy>,
+    free: Occupancy,
+    spare: Occupancy,
+}
+
+impl<'p> Window<'p> {
+    fn new(profile: &'p Profile, begin: usize) -> Window<'p> {
+        let any = &profile.free[0];
+        let (free, spare) = (any.clone(), any.clone());
+        Window { profile, begin, end: begin, before: Vec::new(), after: None, free, spare }
+    }
+
+    /// Holds no segment, and will begin with this one.
+    fn restart(&mut self, begin: usize) {
+        self.before.clear();
+        self.after = None;
+        (self.begin, self.end) = (begin, begin);
+    }
+
+    /// Takes the next segment in, if enough nodes are free throughout then.
+    fn extend(&mut self, nodes: u64) -> bool {
+        let next = &self.profile.free[self.end];
+        if self.begin == self.end {
+            self.free.copy_from(next);
+        } else {
+            self.spare.copy_from(&self.free);
+            self.spare.keep(next).expect("one machine");
+            if u64::from(self.spare.count()) < nodes {
+                return false;
+            }
+            std::mem::swap(&mut self.free, &mut self.spare);
+        }
+        match &mut self.after {
+            Some(after) => after.keep(next).expect("one machine"),
+            none => *none = Some(next.clone()),
+        }
+        self.end += 1;
+        true
+    }
+
+    /// Leaves the first segment out.
+    fn leave(&mut self) {
+        self.begin += 1;
+        if self.begin >= self.end {
+            self.restart(self.begin);
+            return;
+        }
+        if self.before.pop().is_none() || self.before.is_empty() {
+            self.gather();
+        } else if let Some(top) = self.before.last() {
+            self.free.copy_from(top);
+            if let Some(after) = &self.after {
+                self.free.keep(after).expect("one machine");
+            }
+        }
+    }
+
+    /// Makes all segments the first part.
+    fn gather(&mut self) {
+        self.after = None;
+        self.before.clear();
+        let mut throughout = self.profile.free[self.end - 1].clone();
+        for index in (self.begin..self.end).rev() {
+            throughout.keep(&self.profile.free[index]).expect("one machine");
+            self.before.push(throughout.clone());
+        }
+        self.free.copy_from(&throughout);
     }
 }

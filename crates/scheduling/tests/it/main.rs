@@ -6,6 +6,7 @@ mod estimates;
 mod failures;
 mod order;
 mod plain;
+mod plain_conservative;
 mod reference;
 mod registry;
 mod workloads;

@@ -316,8 +316,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Whether the run gets on, now that an instant is over.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
-        let moved = (self.starts, self.completed);
-        Ok(self.watch.settled(moved, !self.running.is_empty(), &self.queue, !changes)?)
+        Ok(self.watch.settled(self.completed, !self.running.is_empty(), &self.queue, !changes)?)
     }
 
     /// Averages start here.

@@ -93,6 +93,42 @@ fn failures_that_let_nothing_start_come_to_an_end() {
     assert_eq!(error, Err(Endless::Stuck { waiting: 1, job: 3 }));
 }
 
+#[test]
+fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
+    // Whatever starts is interrupted: a restart is no progress.
+    let machine = "mesh:4x4".parse().unwrap();
+    let draw = || Failures::new(&machine, 1.0, 1.0, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+    let large = (0..).map(|id| job(id, 1_000_000 * id, [4, 4, 1], 5_000_000));
+    let error = go(USUAL(), "fcfs", Ending::Completions(100), large, Some(Box::new(draw())));
+    assert!(matches!(error, Err(Endless::Stuck { job: 0, .. })), "{error:?}");
+    let small = (0..20).map(|id| job(id, 0, [1, 1, 1], 1_000_000_000));
+    let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
+    let error = go(bounds, "scan-all", Ending::Drained, small, Some(Box::new(draw())));
+    assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
+}
+
+#[test]
+fn a_last_repair_after_a_long_time_lets_a_run_go_on() {
+    let jobs = (0..).map(|id| job(id, 10 * id, [4, 4, 1], 1));
+    let events: Events = Box::new(
+        (0..5001)
+            .map(|step: u64| {
+                event(
+                    10 * step,
+                    0,
+                    if step.is_multiple_of(2) { Change::Fail } else { Change::Repair },
+                )
+            })
+            .chain([
+                event(60_000, 1, Change::Fail),
+                event(60_005, 0, Change::Repair),
+                event(60_005, 1, Change::Repair),
+            ]),
+    );
+    let outcome = go(USUAL(), "fcfs", Ending::Completions(100), jobs, Some(events));
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
 fn event(at: u64, node: u32, change: Change) -> NodeEvent {
     NodeEvent { at: Time(at), node: NodeId(node), change }
 }

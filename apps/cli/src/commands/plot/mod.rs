@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use pavior_draw::{Chart, Placed};
-use pavior_experiments::parameters::{self, Parameter};
+use pavior_experiments::parameters::{self, Parameter, ValueType};
 use pavior_experiments::{Axis, Figure, Table};
 use pavior_files::Plan;
 use pavior_kernel::shown;
@@ -123,10 +123,7 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         let bad = pavior_kernel::unknown_name("metric", y, &known);
         return Err(Failure::option("--y", y, 0, &bad));
     }
-    let means = table.rows.iter().filter(|row| row.metric == y).filter_map(|row| row.summary.mean);
-    if let Some(mean) = means.into_iter().find(|mean| !mean.is_finite()) {
-        return Err(wrong(path, format!("a mean of {y} is {mean}, which cannot be drawn")));
-    }
+    finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
     let (x_log, y_log) = logarithmic(args)?;
     let usual = || {
         let (x, y) = (x.name.replace('-', " "), y.replace('_', " "));
@@ -148,6 +145,25 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     write_chart(args, &chart)?;
     if chart.series.len() > Chart::TOLD_APART {
         eprintln!("{}", crowded(&chart, &figure, &table));
+    }
+    Ok(())
+}
+
+/// Whether all numbers that are drawn are finite.
+fn finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
+    let numeric = matches!(x.kind, ValueType::Number | ValueType::Count);
+    for row in table.rows.iter().filter(|row| row.metric == y) {
+        if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
+            return Err(format!("a mean of {y} is {mean}, which cannot be drawn"));
+        }
+        // An interval without end is drawn without one.
+        if let Some(half) = row.summary.ci95.filter(|half| half.is_nan() || *half < 0.0) {
+            return Err(format!("a half-width of {y} is {half}, which cannot be drawn"));
+        }
+        let at = table.value(row, &x.column()).filter(|_| numeric);
+        if let Some(at) = at.filter(|at| !at.parse().is_ok_and(f64::is_finite)) {
+            return Err(format!("a {} is `{}`, which cannot be drawn", x.name, shown(at)));
+        }
     }
     Ok(())
 }

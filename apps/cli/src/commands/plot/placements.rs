@@ -37,7 +37,13 @@ fn placed(value: &Value, grid: &Grid) -> Option<Placed> {
         _ => return None,
     };
     let start = value.get("start")?.as_f64()?;
-    let end = value.get("end").and_then(Value::as_f64);
+    let end = match value.get("end") {
+        None | Some(Value::Null) => None,
+        Some(end) => Some(end.as_f64()?),
+    };
+    if end.is_some_and(|end| end < start) {
+        return None;
+    }
     let parts: Option<Vec<Cuboid>> =
         value.get("parts")?.as_array()?.iter().map(|part| cuboid(part, grid)).collect();
     Some(Placed { job, start, end, parts: parts? })

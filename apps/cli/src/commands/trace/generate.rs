@@ -13,9 +13,18 @@ use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::input;
 
+/// The longest log that is generated: all of it is held in memory until its header is known.
+pub(super) const MOST_JOBS: usize = 2_000_000;
+
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     if args.jobs == 0 {
         return Err(Failure::usage("--jobs 0: a log has at least one job"));
+    }
+    if args.jobs > MOST_JOBS {
+        return Err(Failure::usage(format!(
+            "--jobs {}: a log of at most {MOST_JOBS} jobs is generated",
+            args.jobs
+        )));
     }
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides =

@@ -13,9 +13,10 @@
 //!       2           and planes that have free nodes cross
 //! ```
 //!
-//! Cost: O(C (F + W + D + H)) for C centres, F free nodes and sides W, D, H; with `rule=gen-alg` C is
-//! F. The pairwise sum needs no pairs: hops add up over the axes, and on an axis the number of nodes
-//! by coordinate is enough (prefix sums on a line, a sliding half-turn on a ring).
+//! Cost: O(C B) for C centres and B nodes, free or not, within the distance of the furthest one granted;
+//! with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs: hops add up over
+//! the axes, and on an axis the number of nodes by coordinate is enough (prefix sums on a line, a sliding
+//! half-turn on a ring). Machines have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
@@ -23,12 +24,14 @@
 //! SST's scheduler element, except that a busy centre is never granted. Distances go the shorter way
 //! round on rings, for which the bounds are not claimed. The first set with the least sum wins.
 
+use std::sync::Arc;
+
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request};
 
 use super::super::shared::runs::runs;
 use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
 use crate::{Placement, Strategy, Work};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
@@ -40,7 +43,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
     does: StrategyKind {
         contiguous: false,
         turns: false,
-        supports: ANY_GRID,
+        supports,
         claim: by_count,
         build: BuildStrategy::Function(build),
     },
@@ -54,16 +57,27 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
+/// The largest machine: each of its nodes may be a centre whose neighbours are gone through.
+const MOST_NODES: u32 = 1 << 16;
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    if grid.nodes() <= MOST_NODES {
+        return Ok(());
+    }
+    Err(Unsupported(format!(
+        "it goes through the neighbours of every free node, and takes at most {MOST_NODES} nodes"
+    )))
+}
+
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let zeros = |length: usize| vec![0; length];
     let sides = grid.sides().map(usize::from);
     Box::new(GenAlg {
         grid: *grid,
         crossings: options.get("rule") == "mm",
-        points: Vec::new(),
-        hops: sides.map(zeros),
-        rings: zeros(sides.iter().sum()),
-        counts: sides.map(zeros),
+        offsets: Arc::new(Offsets::new(grid)),
+        ring: Vec::new(),
+        chosen: Vec::new(),
+        counts: sides.map(|side| vec![0; 2 * side]),
         present: sides.map(|side| vec![false; side]),
         tested: 0,
     })
@@ -73,74 +87,136 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct GenAlg {
     grid: Grid,
     crossings: bool,
-    /// Scratch: the free nodes, row-major.
-    points: Vec<Coordinates>,
-    /// Scratch, by axis and coordinate: the distance from the centre.
-    hops: [Vec<u32>; 3],
-    /// Scratch, by distance from the centre: how many free nodes there are.
-    rings: Vec<u32>,
-    /// Scratch, by axis and coordinate: how many nodes are taken.
+    offsets: Arc<Offsets>,
+    /// Scratch: the free nodes at one distance, each with its offset.
+    ring: Vec<(NodeId, [i32; 3])>,
+    /// Scratch: the nodes nearest to the centre last asked for.
+    chosen: Vec<NodeId>,
+    /// Scratch, by axis and offset from the centre, that of the axis's side standing for 0: how many
+    /// nodes are taken.
     counts: [Vec<u32>; 3],
     /// Scratch, by axis and coordinate: whether some free node has it.
     present: [Vec<bool>; 3],
-    /// Distances of nodes from a centre.
+    /// Nodes looked at around centres.
     tested: u64,
 }
 
-/// The nodes nearest to a centre: all below a distance, and so many at that distance.
-#[derive(Clone, Copy)]
-struct Nearest {
-    below: u32,
-    at: u32,
+/// Where the nodes at each distance from a centre lie. On an axis that wraps they go the shorter way
+/// round, upwards where both are as long.
+struct Offsets {
+    /// By distance, and at one distance in row-major order.
+    all: Vec<[i32; 3]>,
+    /// Where each distance begins, and where the last ends.
+    starts: Vec<usize>,
+}
+
+impl Offsets {
+    fn new(grid: &Grid) -> Offsets {
+        let range = |axis: usize| {
+            let n = i32::from(grid.side(axis));
+            if grid.wraps(axis) { -((n - 1) / 2)..=n / 2 } else { 1 - n..=n - 1 }
+        };
+        let mut all = Vec::new();
+        for z in range(2) {
+            for y in range(1) {
+                all.extend(range(0).map(|x| [x, y, z]));
+            }
+        }
+        let distance = |offset: &[i32; 3]| offset.iter().map(|part| part.unsigned_abs()).sum();
+        // Stable: the order at one distance stays.
+        all.sort_by_key(|offset| -> u32 { distance(offset) });
+        let mut starts = vec![0];
+        for pair in all.chunk_by(|a, b| distance(a) == distance(b)) {
+            starts.push(starts.last().copied().unwrap_or(0) + pair.len());
+        }
+        Offsets { all, starts }
+    }
+
+    /// Those at each distance in turn.
+    fn rings(&self) -> impl Iterator<Item = &[[i32; 3]]> {
+        self.starts.windows(2).map(|ends| &self.all[ends[0]..ends[1]])
+    }
 }
 
 impl GenAlg {
-    /// The `nodes` free nodes nearest to a centre. O(F).
-    fn nearest(&mut self, centre: Coordinates, nodes: u32) -> Nearest {
+    /// The node at an offset from a centre, if there is one.
+    fn node(&self, centre: Coordinates, offset: &[i32; 3]) -> Option<NodeId> {
+        let mut point = centre;
         for axis in 0..3 {
-            let mut point = centre;
-            for at in 0..self.grid.side(axis) {
-                point[axis] = at;
-                self.hops[axis][usize::from(at)] = self.grid.distance(centre, point);
+            let n = i32::from(self.grid.side(axis));
+            let mut at = i32::from(centre[axis]) + offset[axis];
+            if self.grid.wraps(axis) {
+                at = at.rem_euclid(n);
+            } else if at < 0 || at >= n {
+                return None;
             }
+            point[axis] = at as u16;
         }
-        self.tested += self.points.len() as u64;
-        self.rings.fill(0);
-        for point in &self.points {
-            self.rings[distance(&self.hops, *point) as usize] += 1;
-        }
-        let (mut below, mut left) = (0, nodes);
-        while left > self.rings[below] {
-            left -= self.rings[below];
-            below += 1;
-        }
-        Nearest { below: below as u32, at: left }
+        Some(self.grid.id(point))
     }
 
-    /// The sum of the pairwise distances of the nodes nearest to the centre last asked for.
-    fn pairwise(&mut self, mut nearest: Nearest) -> u64 {
-        for counts in &mut self.counts {
-            counts.fill(0);
-        }
-        self.tested += self.points.len() as u64;
-        for &point in &self.points {
-            if nearest.takes(distance(&self.hops, point)) {
-                for (counts, at) in self.counts.iter_mut().zip(point) {
-                    counts[usize::from(at)] += 1;
+    /// Chooses the `nodes` free nodes nearest to a centre, those at the last distance in row-major
+    /// order; returns the sum of their pairwise distances. O(nodes at the distances gone through).
+    fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
+        let offsets = Arc::clone(&self.offsets);
+        self.chosen.clear();
+        // The least and the greatest offset on each axis.
+        let mut reach = [[0; 2]; 3];
+        for offsets in offsets.rings() {
+            self.tested += offsets.len() as u64;
+            let mut ring = std::mem::take(&mut self.ring);
+            ring.clear();
+            ring.extend(offsets.iter().filter_map(|offset| {
+                let node = self.node(centre, offset).filter(|&node| free.is_node_free(node))?;
+                Some((node, *offset))
+            }));
+            let left = nodes as usize - self.chosen.len();
+            if ring.len() > left {
+                ring.sort_unstable_by_key(|(node, _)| *node);
+                ring.truncate(left);
+            }
+            for (node, offset) in &ring {
+                self.chosen.push(*node);
+                for axis in 0..3 {
+                    let [low, high] = &mut reach[axis];
+                    (*low, *high) = ((*low).min(offset[axis]), (*high).max(offset[axis]));
+                    let side = i32::from(self.grid.side(axis));
+                    self.counts[axis][(side + offset[axis]) as usize] += 1;
                 }
             }
+            self.ring = ring;
+            if self.chosen.len() == nodes as usize {
+                break;
+            }
         }
-        let sum = |axis: usize| {
-            let counts = &self.counts[axis];
-            if self.grid.wraps(axis) { around_ring(counts) } else { along_line(counts) }
+        (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
+    }
+
+    /// The sum of the pairwise distances along an axis, by the numbers of nodes at each offset, which
+    /// are then forgotten.
+    fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
+        let n = i32::from(self.grid.side(axis));
+        let place = |offset: i32| (n + offset) as usize;
+        let counts = &mut self.counts[axis];
+        let sum = if self.grid.wraps(axis) && high - low > n / 2 {
+            // All offsets, once round.
+            around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
+        } else {
+            along_line(&counts[place(low)..=place(high)])
         };
-        sum(0) + sum(1) + sum(2)
+        counts[place(low)..=place(high)].fill(0);
+        sum
     }
 
     /// Looks at one centre.
-    fn look(&mut self, centre: Coordinates, nodes: u32, best: &mut Option<(u64, Coordinates)>) {
-        let nearest = self.nearest(centre, nodes);
-        let sum = self.pairwise(nearest);
+    fn look(
+        &mut self,
+        free: &Occupancy,
+        centre: Coordinates,
+        nodes: u32,
+        best: &mut Option<(u64, Coordinates)>,
+    ) {
+        let sum = self.nearest(free, centre, nodes);
         if best.is_none_or(|(least, _)| sum < least) {
             *best = Some((sum, centre));
         }
@@ -152,46 +228,35 @@ impl GenAlg {
     }
 }
 
-impl Nearest {
-    /// Whether the next node, in row-major order, is among the nearest.
-    fn takes(&mut self, distance: u32) -> bool {
-        let here = distance == self.below && self.at > 0;
-        self.at -= u32::from(here);
-        distance < self.below || here
-    }
-}
-
 impl Strategy for GenAlg {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let nodes = request.nodes;
         if nodes > free.count() {
             return None;
         }
-        self.points.clear();
-        self.points.extend(free.iter().map(|node| self.grid.point(node)));
         let mut best = None;
         if self.crossings {
             for (axis, present) in self.present.iter_mut().enumerate() {
                 present.fill(false);
-                for point in &self.points {
-                    present[usize::from(point[axis])] = true;
+                for node in free.iter() {
+                    present[usize::from(self.grid.point(node)[axis])] = true;
                 }
             }
             for node in (0..self.grid.nodes()).map(NodeId) {
                 let centre = self.grid.point(node);
                 if self.is_crossing(centre) {
-                    self.look(centre, nodes, &mut best);
+                    self.look(free, centre, nodes, &mut best);
                 }
             }
         } else {
-            for index in 0..self.points.len() {
-                self.look(self.points[index], nodes, &mut best);
+            for node in free.iter() {
+                self.look(free, self.grid.point(node), nodes, &mut best);
             }
         }
         let (_, centre) = best.expect("some node is free");
-        let mut nearest = self.nearest(centre, nodes);
-        let taken = self.points.iter().filter(|&&p| nearest.takes(distance(&self.hops, p)));
-        Some(runs(&self.grid, taken.map(|&point| self.grid.id(point))))
+        self.nearest(free, centre, nodes);
+        self.chosen.sort_unstable();
+        Some(runs(&self.grid, self.chosen.iter().copied()))
     }
 
     fn work(&self) -> Work {
@@ -201,10 +266,6 @@ impl Strategy for GenAlg {
     fn fork(&self) -> Box<dyn Strategy> {
         Box::new(self.clone())
     }
-}
-
-fn distance(hops: &[Vec<u32>; 3], point: Coordinates) -> u32 {
-    (0..3).map(|axis| hops[axis][usize::from(point[axis])]).sum()
 }
 
 /// The sum of |a - b| over all pairs of nodes, by the number of nodes at each coordinate.

@@ -19,7 +19,8 @@
 //! node; that is [`mc1x1`](super::mc1x1).
 //!
 //! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each, where
-//! a centre is given up as soon as it cannot be the cheapest. The nodes are then taken from all that
+//! a centre is given up as soon as it cannot be the cheapest. The engine ends at a centre around which no
+//! node is missing, and on a line or ring needs O(log N) a centre. The nodes are then taken from all that
 //! are free with `plain`, from the box of the last shell by the engine.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
@@ -31,6 +32,7 @@ use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Request, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
+use super::super::shared::line_shells::LineShells;
 use super::super::shared::prefix_sums::PrefixSums;
 use super::super::shared::runs::runs;
 use super::by_count;
@@ -59,7 +61,8 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 /// The strategy; `single` ignores shapes.
 pub(super) fn shells(grid: &Grid, options: &Options, single: bool) -> Box<dyn Strategy> {
     let (sums, plain) = (PrefixSums::new(*grid), is_plain(options));
-    Box::new(Shells { grid: *grid, single, plain, sums, tested: 0 })
+    let line = LineShells::of(grid).filter(|_| !plain);
+    Box::new(Shells { grid: *grid, single, plain, sums, line, tested: 0 })
 }
 
 #[derive(Clone)]
@@ -68,6 +71,8 @@ struct Shells {
     single: bool,
     plain: bool,
     sums: PrefixSums,
+    /// On machines with one axis, but for `plain`.
+    line: Option<LineShells>,
     /// Shells counted, and nodes looked at for a place in them.
     tested: u64,
 }
@@ -219,6 +224,29 @@ impl Shells {
         unreachable!("enough nodes are free, so some shell has them")
     }
 
+    /// As [`Shells::offer`], on a machine with one axis at once.
+    fn offer_of_line(&mut self, core: &Core, nodes: u32, limit: u64) -> Option<Offer> {
+        let Some(line) = &self.line else { return self.offer_fast(core, nodes, limit) };
+        self.tested += 1;
+        let axis = line.axis();
+        let offer = line.offer(core.low(axis), core.sides[axis], nodes);
+        let offer = Offer { cost: offer.cost, last: offer.last, inner: offer.inner };
+        (offer.cost < limit).then_some(offer)
+    }
+
+    /// What nodes cost around a box around which no node is missing: no centre is cheaper.
+    fn least(&self, shape: Sides, nodes: u32) -> u64 {
+        let within = |shells: u64| -> u64 {
+            let side = |axis: usize| {
+                let n = u64::from(self.grid.side(axis));
+                (u64::from(shape[axis]).min(n) + 2 * shells).min(n)
+            };
+            (0..3).map(side).product()
+        };
+        let short = |shells| u64::from(nodes).saturating_sub(within(shells));
+        (0..).map(short).take_while(|&short| short > 0).sum()
+    }
+
     /// The nodes that a centre takes, by going over the box of its last shell.
     fn taken_fast(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let around = core.grown(offer.last);
@@ -257,8 +285,12 @@ impl Strategy for Shells {
         if nodes > free.count() {
             return None;
         }
-        self.sums.load(free);
+        match &mut self.line {
+            Some(line) => line.load(free),
+            None => self.sums.load(free),
+        }
         let shape = request.shape.filter(|_| !self.single).unwrap_or([1; 3]);
+        let least = if self.plain { 0 } else { self.least(shape, nodes) };
         let mut best: Option<(Core, Offer)> = None;
         for node in free.iter() {
             let centre = self.grid.point(node);
@@ -267,11 +299,11 @@ impl Strategy for Shells {
             let offer = if self.plain {
                 self.offer(&core, nodes, limit)
             } else {
-                self.offer_fast(&core, nodes, limit)
+                self.offer_of_line(&core, nodes, limit)
             };
             if let Some(offer) = offer {
                 best = Some((core, offer));
-                if offer.cost == 0 {
+                if offer.cost == least {
                     break;
                 }
             }

@@ -21,6 +21,7 @@ pub(super) mod free_placing;
 pub(super) mod free_set;
 pub(super) mod fringe;
 pub(super) mod growth;
+pub(super) mod line_shells;
 pub(super) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;

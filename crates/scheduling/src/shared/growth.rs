@@ -1,0 +1,123 @@
+//! What a plan remembers of its questions, and what makes it ask again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pavior_kernel::Time;
+use pavior_mesh::Request;
+
+use super::profile::Interval;
+
+/// Stretches of time in which nodes became free, in order and apart.
+#[derive(Default)]
+pub(crate) struct Growth {
+    stretches: Vec<Interval>,
+}
+
+impl Growth {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
+    /// When the last of them ends.
+    pub(crate) fn end(&self) -> Time {
+        self.stretches.last().map_or(Time::ZERO, |last| last.to)
+    }
+
+    /// Adds a stretch. O(g).
+    pub(crate) fn add(&mut self, mut added: Interval) {
+        let first = self.stretches.partition_point(|other| other.to < added.from);
+        let last = self.stretches.partition_point(|other| other.from <= added.to);
+        if first < last {
+            added.from = added.from.min(self.stretches[first].from);
+            added.to = added.to.max(self.stretches[last - 1].to);
+        }
+        self.stretches.splice(first..last, [added]);
+    }
+
+    /// The times at which a job estimated to run so long would begin if it ran while something grew, in
+    /// order and apart.
+    pub(crate) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
+        let mut seen = Time::ZERO;
+        self.stretches.iter().filter_map(move |grown| {
+            let length = estimate.max(Time(1));
+            let from = grown.from.since(length).saturating_add(Time(1)).max(seen);
+            let from = if grown.from < length { seen } else { from };
+            seen = seen.max(grown.to);
+            (from < grown.to).then_some(Interval { from, to: grown.to })
+        })
+    }
+}
+
+/// For requests, how early a job of an estimated length cannot begin, as long as nothing becomes free:
+/// what a job was refused, a longer one with the same request is refused too.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    /// Only ever asked for one request: its order does not matter.
+    earliest: HashMap<Request, BTreeMap<Time, Time>>,
+}
+
+impl Refusals {
+    /// The earliest time at which a job may be able to begin.
+    pub(crate) fn earliest(&self, request: &Request, estimate: Time) -> Time {
+        let known = self.earliest.get(request);
+        let shorter = known.and_then(|known| known.range(..=estimate).next_back());
+        shorter.map_or(Time::ZERO, |(_, at)| *at)
+    }
+
+    /// A job cannot begin before `at`.
+    pub(crate) fn learn(&mut self, request: &Request, estimate: Time, at: Time) {
+        if at <= self.earliest(request, estimate) {
+            return;
+        }
+        let known = self.earliest.entry(*request).or_default();
+        // Longer jobs of which less is known.
+        while let Some((&longer, &then)) = known.range(estimate..).next()
+            && then <= at
+        {
+            known.remove(&longer);
+        }
+        known.insert(estimate, at);
+    }
+
+    /// Nodes became free.
+    pub(crate) fn forget(&mut self) {
+        self.earliest.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretch(from: u64, to: u64) -> Interval {
+        Interval { from: Time(from), to: Time(to) }
+    }
+
+    #[test]
+    fn stretches_stay_in_order_and_apart() {
+        let mut growth = Growth::default();
+        for added in [stretch(10, 12), stretch(20, 30), stretch(12, 15), stretch(1, 2)] {
+            growth.add(added);
+        }
+        assert_eq!(growth.stretches, [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
+        // A job of 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
+        let begins = |estimate| growth.begins(Time(estimate)).collect::<Vec<_>>();
+        assert_eq!(begins(3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
+        assert_eq!(begins(7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
+        assert_eq!(begins(0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
+        growth.add(stretch(2, 20));
+        assert_eq!(growth.stretches, [stretch(1, 30)]);
+    }
+
+    #[test]
+    fn what_a_shorter_job_is_refused_a_longer_one_is_refused_too() {
+        let mut refusals = Refusals::default();
+        let (a, b) = (Request::nodes(2), Request::nodes(3));
+        refusals.learn(&a, Time(5), Time(100));
+        refusals.learn(&a, Time(9), Time(50));
+        refusals.learn(&a, Time(3), Time(20));
+        let known = |estimate| refusals.earliest(&a, Time(estimate)).0;
+        assert_eq!([1, 3, 4, 5, 9].map(known), [0, 20, 20, 100, 100]);
+        assert_eq!(refusals.earliest(&b, Time(9)), Time::ZERO);
+    }
+}
