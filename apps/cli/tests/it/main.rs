@@ -14,8 +14,10 @@ mod mistakes;
 mod mutations;
 mod plot;
 mod real_logs;
+mod replay;
 mod reproduce;
 mod schedules;
+mod serve;
 mod simulate;
 mod unblock;
 

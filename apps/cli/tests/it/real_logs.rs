@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::good;
 
-fn log(name: &str) -> Option<String> {
+pub(crate) fn log(name: &str) -> Option<String> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
     let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);
     let path = folder.join(name);

@@ -24,6 +24,10 @@ pub enum Reason {
     UnknownLease,
     /// No such machine.
     UnknownMachine,
+    /// No such node on this machine.
+    UnknownNode,
+    /// No such strategy.
+    UnknownStrategy,
     /// The key was used for another command.
     KeyReused,
     /// A live lease bears this job's name.
@@ -54,6 +58,8 @@ impl Reason {
             Reason::StillWaiting => (409, "still-waiting", "the request still waits"),
             Reason::UnknownLease => (404, "unknown-lease", "there is no such lease"),
             Reason::UnknownMachine => (404, "unknown-machine", "there is no such machine"),
+            Reason::UnknownNode => (404, "unknown-node", "there is no such node"),
+            Reason::UnknownStrategy => (404, "unknown-strategy", "there is no such strategy"),
             Reason::KeyReused => (422, "key-reused", "the key was used for another request"),
             Reason::RepeatedJob => (409, "repeated-job", "a live lease bears this job's name"),
             Reason::QueueFull => (503, "queue-full", "the queue is full"),

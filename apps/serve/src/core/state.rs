@@ -93,6 +93,8 @@ pub struct State {
     pub(crate) keys: Keys,
     /// (lease, tenant) of those that ended last.
     pub(crate) ended: VecDeque<(u64, String)>,
+    /// Machines whose queues move after the last of the ends of one instant. Empty between batches.
+    pub(crate) moving: BTreeSet<usize>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
 }
@@ -108,6 +110,7 @@ impl State {
             leases: BTreeMap::new(),
             waiting: BTreeMap::new(),
             expiries: BTreeSet::new(),
+            moving: BTreeSet::new(),
             usage: HashMap::new(),
             jobs: HashMap::new(),
             keys: Keys::default(),

@@ -9,5 +9,6 @@ mod recover;
 mod writer;
 
 pub use handle::{Answer, Do, Engine, Health, Refusal, Unavailable};
+pub(crate) use recover::{Moment, look_back};
 pub use recover::{StartError, recover};
 pub use writer::{Tuning, start};

@@ -34,20 +34,44 @@ pub fn recover(
     limits: &Limits,
     seed: u64,
 ) -> Result<State, StartError> {
-    let mut state = match history.snapshot(until)? {
+    look_back(history, &Moment { known: until, until, at_ms: u64::MAX }, limits, seed)
+}
+
+/// A moment of the past: after the last record that is neither past `until` nor younger than `at_ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// A record that is known to be no later; 0 if none is.
+    pub(crate) known: u64,
+    /// The last record that counts.
+    pub(crate) until: u64,
+    /// The instant, in milliseconds since 1970.
+    pub(crate) at_ms: u64,
+}
+
+/// The state at a moment.
+///
+/// # Errors
+/// As [`recover`].
+pub(crate) fn look_back(
+    history: &dyn History,
+    moment: &Moment,
+    limits: &Limits,
+    seed: u64,
+) -> Result<State, StartError> {
+    let mut state = match history.snapshot(moment.known)? {
         None => State::new(limits.clone(), seed),
         Some(snapshot) => State::restore(&snapshot, limits.clone(), seed)
             .map_err(|reason| StartError::Snapshot { seq: snapshot.seq, reason })?,
     };
-    if state.seq() >= until {
+    if state.seq() >= moment.until {
         return Ok(state);
     }
     history.scan(state.seq(), &mut |record| {
-        if record.seq > until {
+        if record.seq > moment.until || record.at_ms > moment.at_ms {
             return Ok(false);
         }
         state.apply(&record)?;
-        Ok(record.seq < until)
+        Ok(record.seq < moment.until)
     })?;
     Ok(state)
 }

@@ -166,12 +166,11 @@ impl Writer {
         for message in group {
             match message {
                 Message::Do(one, reply) => {
-                    let answer = self.decide(now_ms, *one);
+                    let answer = self.decide(now_ms, *one, false);
                     pending.push(Pending::One(answer, reply));
                 }
                 Message::Batch(all, reply) => {
-                    let answers = all.into_iter().map(|one| self.decide(now_ms, one)).collect();
-                    pending.push(Pending::Many(answers, reply));
+                    pending.push(Pending::Many(self.decide_all(now_ms, all), reply));
                 }
                 Message::View(reply) => views.push(reply),
                 Message::Stop => {}
@@ -179,7 +178,7 @@ impl Writer {
         }
         if due {
             let tick = Do { caller: Caller::OPERATOR, key: None, command: Command::Tick };
-            self.decide(now_ms, tick);
+            self.decide(now_ms, tick, false);
         }
         match self.commit() {
             Ok(()) => {
@@ -200,10 +199,23 @@ impl Writer {
         }
     }
 
-    fn decide(&mut self, now_ms: u64, what: Do) -> Answer {
+    /// Decides the commands of a batch.
+    fn decide_all(&mut self, now_ms: u64, all: Vec<Do>) -> Vec<Answer> {
+        let is_end = |what: &Do| matches!(what.command, Command::End { .. });
+        let mut all = all.into_iter().peekable();
+        let mut answers = Vec::with_capacity(all.len());
+        while let Some(one) = all.next() {
+            let more = is_end(&one) && all.peek().is_some_and(is_end);
+            answers.push(self.decide(now_ms, one, more));
+        }
+        answers
+    }
+
+    fn decide(&mut self, now_ms: u64, what: Do, more: bool) -> Answer {
         let Do { caller, key, command } = what;
         let state = self.state.as_mut().expect("without a state the service is unavailable");
-        let decision = state.decide(now_ms, &caller, key.as_ref(), command, &mut self.records);
+        let records = &mut self.records;
+        let decision = state.decide_with(now_ms, &caller, key.as_ref(), command, more, records);
         let refusal = decision.refused.map(|refused| Refusal { refused, view: self.view() });
         Answer { reply: decision.reply, refusal }
     }

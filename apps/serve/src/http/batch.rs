@@ -89,8 +89,10 @@ impl Operation {
 
 /// Carries out many commands in order.
 ///
-/// Each is decided on its own: one that is refused does not stop the others. The answers come in
-/// the order of the commands, each with the status that it would have had alone.
+/// Each is decided on its own: one that is refused does not stop the others; one that cannot be read
+/// stops all of them before the first. The answers come in
+/// the order of the commands, each with the status that it would have had alone. Ends that stand
+/// together happen at one instant: what waits is offered the nodes of all of them at once.
 #[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, responses(
     (status = 200, description = "an answer for each command", body = AnswersDocument),
     (status = "default", description = "none was carried out", body = ProblemDocument, content_type = "application/problem+json")))]
@@ -108,25 +110,19 @@ pub(crate) async fn batch(
         let detail = format!("a batch has at most {most} operations");
         return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
     }
-    let mut bad = Vec::new();
     let mut all = Vec::with_capacity(operations.len());
     for (index, operation) in operations.into_iter().enumerate() {
         match operation.command(&app) {
             Ok(command) => all.push(Do { caller: caller.clone(), key: None, command }),
-            Err(problem) => bad.push((index, problem.reply())),
+            Err(mut problem) => {
+                problem.detail = format!("operation {index}: {}", problem.detail);
+                return Ok(problem.reply());
+            }
         }
     }
-    let mut good = app.engine.carry_out_all(all).await?.into_iter().map(|answer| answer.reply);
-    let mut bad = bad.into_iter().peekable();
+    let answers = app.engine.carry_out_all(all).await?;
     let mut text = String::from("{\"answers\":[");
-    for index in 0.. {
-        let reply = match bad.next_if(|(at, _)| *at == index) {
-            Some((_, reply)) => reply,
-            None => match good.next() {
-                Some(reply) => reply,
-                None => break,
-            },
-        };
+    for (index, reply) in answers.into_iter().map(|answer| answer.reply).enumerate() {
         if index > 0 {
             text.push(',');
         }

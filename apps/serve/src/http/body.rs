@@ -2,8 +2,9 @@
 
 use axum::body::Bytes;
 use pavior_mesh::{Coordinates, Cuboid, Grid, volume};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
@@ -118,8 +119,37 @@ pub(crate) struct NodeBody {
 
 /// Reads a body.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| Problem::new(Reason::BadValue, format!("the body: {error}")))
+    serde_json::from_slice(bytes).or_else(|error| {
+        // In JSON, 4.0 is an integer, too; bodies that have none of these are read once.
+        let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        whole(&mut body);
+        let detail = format!("the body: {error}");
+        serde_json::from_value(body).map_err(|_| Problem::new(Reason::BadValue, detail))
+    })
+}
+
+/// Reads a number of a query: at most 2^63 - 1, as the OpenAPI document says of all integers.
+pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let number = Option::<u64>::deserialize(from)?;
+    match number.filter(|&number| i64::try_from(number).is_err()) {
+        Some(_) => Err(serde::de::Error::custom("beyond the largest number")),
+        None => Ok(number),
+    }
+}
+
+/// Writes numbers without a fraction as integers.
+fn whole(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let small = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
+            if let Some(given) = number.as_f64().filter(small).filter(|_| number.is_f64()) {
+                *number = (given as i64).into();
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(whole),
+        Value::Object(members) => members.values_mut().for_each(whole),
+        _ => {}
+    }
 }
 
 fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
@@ -218,7 +248,8 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
         *own = u16::try_from(given).unwrap_or(u16::MAX);
     }
     if !grid.contains(point) {
-        return bad(format!("node {coordinates:?} lies outside {grid}"));
+        let detail = format!("node {coordinates:?} lies outside {grid}");
+        return Err(Problem::new(Reason::UnknownNode, detail));
     }
     Ok(point)
 }

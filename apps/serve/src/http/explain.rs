@@ -157,8 +157,10 @@ fn answer(view: &View, caller: &Caller, question: &Question, seed: u64) -> Resul
     let names = question.strategies.as_ref().unwrap_or(&own);
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
-        let strategy: Selection =
-            name.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        let unknown = |error: pavior_kernel::BadName| {
+            Problem::new(Reason::UnknownStrategy, error.reason).reply()
+        };
+        let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }
     Ok(json!({

@@ -30,7 +30,7 @@ pub(crate) struct CreateQuery {
 /// now waits in the queue: the reply is 202, and `/v1/watch` tells when its lease begins. A request
 /// without `wait` takes what is free now, whatever waits.
 #[utoipa::path(post, path = "/v1/leases", tag = "leases", request_body = LeaseBody,
-    params(CreateQuery, ("Idempotency-Key" = Option<String>, Header, max_length = 255,
+    params(CreateQuery, ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
         description = "sending the same request again with the same key gives the same reply")),
     responses(
         (status = 201, description = "the lease", body = LeaseDocument),

@@ -9,11 +9,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
+use super::body::in_query;
 use super::leases::{internal, number};
 use super::openapi::{LeaseDocument, ProblemDocument};
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Limits, Problem, Reason, Reply, View, point};
-use crate::engine::{Health, StartError, recover};
+use crate::engine::{Health, Moment, StartError, look_back};
 use crate::storage::StoreError;
 
 type Rejected = axum::extract::rejection::QueryRejection;
@@ -26,6 +27,7 @@ const PAGE: usize = 10_000;
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Leases after this number.
+    #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
     /// At most so many [default: 1000].
     #[param(minimum = 1, maximum = 10000)]
@@ -41,7 +43,11 @@ pub(crate) struct MachineQuery {
     /// The machine; the first one if left out.
     machine: Option<String>,
     /// As it was after this record.
+    #[serde(default, deserialize_with = "in_query")]
     at: Option<u64>,
+    /// As it was at this instant, in milliseconds since 1970.
+    #[serde(default, deserialize_with = "in_query")]
+    at_ms: Option<u64>,
 }
 
 /// The leases that the caller may see, by number.
@@ -54,8 +60,12 @@ pub(crate) async fn leases(
     query: Result<Query<ListQuery>, Rejected>,
 ) -> Result<Reply, Fault> {
     let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
+    let most = query.limit.unwrap_or(1000);
+    if !(1..=PAGE).contains(&most) {
+        let detail = format!("\"limit\" is 1 to {PAGE}");
+        return Ok(Problem::new(Reason::BadValue, detail).reply());
+    }
     let view = app.engine.view().await?;
-    let most = query.limit.unwrap_or(1000).clamp(1, PAGE);
     let after = query.after.unwrap_or(0);
     let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
     let mut seen = view.leases.iter().filter(|lease| {
@@ -124,7 +134,7 @@ pub(crate) async fn machine(
     query: Result<Query<MachineQuery>, Rejected>,
 ) -> Result<Reply, Fault> {
     let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
-    let view = view_at(&app, query.at).await?;
+    let view = view_at(&app, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -158,7 +168,7 @@ pub(crate) async fn state(
     query: Result<Query<MachineQuery>, Rejected>,
 ) -> Result<Reply, Fault> {
     let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
-    let view = view_at(&app, query.at).await?;
+    let view = view_at(&app, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -222,15 +232,20 @@ fn unknown_machine(name: Option<&str>) -> Reply {
     Problem::new(Reason::UnknownMachine, detail).reply()
 }
 
-/// The state now, or after a record of the past.
-pub(crate) async fn view_at(app: &Arc<App>, at: Option<u64>) -> Result<Arc<View>, Fault> {
+/// The state now, or after a record or at an instant of the past.
+async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<View>, Fault> {
     let now = app.engine.view().await?;
-    let Some(at) = at.filter(|&at| at < now.seq) else { return Ok(now) };
+    let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
+    if until >= now.seq && at_ms >= now.now_ms {
+        return Ok(now);
+    }
     // One look back at a time: it reads the journal.
     let _one = app.explaining.acquire().await.map_err(|_| crate::engine::Unavailable::Stopping)?;
     let (history, seed) = (app.engine.history().clone(), app.seed);
+    let until = until.min(now.seq);
+    let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
     let work = tokio::task::spawn_blocking(move || {
-        recover(&*history, at, &Limits::default(), seed).map(|state| state.view())
+        look_back(&*history, &moment, &Limits::default(), seed).map(|state| state.view())
     });
     match work.await.map_err(|error| internal(&error))? {
         Ok(view) => Ok(Arc::new(view)),

@@ -39,6 +39,14 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// The record of the last sample up to an instant; 0 if there is none.
+    pub(super) fn before(&self, at_ms: u64) -> u64 {
+        let Ok(inner) = self.samples.lock() else { return 0 };
+        let Some(samples) = inner.0.first() else { return 0 };
+        let after = samples.partition_point(|sample| sample.at_ms <= at_ms);
+        after.checked_sub(1).map_or(0, |index| samples[index].seq)
+    }
+
     /// Adds the machines of a view, unless the last sample is too young.
     fn add(&self, view: &View) {
         let Ok(mut inner) = self.samples.lock() else { return };

@@ -16,6 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
 use utoipa::IntoParams;
 
+use super::body::in_query;
 use super::leases::internal;
 use super::openapi::ProblemDocument;
 use super::reads::compacted;
@@ -31,6 +32,7 @@ const CHUNK: usize = 1000;
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
     /// Records after this one; those from now on if left out. The header `Last-Event-ID` wins.
+    #[serde(default, deserialize_with = "in_query")]
     after: Option<u64>,
 }
 

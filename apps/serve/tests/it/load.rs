@@ -5,11 +5,17 @@
 //! `PAVIOR_LOAD_S=20` sets the seconds of each part, `PAVIOR_LOAD_MILLIONS=10` the operations of the
 //! part that watches the memory.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pavior_serve::core::Record;
+use pavior_serve::storage::Store;
+use pavior_serve::storage::disk::Folder;
+use pavior_serve::storage::journal::Journal;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::decisions::begin;
 use crate::server::{Server, fresh};
 
 fn seconds() -> f64 {
@@ -121,4 +127,45 @@ fn memory_stays_where_it_is() {
     // The first quarter fills what is bounded; after it nothing grows but by noise.
     let grown = seen[3].saturating_sub(seen[0]);
     assert!(grown < 32 * 1024, "{grown} KiB more after three more quarters");
+}
+
+/// `PAVIOR_LOAD_RECORDS=1000000` is the number of the promise.
+#[test]
+fn a_killed_server_with_many_records_is_soon_back() {
+    let long: Option<u64> =
+        std::env::var("PAVIOR_LOAD_RECORDS").ok().and_then(|text| text.parse().ok());
+    let total = long.unwrap_or(30_000);
+    let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
+    in_batches(&server.address, 512, |count| count >= total);
+    let before = Client::new(&server.address).get("/readyz").expect("it answers").json();
+    server.kill();
+    let began = Instant::now();
+    let again = Server::start(&setup);
+    let after = Client::new(&again.address).get("/readyz").expect("it answers").json();
+    println!("answers {:?} after its start, {} records", began.elapsed(), after["seq"]);
+    assert_eq!(before["seq"], after["seq"]);
+}
+
+/// The journal alone, on the disk of the temporary folder: durable records a second by group.
+/// `results/service/sqlite_commits.py` does the same to SQLite.
+#[test]
+fn groups_are_made_durable() {
+    let folder = tempfile::TempDir::new().expect("there is room");
+    let disk = Folder::open(folder.path()).expect("it is new");
+    let (mut journal, _) = Journal::open(Arc::new(disk)).expect("it is empty");
+    let (_, first) = begin(None);
+    let mut next = 1;
+    for group in [1, 32, 128] {
+        let began = Instant::now();
+        let (mut count, until) = (0u64, Duration::from_secs_f64(seconds()));
+        while began.elapsed() < until {
+            let one = |index| Record { seq: next + index, ..first.clone() };
+            let records: Vec<Record> = (0..group).map(one).collect();
+            journal.append(&records).expect("the disk works");
+            next += group;
+            count += group;
+        }
+        let rate = count as f64 / began.elapsed().as_secs_f64();
+        println!("groups of {group}: {rate:.0} durable records a second");
+    }
 }

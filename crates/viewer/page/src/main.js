@@ -25,6 +25,12 @@ try {
   find("three").title = "this browser has no WebGL";
 }
 let view = null;
+let chosen = new URLSearchParams(location.search).has("flat");
+/** A machine without depth is shown flat, until something else is chosen. */
+function begin() {
+  if (!chosen) choose(page.machine.grid.sides[2] > 1);
+  chosen = true;
+}
 function choose(three) {
   view = three && deep ? deep : flat;
   find("deep").hidden = view !== deep;
@@ -56,11 +62,12 @@ function instant(ms) {
   return new Date(ms).toLocaleString();
 }
 
+const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 let told = 0;
 function tell() {
   const { busy, lost, free } = page.machine.counts();
   const nodes = page.machine.grid.nodes;
-  find("counts").textContent = `${page.machine.grid.text} · ${free} free · ${busy} busy · ${lost} unavailable · ${page.machine.leases.size} jobs · ${page.machine.waiting.size} waiting · ${((100 * busy) / nodes).toFixed(1)} % used`;
+  find("counts").textContent = `${page.machine.grid.text} · ${free} free · ${busy} busy · ${lost} unavailable · ${many(page.machine.leases.size, "job")} · ${page.machine.waiting.size} waiting · ${((100 * busy) / nodes).toFixed(1)} % used`;
   find("when").textContent = (page.live && !schedule ? "live" : "at ") + (page.live && !schedule ? "" : instant(page.machine.now));
   find("live").setAttribute("aria-pressed", page.live);
   // Long lists are written at most five times a second.
@@ -119,8 +126,8 @@ async function why(asked) {
       }
       if (diagnosis.blocked) {
         const { jobs, failed } = diagnosis.blocked;
-        const by = jobs.map((job) => `job ${job.job ?? job.lease ?? "of another tenant"} (${job.nodes} nodes)`);
-        if (failed.length) by.push(`${failed.length} unavailable nodes`);
+        const by = jobs.map((job) => `job ${job.job ?? job.lease ?? "of another tenant"} (${many(job.nodes, "node")})`);
+        if (failed.length) by.push(many(failed.length, "unavailable node"));
         words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), blocked by ${by.join(", ")}.`);
         page.boxes.push({ part: diagnosis.blocked, shade: RED });
         await moves(asked, words);
@@ -165,13 +172,12 @@ function goTo(time) {
     return draw();
   }
   page.live = false;
-  const before = page.samples.filter((sample) => sample.at <= time).at(-1) ?? page.samples[0];
-  if (!before) return;
   clearTimeout(asked);
   asked = setTimeout(async () => {
     try {
-      const machine = await source.past(before);
-      if (!page.live) { page.machine = machine; draw(); }
+      const machine = await source.past(time);
+      // Unless it is elsewhere by now.
+      if (!page.live && page.at === time) { page.machine = machine; draw(); }
     } catch (error) {
       say(error.message);
     }
@@ -209,11 +215,12 @@ if (schedule) {
   page.machine = schedule.at(schedule.begins);
   page.at = schedule.begins * 1000;
   page.live = false;
-  say(`${schedule.jobs.length} jobs`);
+  say(many(schedule.jobs.length, "job"));
 } else {
   source = new Live({
     state(machine, state) {
       if (page.live) page.machine = machine;
+      begin();
       const names = state.machines;
       find("machine").replaceChildren(...names.map((name) => element("option", { value: name, selected: name === state.name }, name)));
       find("machine").hidden = names.length < 2;
@@ -261,8 +268,8 @@ function recolour(by) {
   find("by").value = by;
   draw();
 }
-find("two").onclick = () => choose(false);
-find("three").onclick = () => choose(true);
+find("two").onclick = () => { chosen = true; choose(false); };
+find("three").onclick = () => { chosen = true; choose(true); };
 find("theme").onclick = theme;
 find("layer").onclick = () => layer(1);
 find("by").onchange = (event) => recolour(event.target.value);
@@ -307,7 +314,8 @@ addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-choose(!new URLSearchParams(location.search).has("flat"));
+choose(!chosen);
+if (schedule) begin();
 // For measurements: how many frames a second a turning machine gets.
 window.pavior = {
   page, Machine,

@@ -31,6 +31,17 @@ export const point = (g, node) => [
   Math.floor(node / (g.sides[0] * g.sides[1])),
 ];
 
+/** A box as boxes that do not pass an end. */
+export function pieces(g, part) {
+  let all = [{ base: [], sides: [] }];
+  for (const axis of [0, 1, 2]) {
+    const base = part.base[axis] ?? 0, side = part.sides[axis] ?? 1, over = base + side - g.sides[axis];
+    const cuts = over > 0 && base > 0 ? [[base, side - over], [0, over]] : [[base, side]];
+    all = all.flatMap((piece) => cuts.map(([from, size]) => ({ base: [...piece.base, from], sides: [...piece.sides, size] })));
+  }
+  return all;
+}
+
 export class Machine {
   constructor(g) {
     this.grid = g;
@@ -118,4 +129,14 @@ export function colour(machine, node, by, dark) {
   }
   const h = hash(by === "tenant" ? (lease.tenant ?? "") : key);
   return [(h * 137.508) % 360, 0.45 + (h % 3) * 0.15, (dark ? 0.52 : 0.46) + ((h >> 4) % 3) * 0.06];
+}
+
+/** A colour of `colour` as red, green and blue from 0 to 1. */
+export function rgb([hue, saturation, lightness]) {
+  const a = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (n) => {
+    const k = (n + hue / 30) % 12;
+    return lightness - a * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+  };
+  return [channel(0), channel(8), channel(4)];
 }

@@ -78,8 +78,11 @@ export class Live {
     return samples.map((one) => ({ at: one.at_ms, seq: one.seq, busy: one.busy, largest: one.largest_free }));
   }
 
-  async past(sample) {
-    return Machine.of(await this.ask(`/v1/state${this.query({ at: sample.seq })}`));
+  /** The machine at an instant, in milliseconds. */
+  async past(time) {
+    const machine = Machine.of(await this.ask(`/v1/state${this.query({ at_ms: Math.floor(time) })}`));
+    machine.now = time;
+    return machine;
   }
 
   explain(asked) { return this.ask("/v1/explain", { ...asked, machine: this.name }); }

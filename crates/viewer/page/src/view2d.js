@@ -1,5 +1,5 @@
 // The machine in two dimensions: its layers side by side, the origin at the lower left.
-import { colour, number } from "./model.js";
+import { colour, number, pieces } from "./model.js";
 
 export class View2d {
   constructor(canvas, onPick) {
@@ -35,10 +35,14 @@ export class View2d {
       const cell = Math.min((width - 8) / (across * (w + 1)), (height - 8) / (down * (d + 1.6)));
       if (!best || cell > best.cell) best = { across, cell };
     }
+    // In the middle of what there is.
+    const { across, cell } = best, down = Math.ceil(layers.length / across);
+    const left = Math.max(6, (width - (across * (w + 1) - 1) * cell) / 2);
+    const top = Math.max(4, (height - down * (d + 1.6) * cell) / 2);
     const place = layers.map((z, index) => ({
       z,
-      x: 6 + (index % best.across) * (w + 1) * best.cell,
-      y: 4 + Math.floor(index / best.across) * (d + 1.6) * best.cell + best.cell * 0.9,
+      x: left + (index % across) * (w + 1) * cell,
+      y: top + Math.floor(index / across) * (d + 1.6) * cell + cell * 0.9,
     }));
     return { cell: best.cell, place };
   }
@@ -79,6 +83,7 @@ export class View2d {
       this.borders(pen, x, y, cell, dark);
     }
     for (const { part, shade } of this.boxes) this.box(pen, part, shade, place, cell);
+    for (const move of this.moves) this.arrow(pen, move, place, cell);
   }
 
   /** A border is dashed where the machine goes on at the other end. */
@@ -94,21 +99,36 @@ export class View2d {
   }
 
   box(pen, part, shade, place, cell) {
-    const { sides } = this.machine.grid;
-    const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0), size = [0, 1, 2].map((axis) => part.sides[axis] ?? 1);
+    const depth = this.machine.grid.sides[1];
     pen.strokeStyle = `#${shade.toString(16).padStart(6, "0")}`;
     pen.lineWidth = 2.5;
-    for (const { z, x, y } of place) {
-      const inside = (z - base[2] + sides[2]) % sides[2] < size[2];
-      if (!inside) continue;
-      // A box that passes the end goes on at the beginning.
-      for (const sx of [0, -sides[0]]) for (const sy of [0, -sides[1]]) {
-        const left = Math.max(0, base[0] + sx), right = Math.min(sides[0], base[0] + sx + size[0]);
-        const low = Math.max(0, base[1] + sy), high = Math.min(sides[1], base[1] + sy + size[1]);
-        if (left < right && low < high)
-          pen.strokeRect(x + left * cell, y + (sides[1] - high) * cell, (right - left) * cell, (high - low) * cell);
-      }
-    }
+    for (const { base, sides } of pieces(this.machine.grid, part))
+      for (const { z, x, y } of place)
+        if (z >= base[2] && z < base[2] + sides[2])
+          pen.strokeRect(x + base[0] * cell, y + (depth - base[1] - sides[1]) * cell, sides[0] * cell, sides[1] * cell);
+    pen.lineWidth = 1;
+  }
+
+  /** An arrow from the middle of a box to the middle of another, in the layers in which they begin. */
+  arrow(pen, { from, to }, place, cell) {
+    const middle = (part) => {
+      const layer = place.find(({ z }) => z === (part.base[2] ?? 0));
+      const half = (axis) => (part.base[axis] ?? 0) + (part.sides[axis] ?? 1) / 2;
+      return layer && [layer.x + half(0) * cell, layer.y + (this.machine.grid.sides[1] - half(1)) * cell];
+    };
+    const start = middle(from), end = middle(to);
+    if (!start || !end) return;
+    const angle = Math.atan2(end[1] - start[1], end[0] - start[0]), tip = Math.max(7, cell * 0.5);
+    pen.strokeStyle = pen.fillStyle = "#0a84ff";
+    pen.lineWidth = 3;
+    pen.beginPath();
+    pen.moveTo(...start);
+    pen.lineTo(...end);
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(...end);
+    for (const turn of [2.6, -2.6]) pen.lineTo(end[0] + tip * Math.cos(angle + turn), end[1] + tip * Math.sin(angle + turn));
+    pen.fill();
     pen.lineWidth = 1;
   }
 

@@ -1,45 +1,102 @@
-// The machine in three dimensions: a cube a node.
+// The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes touch,
+// so that a face between two of them is never seen and is not drawn; lines on the faces tell nodes
+// apart, wide ones tell jobs apart.
 import {
-  BoxGeometry, Color, InstancedMesh, LineBasicMaterial,
-  LineDashedMaterial, LineSegments, EdgesGeometry, Matrix4, MeshLambertMaterial, PerspectiveCamera, Scene,
-  Vector3, WebGLRenderer, AmbientLight, DirectionalLight, Group, Raycaster, Vector2, ArrowHelper,
+  BoxGeometry, BufferAttribute, BufferGeometry, LineBasicMaterial, LineDashedMaterial, LineSegments, EdgesGeometry,
+  Mesh, PerspectiveCamera, Points, Scene, ShaderMaterial, Vector3, WebGLRenderer, Group, Raycaster, Vector2, ArrowHelper,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { colour, point } from "./model.js";
+import { colour, pieces, point, rgb } from "./model.js";
+
+/** The six faces of a cube: axis, direction, the axes along its two sides, and how light it is. */
+const FACES = [
+  [0, 1, 1, 2, 0.84], [0, -1, 1, 2, 0.7], [1, 1, 0, 2, 0.78], [1, -1, 0, 2, 0.88], [2, 1, 0, 1, 1], [2, -1, 0, 1, 0.6],
+];
+const CORNERS = [[0, 0], [1, 0], [1, 1], [0, 1]];
+
+const CUBES = {
+  vertexShader: `
+    attribute vec3 shade; attribute vec2 corner; attribute vec4 wide;
+    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    void main() {
+      vShade = shade; vCorner = corner; vWide = wide;
+      gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+    }`,
+  // How far the nearest side is, in widths of its line.
+  fragmentShader: `
+    varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
+    void main() {
+      vec4 side = vec4(vCorner, 1.0 - vCorner) / vWide;
+      float near = min(min(side.x, side.y), min(side.z, side.w));
+      gl_FragColor = vec4(vShade * (near < 1.0 ? 0.55 : 1.0), 1.0);
+    }`,
+};
+const DOTS = {
+  vertexShader: `
+    attribute vec3 shade; attribute float size; uniform float height; varying vec3 vShade;
+    void main() {
+      vShade = shade;
+      gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+      gl_PointSize = max(1.5, size * height * projectionMatrix[1][1] / gl_Position.w);
+    }`,
+  fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
+};
+
+/** Whether frames are drawn by the processor: then smooth edges cost too much. */
+function drawnBySoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
 
 export class View3d {
   constructor(canvas, onPick) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !drawnBySoftware(), alpha: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.scene = new Scene();
-    this.scene.add(new AmbientLight(0xffffff, 1.6));
-    const sun = new DirectionalLight(0xffffff, 2);
-    sun.position.set(2, 3, 4);
-    this.scene.add(sun);
-    this.camera = new PerspectiveCamera(40, 1, 0.1, 1000);
+    this.camera = new PerspectiveCamera(40, 1, 0.1, 4000);
     this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("start", () => { this.turned = true; });
     this.controls.addEventListener("change", () => this.draw());
     this.marks = new Group();
-    this.scene.add(this.marks);
+    this.cubes = new Mesh(new BufferGeometry(), new ShaderMaterial(CUBES));
+    this.dots = new Points(new BufferGeometry(), new ShaderMaterial({ ...DOTS, uniforms: { height: { value: 1 } } }));
+    this.cubes.frustumCulled = this.dots.frustumCulled = false;
+    this.scene.add(this.marks, this.cubes, this.dots);
     canvas.addEventListener("click", (event) => onPick(this.pick(event)));
     this.canvas = canvas;
-    this.frames = 0;
   }
 
-  /** Makes the cubes of a grid. */
+  /** Takes over a grid. */
   begin(g) {
     if (this.grid?.text === g.text) return;
     this.grid = g;
-    if (this.cubes) this.scene.remove(this.cubes, this.frame);
-    this.cubes = new InstancedMesh(new BoxGeometry(1, 1, 1), new MeshLambertMaterial(), g.nodes);
-    this.scene.add(this.cubes);
+    this.turned = false;
+    if (this.frame) this.scene.remove(this.frame);
     this.frame = this.outline([0, 0, 0], g.sides, 0x888888, g.wraps.some(Boolean));
     this.scene.add(this.frame);
-    const most = Math.max(...g.sides);
-    this.controls.target.set(g.sides[0] / 2, g.sides[1] / 2, g.sides[2] / 2);
-    if (g.sides[2] === 1) this.camera.position.set(g.sides[0] / 2, -most * 0.75, most * 1.25);
-    else this.camera.position.set(-most * 1.1, -most * 1.3, most * 1.5);
+    this.fit();
+  }
+
+  /** The whole machine in view, as large as it can be, from where one looks at it. */
+  fit() {
+    if (!this.grid || this.turned) return;
+    const { sides } = this.grid;
+    const centre = new Vector3(...sides).multiplyScalar(0.5);
+    const back = new Vector3(...(sides[2] === 1 ? [0, -0.75, 1.25] : [-0.55, -0.7, 0.6])).normalize();
+    const right = new Vector3(0, 0, 1).cross(back).normalize(), up = back.clone().cross(right);
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360), wide = tall * this.camera.aspect;
+    let distance = 0;
+    for (let corner = 0; corner < 8; corner++) {
+      const at = new Vector3(...[0, 1, 2].map((axis) => (corner >> axis & 1) * sides[axis])).sub(centre);
+      const away = Math.max(Math.abs(at.dot(right)) / wide, Math.abs(at.dot(up)) / tall);
+      distance = Math.max(distance, 1.06 * away + at.dot(back));
+    }
     this.camera.up.set(0, 0, 1);
+    this.controls.target.copy(centre);
+    this.camera.position.copy(centre).addScaledVector(back, distance);
     this.controls.update();
   }
 
@@ -57,37 +114,84 @@ export class View3d {
 
   show(machine, { by, layer, selected, dark }) {
     this.begin(machine.grid);
-    const matrix = new Matrix4(), shade = new Color();
-    for (let node = 0; node < machine.grid.nodes; node++) {
-      const [x, y, z] = point(machine.grid, node);
-      const c = colour(machine, node, by, dark);
-      const key = machine.holder[node];
-      let size = c === null ? 0.16 : key === null ? 0.45 : 0.86;
-      if (layer !== null && z !== layer) size = 0;
-      if (selected !== null && key !== null && key !== selected) size *= 0.35;
-      matrix.makeScale(size, size, size).setPosition(x + 0.5, y + 0.5, z + 0.5);
-      this.cubes.setMatrixAt(node, matrix);
-      if (c === null) shade.set(dark ? 0x556070 : 0xb4bcc8);
-      else shade.setHSL(c[0] / 360, c[1], c[2]);
-      this.cubes.setColorAt(node, shade);
+    const { grid: g, holder } = machine;
+    const strides = [1, g.sides[0], g.sides[0] * g.sides[1]];
+    const at = [], shades = [], corners = [], wide = [], dots = [], dotShades = [], dotSizes = [];
+    this.nodes = [];
+    const seen = (node, place) => (layer === null || place[2] === layer) && (selected === null || holder[node] === selected);
+    // Who holds the node beside one, as far as it is drawn; null where there is none.
+    const beside = (node, place, axis, way) => {
+      const next = place[axis] + way;
+      if (next < 0 || next >= g.sides[axis] || (axis === 2 && layer !== null)) return null;
+      const other = node + way * strides[axis];
+      return selected === null || holder[other] === selected ? holder[other] : null;
+    };
+    for (let node = 0; node < g.nodes; node++) {
+      const place = point(g, node);
+      if (layer !== null && place[2] !== layer) continue;
+      const c = colour(machine, node, by, dark), key = holder[node];
+      const [red, green, blue] = c ? rgb(c) : dark ? [0.33, 0.38, 0.44] : [0.7, 0.74, 0.78];
+      if (c === null || (key !== null && !seen(node, place))) {
+        dots.push(place[0] + 0.5, place[1] + 0.5, place[2] + 0.5);
+        dotShades.push(red, green, blue);
+        dotSizes.push(c === null ? 0.06 : 0.12);
+        continue;
+      }
+      const whole = key !== null, size = whole ? 1 : 0.5, low = (1 - size) / 2;
+      for (const [axis, way, one, two, light] of FACES) {
+        if (whole && beside(node, place, axis, way) !== null) continue;
+        // The sides of the face in the order of the corner: low and high of each of its two axes.
+        const lines = [[one, -1], [two, -1], [one, 1], [two, 1]].map(([along, step]) =>
+          whole && beside(node, place, along, step) === key ? 0.02 : 0.06);
+        for (const corner of CORNERS) {
+          const vertex = [...place];
+          vertex[axis] += way > 0 ? low + size : low;
+          vertex[one] += low + corner[0] * size;
+          vertex[two] += low + corner[1] * size;
+          at.push(...vertex);
+          shades.push(red * light, green * light, blue * light);
+          corners.push(...corner);
+          wide.push(...lines);
+        }
+        this.nodes.push(node);
+      }
     }
-    this.cubes.instanceMatrix.needsUpdate = true;
-    this.cubes.instanceColor.needsUpdate = true;
-    this.cubes.computeBoundingSphere();
+    this.fill(this.cubes, { position: [at, 3], shade: [shades, 3], corner: [corners, 2], wide: [wide, 4] });
+    this.fill(this.dots, { position: [dots, 3], shade: [dotShades, 3], size: [dotSizes, 1] });
+    const index = new Uint32Array(this.nodes.length * 6);
+    for (let face = 0, to = 0; face < this.nodes.length; face++)
+      for (const corner of [0, 1, 2, 0, 2, 3]) index[to++] = 4 * face + corner;
+    this.cubes.geometry.setIndex(new BufferAttribute(index, 1));
+    this.cubes.material.side = 2;
     this.draw();
+  }
+
+  /** New attributes in place of the old ones, which the graphics memory is rid of. */
+  fill(object, attributes) {
+    object.geometry.dispose();
+    object.geometry = new BufferGeometry();
+    for (const [name, [numbers, size]] of Object.entries(attributes))
+      object.geometry.setAttribute(name, new BufferAttribute(new Float32Array(numbers), size));
   }
 
   /** Boxes and moves drawn over the machine. */
   mark(boxes, moves) {
+    for (const old of this.marks.children) old.geometry?.dispose();
     this.marks.clear();
-    for (const { part, shade } of boxes) {
-      const three = (list, other) => [0, 1, 2].map((axis) => list[axis] ?? other);
-      this.marks.add(this.outline(three(part.base, 0), three(part.sides, 1), shade, false));
-    }
+    for (const { part, shade } of boxes)
+      for (const { base, sides } of pieces(this.grid, part)) {
+        const lines = this.outline(base, sides, shade, false);
+        // Seen through the cubes, and above them.
+        lines.material.depthTest = false;
+        lines.renderOrder = 2;
+        this.marks.add(lines);
+      }
     for (const { from, to } of moves) {
       const centre = (part) => new Vector3(...[0, 1, 2].map((axis) => (part.base[axis] ?? 0) + (part.sides[axis] ?? 1) / 2));
       const start = centre(from), way = centre(to).sub(start);
-      this.marks.add(new ArrowHelper(way.clone().normalize(), start, way.length(), 0x0a84ff, 0.6, 0.4));
+      const arrow = new ArrowHelper(way.clone().normalize(), start, way.length(), 0x0a84ff, 0.6, 0.4);
+      for (const piece of [arrow.line, arrow.cone]) { piece.material.depthTest = false; piece.renderOrder = 3; }
+      this.marks.add(arrow);
     }
     this.draw();
   }
@@ -97,6 +201,8 @@ export class View3d {
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
+    this.dots.material.uniforms.height.value = height * this.renderer.getPixelRatio();
+    this.fit();
     this.draw();
   }
 
@@ -105,12 +211,12 @@ export class View3d {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.frames++;
       this.renderer.render(this.scene, this.camera);
     });
   }
 
   turn(dx, dy) {
+    this.turned = true;
     const offset = this.camera.position.clone().sub(this.controls.target);
     offset.applyAxisAngle(new Vector3(0, 0, 1), dx);
     const side = new Vector3(0, 0, 1).cross(offset).normalize();
@@ -122,6 +228,7 @@ export class View3d {
   }
 
   zoom(factor) {
+    this.turned = true;
     const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
     this.camera.position.copy(this.controls.target).add(offset);
     this.controls.update();
@@ -136,6 +243,7 @@ export class View3d {
     );
     const ray = new Raycaster();
     ray.setFromCamera(at, this.camera);
-    return this.cubes ? (ray.intersectObject(this.cubes)[0]?.instanceId ?? null) : null;
+    const hit = this.grid ? ray.intersectObject(this.cubes)[0] : null;
+    return hit ? this.nodes[Math.floor(hit.faceIndex / 2)] : null;
   }
 }

@@ -17,9 +17,6 @@ impl Deciding<'_> {
             self.schedule(board);
             return Ok(Reply::new(200, &json!({ "id": id, "ended": true, "nodes": 0 })));
         }
-        let epoch = epoch.ok_or_else(|| {
-            Problem::new(Reason::BadValue, "\"epoch\" is the one that the lease came with")
-        })?;
         let (board, nodes) = {
             let lease = self.held(id, epoch)?;
             (self.board(Some(&lease.machine))?, lease.nodes())
@@ -35,7 +32,7 @@ impl Deciding<'_> {
         epoch: u64,
         ttl_ms: Option<u64>,
     ) -> Result<Reply, Stop> {
-        let lease = self.held(id, epoch)?;
+        let lease = self.held(id, Some(epoch))?;
         let (machine, ttl) = (lease.machine.clone(), ttl_ms.or(lease.ttl_ms));
         let expires_ms = ttl.map(|ttl| self.now_ms.saturating_add(ttl));
         self.record(Event::Renewed { id, expires_ms });
@@ -46,13 +43,16 @@ impl Deciding<'_> {
     }
 
     /// The lease of a number, if the caller holds it under this epoch.
-    fn held(&self, id: u64, epoch: u64) -> Result<&Lease, Problem> {
+    fn held(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let own = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(&id).filter(|lease| own(&lease.tenant)) {
-            if lease.epoch == epoch {
-                return Ok(lease);
-            }
-            let detail = format!("lease {id} is held under epoch {}, not {epoch}", lease.epoch);
+            let detail = match epoch {
+                Some(epoch) if lease.epoch == epoch => return Ok(lease),
+                Some(epoch) => {
+                    format!("lease {id} is held under epoch {}, not {epoch}", lease.epoch)
+                }
+                None => format!("give \"epoch\", the one that lease {id} came with"),
+            };
             return Err(Problem::new(Reason::StaleEpoch, detail));
         }
         if self.state.waiting.get(&id).is_some_and(|waiting| own(&waiting.tenant)) {
@@ -83,7 +83,7 @@ impl Deciding<'_> {
             (self.state.boards[index].grid, self.state.boards[index].spec.name.clone());
         let Some(node) = self.state.boards[index].node_at(&at[..grid.axes()]) else {
             let detail = format!("node {} lies outside {grid}", point(&grid, at));
-            return Err(Problem::new(Reason::BadValue, detail).into());
+            return Err(Problem::new(Reason::UnknownNode, detail).into());
         };
         let state = match to {
             NodeChange::Fail => NodeState::Failed,

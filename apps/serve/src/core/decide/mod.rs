@@ -50,6 +50,8 @@ struct Deciding<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<Record>,
+    /// Whether another end follows at the same instant: queues move after the last one.
+    more: bool,
 }
 
 impl State {
@@ -66,8 +68,22 @@ impl State {
         command: Command,
         records: &mut Vec<Record>,
     ) -> Decision {
+        self.decide_with(now_ms, caller, key, command, false, records)
+    }
+
+    /// As [`State::decide`], for a command of a batch: with `more`, an end follows at the same instant,
+    /// and queues move after the last of them, as they do in a simulation.
+    pub fn decide_with(
+        &mut self,
+        now_ms: u64,
+        caller: &Caller,
+        key: Option<&IdempotencyKey>,
+        command: Command,
+        more: bool,
+        records: &mut Vec<Record>,
+    ) -> Decision {
         let now_ms = now_ms.max(self.now_ms);
-        let mut deciding = Deciding { state: self, now_ms, caller, records };
+        let mut deciding = Deciding { state: self, now_ms, caller, records, more };
         deciding.expire();
         let whose = caller.tenant.clone().unwrap_or_default();
         if let Some(IdempotencyKey { key, digest }) = key
@@ -82,7 +98,9 @@ impl State {
             return Decision { reply, refused: None };
         }
         let first = deciding.records.len();
-        let decision = match deciding.carry_out(command) {
+        let carried_out = deciding.carry_out(command);
+        deciding.move_queues();
+        let decision = match carried_out {
             Ok(reply) => Decision { reply, refused: None },
             Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
             Err(Stop::Refused(refused)) => {
@@ -153,8 +171,23 @@ impl Deciding<'_> {
         }
     }
 
-    /// Starts what the scheduler of a machine starts now.
+    /// Lets the queue of a machine move.
     fn schedule(&mut self, board: usize) {
+        self.state.moving.insert(board);
+        self.move_queues();
+    }
+
+    /// Lets the queues move that are to, unless another end follows at the same instant.
+    fn move_queues(&mut self) {
+        while !self.more
+            && let Some(board) = self.state.moving.pop_first()
+        {
+            self.start_waiting(board);
+        }
+    }
+
+    /// Starts what the scheduler of a machine starts now.
+    fn start_waiting(&mut self, board: usize) {
         while let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms) {
             let waiting = self.state.waiting[&id].clone();
             let lease = Lease {

@@ -1,0 +1,134 @@
+//! `pavior serve` as a user starts it: on its Unix socket, with the options that it has.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{pavior, stderr};
+
+/// A service in a folder of its own, and a connection to its socket.
+pub(crate) struct Service {
+    process: Child,
+    stream: BufReader<UnixStream>,
+    address: String,
+    _folder: TempDir,
+}
+
+impl Service {
+    /// Starts one with more arguments.
+    pub(crate) fn start(arguments: &[&str]) -> Service {
+        let folder = TempDir::new().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_pavior"))
+            .arg("serve")
+            .args(arguments)
+            .current_dir(folder.path())
+            .env("PAVIOR_LOG", "error")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut address).unwrap();
+        let address = address.trim_end().to_string();
+        let path = address.strip_prefix("unix:").expect("a Unix socket is the default");
+        let stream = UnixStream::connect(folder.path().join(path)).unwrap();
+        Service { process, stream: BufReader::new(stream), address, _folder: folder }
+    }
+
+    /// Sends a request; the status and the body of its answer.
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let length = body.len();
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nHost: pavior\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap();
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).unwrap();
+            match line.trim_end().split_once(": ") {
+                Some(("content-length", value)) => length = value.parse().unwrap(),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes).unwrap();
+        (status, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    /// A signal by name, and how long the process then takes to end well.
+    fn end(&mut self, signal: &str) -> Duration {
+        let began = Instant::now();
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        assert!(self.process.wait().unwrap().success());
+        began.elapsed()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
+    let mut service = Service::start(&[]);
+    assert_eq!(service.address, "unix:pavior-data/pavior.sock");
+    let (status, lease) = service.send("POST", "/v1/leases", r#"{"shape":[2,3]}"#);
+    assert_eq!((status, &lease["parts"]), (201, &json!([{"base":[0,0],"sides":[2,3]}])));
+    let (_, machine) = service.send("GET", "/v1/machine", "");
+    assert_eq!((&machine["machine"], &machine["strategy"]), (&json!("mesh:16x16"), &json!("tff")));
+    // What the process itself started is known to be the operator's.
+    assert_eq!(service.send("POST", "/v1/nodes/drain", r#"{"node":[9,9]}"#).0, 200);
+    assert!(service.end("TERM") < Duration::from_secs(2));
+}
+
+#[test]
+fn several_machines_each_have_their_name() {
+    let options = ["--machine", "a=mesh:4x4", "--machine", "b=torus:4x4x4", "--scheduler", "easy"];
+    let mut service = Service::start(&options);
+    for (body, machine, base) in [
+        (r#"{"shape":[4,4],"machine":"a"}"#, "a", json!([0, 0])),
+        (r#"{"shape":[4,4,1],"machine":"b"}"#, "b", json!([0, 0, 0])),
+        (r#"{"shape":[4,4,1],"machine":"b"}"#, "b", json!([0, 0, 1])),
+    ] {
+        let (status, lease) = service.send("POST", "/v1/leases", body);
+        assert_eq!((status, &lease["machine"]), (201, &json!(machine)));
+        assert_eq!(lease["parts"][0]["base"], base);
+    }
+    let waits = r#"{"shape":[1,1],"wait":true,"ttl_s":60}"#;
+    assert_eq!(service.send("POST", "/v1/leases", waits).0, 202);
+    assert!(service.end("INT") < Duration::from_secs(2));
+}
+
+#[test]
+fn wrong_options_are_named() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    for (options, reason) in [
+        (vec!["--listen", "0.0.0.0:0"], "needs TLS"),
+        (vec!["--listen", "nowhere"], "is no address"),
+        (vec!["--machine", "mesh:0x4"], "mesh:0x4"),
+        (vec!["--machine", "a=mesh:4", "--machine", "a=mesh:5"], "stands twice"),
+        (vec!["--strategy", "none"], "none"),
+        (vec!["--scheduler", "none"], "none"),
+        (vec!["--store", "sqlite"], "embedded"),
+        (vec!["--token-file", "/does/not/exist"], "/does/not/exist"),
+        (vec!["--tls-cert", "x.pem"], "--tls-key"),
+    ] {
+        let output = pavior(&[&["serve", "--data", &data][..], &options].concat(), "");
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{options:?}: {}", stderr(&output));
+    }
+}
