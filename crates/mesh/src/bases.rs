@@ -11,15 +11,15 @@
 //!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
 //! ```
 //!
-//! Here each row begins with a new word, and the bits behind its last node are zeros: what a shift
-//! brings in from beyond the end of an axis is never free, so that the set holds canonical bases
-//! alone. On an axis that wraps a shift is a rotation within the axis.
+//! Short rows lie several to a word, a power of two bits each; the bits behind a row's last node are
+//! zeros. What a shift brings in from beyond the end of an axis is never free, so that the set holds
+//! canonical bases alone. On an axis that wraps a shift is a rotation within the axis.
 //!
 //! The set also tells what its bases touch. The neighbour of a base along an axis is a base too
 //! exactly if the face of the placement on that side is free: [`BaseSet::edges`] has a bit where a
 //! face touches something, for all bases at once.
 
-use crate::bits::{self, Block};
+use crate::bits::Layout;
 use crate::occupancy::Ones;
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -37,8 +37,9 @@ use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 #[derive(Clone, Debug)]
 pub struct BaseSet {
     grid: Grid,
+    layout: Layout,
     shape: Sides,
-    /// The free nodes, each row in words of its own.
+    /// The free nodes, as the layout has them.
     nodes: Vec<u64>,
     /// Whether they are those of a machine of this grid.
     fits: bool,
@@ -50,9 +51,10 @@ pub struct BaseSet {
 impl BaseSet {
     /// A search on machines of this grid.
     pub fn new(grid: Grid) -> BaseSet {
-        let words = vec![0; bits::row_words(&grid) * bits::rows(&grid)];
+        let layout = Layout::new(grid);
+        let words = vec![0; layout.words()];
         let (nodes, spare) = (words.clone(), words.clone());
-        BaseSet { grid, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
+        BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
     /// The first base, in scan order, at which the shape is free, unturned.
@@ -90,7 +92,7 @@ impl BaseSet {
         self.touched += self.nodes.len() as u64;
         self.fits = free.grid() == &self.grid;
         if self.fits {
-            bits::load(&self.grid, free, &mut self.nodes);
+            self.layout.load(free, &mut self.nodes);
         } else {
             self.nodes.fill(0);
         }
@@ -120,8 +122,8 @@ impl BaseSet {
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
-        let block = Block::of(&self.grid, axis);
-        block.and_ahead(&mut self.words, &mut self.spare, usize::from(step), ring);
+        let lies = self.layout.axis(axis);
+        lies.and_ahead(&mut self.words, &mut self.spare, usize::from(step), ring);
     }
 
     /// Adds one to a side of the shape last computed. Returns whether a base is left.
@@ -137,7 +139,7 @@ impl BaseSet {
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
             (beyond.base[axis], beyond.sides[axis]) = (1, self.grid.side(axis) - 1);
-            bits::clear(&self.grid, &mut self.words, &beyond);
+            self.layout.clear(&mut self.words, &beyond);
         }
         self.any()
     }
@@ -154,16 +156,12 @@ impl BaseSet {
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
         cuboid.sides.iter().all(|&side| side > 0)
             && (0..3).all(within)
-            && bits::any(&self.grid, &self.words, cuboid)
+            && self.layout.any(&self.words, cuboid)
     }
 
     /// The columns of the machine in which there are bases: bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
-        columns.clear();
-        columns.resize(bits::row_words(&self.grid), 0);
-        for row in self.words.chunks_exact(columns.len()) {
-            columns.iter_mut().zip(row).for_each(|(column, word)| *column |= word);
-        }
+        self.layout.columns_into(&self.words, columns);
     }
 
     /// The shape last computed.
@@ -203,18 +201,17 @@ impl BaseSet {
         };
         let reached: [_; 3] = std::array::from_fn(reach);
         let covered = Cuboid::new(reached.map(|(low, _)| low), reached.map(|(_, length)| length));
-        bits::clear(&self.grid, &mut self.words, &covered);
+        self.layout.clear(&mut self.words, &covered);
     }
 
     /// Whether the shape last computed is free at a canonical base.
     #[inline]
-    pub fn contains(&self, [x, y, z]: Coordinates) -> bool {
-        if !self.grid.contains([x, y, z]) {
+    pub fn contains(&self, base: Coordinates) -> bool {
+        if !self.grid.contains(base) {
             return false;
         }
-        let row = usize::from(y) + usize::from(self.grid.side(1)) * usize::from(z);
-        let word = self.words[row * bits::row_words(&self.grid) + usize::from(x) / 64];
-        word >> (x % 64) & 1 == 1
+        let (word, bit) = self.layout.bit(base);
+        self.words[word] >> bit & 1 == 1
     }
 
     /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other` have
@@ -236,18 +233,16 @@ impl BaseSet {
             return None;
         }
         let starts: Sides = std::array::from_fn(|axis| self.grid.starts(axis, bounding[axis]));
-        let (wide, d) = (bits::row_words(&self.grid), usize::from(self.grid.side(1)));
-        let row = |set: &BaseSet, [_, y, z]: Coordinates, from: [u16; 2]| {
-            (usize::from(y + from[0]) + d * usize::from(z + from[1])) * wide..set.words.len()
+        let row = |set: &BaseSet, [x, y, z]: Coordinates, from: [u16; 2], index: usize| {
+            let row = [y + from[0], z + from[1]];
+            set.layout.row_ahead(&set.words, row, index, usize::from(x))
         };
         for z in 0..starts[2] {
             for y in 0..starts[1] {
-                let own = &self.words[row(self, offsets[0], [y, z])][..wide];
-                let others = &other.words[row(other, offsets[1], [y, z])][..wide];
-                for index in 0..wide {
+                for index in 0..self.layout.row_words() {
                     self.touched += 2;
-                    let both = bits::ahead(own, index, usize::from(offsets[0][0]))
-                        & bits::ahead(others, index, usize::from(offsets[1][0]));
+                    let both = row(self, offsets[0], [y, z], index)
+                        & row(other, offsets[1], [y, z], index);
                     if both != 0 {
                         return Some([64 * index as u16 + both.trailing_zeros() as u16, y, z]);
                     }
@@ -276,7 +271,7 @@ impl BaseSet {
     /// The base of a bit of a word.
     #[inline]
     pub fn point(&self, word: usize, bit: u32) -> Coordinates {
-        bits::point(&self.grid, word, bit)
+        self.layout.point(word, bit)
     }
 
     /// The first base in row-major order.
@@ -301,9 +296,9 @@ impl BaseSet {
             edge.resize(self.words.len(), 0);
         }
         if self.has_faces(axis) {
-            let block = Block::of(&self.grid, axis);
-            block.without_neighbour(&self.words, low, self.grid.wraps(axis), false);
-            block.without_neighbour(&self.words, high, self.grid.wraps(axis), true);
+            let (lies, ring) = (self.layout.axis(axis), self.grid.wraps(axis));
+            lies.without_neighbour(&self.words, low, ring, false);
+            lies.without_neighbour(&self.words, high, ring, true);
         }
     }
 
@@ -313,6 +308,6 @@ impl BaseSet {
         if !cuboid.lies_on(&self.grid) {
             return cuboid.volume();
         }
-        cuboid.volume() - bits::count(&self.grid, &self.nodes, cuboid)
+        cuboid.volume() - self.layout.count(&self.nodes, cuboid)
     }
 }

@@ -46,7 +46,11 @@ fn platform() -> String {
     let vectors = if is_x86_feature_detected!("avx2") { "with AVX2" } else { "without AVX2" };
     #[cfg(not(target_arch = "x86_64"))]
     let vectors = "not x86-64";
-    format!("{}, {vectors}", version.unwrap_or_else(|_| "an unknown compiler".into()))
+    let built = match option_env!("CARGO_INCREMENTAL") {
+        Some("1") => ", built incrementally",
+        _ => "",
+    };
+    format!("{}, {vectors}{built}", version.unwrap_or_else(|_| "an unknown compiler".into()))
 }
 
 /// Writes the file anew.

@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # the table of all strategies
 //! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some of it
+//! cargo bench -p pavior-allocation --bench instructions -- engines         # without plain searches
 //! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
 //! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
 //! ```
@@ -19,7 +20,7 @@
 //! - `ratio` is to `ff`'s engine on its own churn of the same machine.
 //! - `check` holds a small fixed set against `counts.tsv` beside this file, and fails where a count has
 //!   grown by more than 5 %. It is skipped, with a note, where counts cannot be compared: without
-//!   valgrind, or with another compiler.
+//!   valgrind, with another compiler or processor, or built incrementally.
 
 mod count;
 mod fixed;
@@ -72,13 +73,15 @@ fn table(wanted: &[String]) {
         let first: Selection = "ff".parse().expect("written right");
         let base = measured(case, &grid, &first, &first, counted).expect("it runs anywhere");
         for selection in Registry::new().entries().map(Selection::defaults) {
-            let names: Vec<&String> = wanted.iter().filter(|word| !word.contains(':')).collect();
+            let is_name = |word: &&String| !word.contains(':') && *word != "engines";
+            let names: Vec<&String> = wanted.iter().filter(is_name).collect();
             let named = names.is_empty() || names.iter().any(|name| *name == selection.entry.name);
             if !named || selection.supports(&grid).is_err() || selection.entry.name == "gen-alg" {
                 continue;
             }
             let plain = conformance::plain_of(&selection);
-            let searches = [Some((&selection, "engine")), plain.as_ref().map(|p| (p, "plain"))];
+            let compared = plain.as_ref().filter(|_| !wanted.iter().any(|word| word == "engines"));
+            let searches = [Some((&selection, "engine")), compared.map(|plain| (plain, "plain"))];
             for (search, word) in searches.into_iter().flatten() {
                 let word = if plain.is_some() { word } else { "" };
                 if let Some((ns, instructions)) = measured(case, &grid, &selection, search, counted)

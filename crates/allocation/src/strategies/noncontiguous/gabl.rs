@@ -173,10 +173,7 @@ impl Busy {
     fn insert(&mut self, part: Cuboid) -> usize {
         match self {
             Busy::Lines(lines) => lines.insert(part),
-            Busy::Planes(_, list) => {
-                list.add(&Placement::Whole(part));
-                list.boxes().len() - 1
-            }
+            Busy::Planes(_, list) => list.insert(part),
         }
     }
 
@@ -352,12 +349,11 @@ impl Strategy for Greedy {
         } else {
             self.shrink_to_fit(request.nodes, shape);
         }
-        // A proposal changes nothing: the pieces leave the busy list, last one first.
+        // A proposal changes nothing: the pieces leave the busy list.
         let pieces = std::mem::take(&mut self.pieces);
-        for piece in pieces.iter().rev() {
-            self.busy.remove(&Placement::Whole(*piece));
-        }
-        Some(Placement::Parts(pieces))
+        let proposal = Placement::Parts(pieces);
+        self.busy.remove(&proposal);
+        Some(proposal)
     }
 
     fn granted(&mut self, placement: &Placement) {

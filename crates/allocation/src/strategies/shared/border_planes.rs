@@ -113,7 +113,9 @@ impl BorderPlanes {
     }
 
     /// The lowest base of the first piece of a plane that has one. Of the pieces that a region leaves
-    /// of a piece, those without a base vanish before the end: so only the first with one is kept.
+    /// of a piece, those without a base vanish before the end: so only the first with one is kept. Once
+    /// its lowest corner is a base it remains so: no region covers it, and of the pieces that a region
+    /// leaves the first that has a base is the one with that corner.
     fn base_on(&mut self, busy: &[Cuboid], bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let (x, shape) = (plane.x, bases.shape());
         let has_base = |piece: &Piece| {
@@ -122,6 +124,9 @@ impl BorderPlanes {
         };
         let mut piece = plane.pieces().find(has_base)?;
         for held in busy {
+            if bases.contains([x, piece.y.low, piece.z.low]) {
+                break;
+            }
             self.tested += 1;
             if !covers(&self.grid, 0, held, shape[0], x) {
                 continue;

@@ -1,45 +1,166 @@
-//! The busy list: the allocated boxes, in the order in which they were granted.
+//! The busy list: the allocated boxes in an order, that of their grants or another one.
 
-use pavior_mesh::{Cuboid, Occupancy};
+use pavior_mesh::{Coordinates, Cuboid, Occupancy};
+use rustc_hash::FxHashMap;
 
 use crate::{Placement, Work};
 
-/// Allocated boxes in order of grant. Adding is O(1), removing O(m) for m boxes.
-#[derive(Clone, Debug, Default)]
+/// Allocated boxes, in order of rank, those of one rank in order of grant. For m boxes, a box is found
+/// in O(log m), and all boxes that leave together leave in one pass over what is behind the first.
+#[derive(Clone, Debug)]
 pub(crate) struct BusyList {
+    rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
+    /// By box, ascending: its rank, and the number of its grant.
+    keys: Vec<u64>,
+    /// The key of the box with a base.
+    by_base: FxHashMap<Coordinates, u64>,
+    grants: u64,
+    /// Scratch: where the boxes stand that leave.
+    leaving: Vec<usize>,
     upkeep: u64,
 }
 
+impl Default for BusyList {
+    /// A list in order of grant.
+    fn default() -> BusyList {
+        BusyList::by(|_| 0)
+    }
+}
+
 impl BusyList {
+    /// A list in order of rank.
+    pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
+        let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
+        BusyList { rank, boxes, keys, by_base, grants: 0, leaving: Vec::new(), upkeep: 0 }
+    }
+
     pub(crate) fn boxes(&self) -> &[Cuboid] {
         &self.boxes
     }
 
     pub(crate) fn add(&mut self, placement: &Placement) {
-        self.boxes.extend_from_slice(placement.parts());
-        self.upkeep += placement.parts().len() as u64;
-    }
-
-    pub(crate) fn remove(&mut self, placement: &Placement) {
         for part in placement.parts() {
-            let index = self.boxes.iter().position(|held| held == part);
-            self.upkeep += self.boxes.len() as u64;
-            self.boxes.remove(index.expect("what is released was granted"));
+            self.insert(*part);
         }
     }
 
-    /// The boxes entered, and passed or moved to take one out.
+    /// Adds a box, and says where it stands in the list.
+    pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
+        // Grants are numbered in 48 bits.
+        let key = u64::from((self.rank)(&part)) << 48 | self.grants;
+        self.grants += 1;
+        self.upkeep += 1;
+        self.by_base.insert(part.base, key);
+        if self.keys.last().is_none_or(|&last| last < key) {
+            self.boxes.push(part);
+            self.keys.push(key);
+            return self.boxes.len() - 1;
+        }
+        let index = self.keys.partition_point(|&other| other < key);
+        self.boxes.insert(index, part);
+        self.keys.insert(index, key);
+        index
+    }
+
+    /// Takes out boxes that were added.
+    pub(crate) fn remove(&mut self, placement: &Placement) {
+        let parts = placement.parts();
+        self.upkeep += parts.len() as u64;
+        if let [part] = parts {
+            let index = self.unlist(part);
+            self.boxes.remove(index);
+            self.keys.remove(index);
+            return;
+        }
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.clear();
+        leaving.extend(parts.iter().map(|part| self.unlist(part)));
+        leaving.sort_unstable();
+        // What stands between one that leaves and the next one moves up.
+        for (gone, &index) in leaving.iter().enumerate() {
+            let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
+            self.boxes.copy_within(index + 1..end, index - gone);
+            self.keys.copy_within(index + 1..end, index - gone);
+        }
+        let left = self.boxes.len() - leaving.len();
+        self.boxes.truncate(left);
+        self.keys.truncate(left);
+        self.leaving = leaving;
+    }
+
+    /// Where a box stands that leaves.
+    fn unlist(&mut self, part: &Cuboid) -> usize {
+        let key = self.by_base.remove(&part.base).expect("what is released was granted");
+        let index = self.keys.binary_search(&key).expect("every box has its key");
+        debug_assert_eq!(self.boxes[index], *part, "a box is released whole");
+        index
+    }
+
+    /// The boxes entered and taken out; what only moves up for them is not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Panics unless the boxes are exactly the busy nodes.
+    /// Panics unless the boxes are exactly the busy nodes, in order.
     pub(crate) fn validate(&self, free: &Occupancy) {
         let mut busy = Occupancy::all_free(*free.grid());
         for held in &self.boxes {
             busy.take(held).expect("busy boxes are disjoint");
         }
         assert_eq!(&busy, free, "the busy list is not the busy nodes");
+        let known = |(held, key): (&Cuboid, &u64)| self.by_base.get(&held.base) == Some(key);
+        assert!(self.keys.is_sorted(), "the busy list is not in order");
+        assert!(self.boxes.iter().zip(&self.keys).all(known), "a box of the list is not found");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+    use pavior_mesh::Grid;
+
+    #[test]
+    fn boxes_that_leave_together_leave_the_others_in_order() {
+        let grid = Grid::mesh(&[30, 30]).unwrap();
+        let mut dice = Stream::new(3, 0, "busy list");
+        for rank in [|_: &Cuboid| 0, |held: &Cuboid| u16::MAX - held.base[1]] {
+            let (mut list, mut truth) = (BusyList::by(rank), Vec::new());
+            let mut nodes: Vec<Coordinates> =
+                (0..900).map(|id| grid.point(pavior_mesh::NodeId(id))).collect();
+            for _ in 0..300 {
+                for _ in 0..dice.below(8).min(nodes.len() as u64) {
+                    let node = nodes.swap_remove(dice.below(nodes.len() as u64) as usize);
+                    let part = Cuboid::node(node);
+                    truth.push(part);
+                    truth.sort_by_key(rank);
+                    assert_eq!(truth[list.insert(part)], part);
+                }
+                let many = dice.below(8).min(truth.len() as u64);
+                let parts: Vec<Cuboid> = (0..many)
+                    .map(|_| truth.remove(dice.below(truth.len() as u64) as usize))
+                    .collect();
+                nodes.extend(parts.iter().map(|part| part.base));
+                list.remove(&Placement::Parts(parts));
+                assert_eq!(list.boxes(), truth);
+            }
+        }
+    }
+
+    /// A job of a thousand parts among ten thousand leaves in one pass; a list that looked for every
+    /// part from its beginning would test billions of boxes here.
+    #[test]
+    fn upkeep_is_not_quadratic() {
+        let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);
+        let job = |job: u32| Placement::Parts((0..1000).map(|k| part(10 * k + job)).collect());
+        let mut list = BusyList::default();
+        (0..10).for_each(|number| list.add(&job(number)));
+        let before = list.work().upkeep;
+        for turn in 0..1000 {
+            list.remove(&job(turn % 10));
+            list.add(&job(turn % 10));
+        }
+        assert_eq!(list.work().upkeep - before, 2_000_000, "one a part that leaves or comes");
     }
 }

@@ -6,6 +6,8 @@
 
 use pavior_mesh::{Coordinates, Grid, Occupancy};
 
+use super::shells::Offer;
+
 /// Free nodes of a machine with one axis, summed twice; on a ring over three turns.
 #[derive(Clone, Debug)]
 pub(crate) struct LineShells {
@@ -16,13 +18,6 @@ pub(crate) struct LineShells {
     below: Vec<u32>,
     /// The sum of `below` before each entry.
     sums: Vec<u64>,
-}
-
-/// What a centre offers: the sum of the shell numbers, the last shell, and the nodes inside it.
-pub(crate) struct LineOffer {
-    pub(crate) cost: u64,
-    pub(crate) last: u32,
-    pub(crate) inner: u32,
 }
 
 impl LineShells {
@@ -73,7 +68,7 @@ impl LineShells {
 
     /// What a box offers whose lowest coordinate, which may lie off the line, is `low`, if at least so
     /// many nodes are free. O(log n).
-    pub(crate) fn offer(&self, low: i32, sides: u16, nodes: u32) -> LineOffer {
+    pub(crate) fn offer(&self, low: i32, sides: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(sides);
         let (mut few, mut enough) = (-1, n);
@@ -97,6 +92,6 @@ impl LineShells {
         };
         let cost = last as u64 * u64::from(nodes) - (ends - lows);
         let inner = if last == 0 { 0 } else { self.within(low, end, last - 1) };
-        LineOffer { cost, last: last as u32, inner }
+        Offer { cost, last: last as u32, inner }
     }
 }

@@ -89,19 +89,6 @@ impl PrefixSums {
         self.sums[x + self.extents[0] * (y + self.extents[1] * z)]
     }
 
-    /// The number of busy nodes between two corners of the table, the second one beyond the last node.
-    #[inline]
-    pub(in crate::strategies) fn between(&self, low: [u32; 3], end: [u32; 3]) -> u32 {
-        let [wide, deep, _] = self.extents;
-        let row = |y: u32, z: u32| wide * (y as usize + deep * z as usize);
-        let plane = |z: u32| {
-            let (upper, lower) = (&self.sums[row(end[1], z)..], &self.sums[row(low[1], z)..]);
-            let (x0, x1) = (low[0] as usize, end[0] as usize);
-            upper[x1] + lower[x0] - upper[x0] - lower[x1]
-        };
-        if low[2] == 0 { plane(end[2]) } else { plane(end[2]) - plane(low[2]) }
-    }
-
     /// The number of busy nodes of a box.
     pub(crate) fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         let [x0, y0, z0] = cuboid.base.map(usize::from);

@@ -5,6 +5,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
+use super::busy_list::BusyList;
 use super::coverage::{AxisRange, covered};
 use crate::kind::Unsupported;
 use crate::{Placement, Work};
@@ -13,7 +14,7 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(in crate::strategies) struct RightBorders {
     grid: Grid,
-    busy: Vec<Cuboid>,
+    busy: BusyList,
     /// The columns in which there are bases.
     columns: Vec<u64>,
     work: Work,
@@ -42,47 +43,32 @@ impl RightBorders {
     }
 
     pub(in crate::strategies) fn new(grid: Grid) -> RightBorders {
-        RightBorders { grid, busy: Vec::new(), columns: Vec::new(), work: Work::default() }
+        let busy = BusyList::by(|held| u16::MAX - top(held));
+        RightBorders { grid, busy, columns: Vec::new(), work: Work::default() }
     }
 
-    /// O(B) for each box.
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.insert(*part);
-        }
+        self.busy.add(placement);
     }
 
-    /// Adds a box, and says where it stands in the list. O(B).
+    /// Adds a box, and says where it stands in the list.
     pub(in crate::strategies) fn insert(&mut self, part: Cuboid) -> usize {
-        let index = self.busy.partition_point(|held| top(held) >= top(&part));
-        self.busy.insert(index, part);
-        self.work.upkeep += (self.busy.len() - index) as u64;
-        index
+        self.busy.insert(part)
     }
 
-    /// O(B) for each box.
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            let index = self.busy.iter().position(|held| held == part);
-            self.work.upkeep += self.busy.len() as u64;
-            self.busy.remove(index.expect("what is released was granted"));
-        }
+        self.busy.remove(placement);
     }
 
-    /// The lines that searches have gone along, the busy boxes held against each, and those passed or moved for grants
-    /// and releases.
+    /// The lines that searches have gone along, the busy boxes held against each, and those entered and
+    /// taken out for grants and releases.
     pub(in crate::strategies) fn work(&self) -> Work {
-        self.work
+        self.work + self.busy.work()
     }
 
     /// Panics unless the boxes are exactly the busy nodes, in order.
     pub(in crate::strategies) fn validate(&self, free: &Occupancy) {
-        let mut busy = Occupancy::all_free(self.grid);
-        for held in &self.busy {
-            busy.take(held).expect("busy boxes are disjoint");
-        }
-        assert_eq!(&busy, free, "the busy list is not the busy nodes");
-        assert!(self.busy.is_sorted_by(|a, b| top(a) >= top(b)), "the busy list is not in order");
+        self.busy.validate(free);
     }
 
     /// The first free box of a shape that fits the grid: on the left border, then on the right
@@ -90,8 +76,8 @@ impl RightBorders {
     pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
-            (0..self.busy.len()).find_map(|index| {
-                let held = self.busy[index];
+            (0..self.len()).find_map(|index| {
+                let held = self.busy.boxes()[index];
                 let x = self.right_of(&held, shape[0])?;
                 let line = covered(&self.grid, 1, &held, shape[1])[0]?;
                 self.first_base(x, line, shape)
@@ -101,7 +87,7 @@ impl RightBorders {
 
     /// The number of boxes.
     pub(in crate::strategies) fn len(&self) -> usize {
-        self.busy.len()
+        self.busy.boxes().len()
     }
 
     /// The same, by the set of all bases of a shape: the first line that has one of them, of it the
@@ -119,7 +105,7 @@ impl RightBorders {
             let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
             return highest_run(bases, 0, whole);
         }
-        while let Some(held) = self.busy.get(*from) {
+        while let Some(held) = self.busy.boxes().get(*from) {
             self.work.boxes += 1;
             if let Some(x) = self.right_of(held, shape[0])
                 && self.columns[usize::from(x) / 64] >> (x % 64) & 1 == 1
@@ -151,7 +137,7 @@ impl RightBorders {
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;
-        for held in &self.busy {
+        for held in self.busy.boxes() {
             self.work.boxes += 1;
             let Some(region) = covered(&self.grid, 1, held, shape[1])[0] else { continue };
             let xs = covered(&self.grid, 0, held, shape[0]);
@@ -211,10 +197,11 @@ mod tests {
         for &first in &boxes {
             for &second in boxes.iter().filter(|second| !first.intersects(&grid, second)) {
                 let mut unsorted = RightBorders::new(grid);
-                unsorted.busy = vec![first, second];
+                unsorted.busy = BusyList::default();
+                unsorted.add(&Placement::Parts(vec![first, second]));
                 let mut sorted = RightBorders::new(grid);
-                sorted.add(&Placement::Parts(unsorted.busy.clone()));
-                let free = free_but(&unsorted.busy, grid);
+                sorted.add(&Placement::Parts(vec![first, second]));
+                let free = free_but(&[first, second], grid);
                 for (index, mut borders) in [unsorted, sorted].into_iter().enumerate() {
                     for sides in [[1, 1, 1], [2, 1, 1], [1, 2, 1], [2, 2, 1], [3, 2, 1]] {
                         let offer = borders.first(sides);
