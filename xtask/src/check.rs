@@ -11,6 +11,10 @@ const STEPS: &[(&str, &[&str])] = &[
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
     ("tests and examples of the docs", &["test", "--workspace", "--no-fail-fast"]),
     (
+        "the façade with all features, and its examples",
+        &["test", "--package", "pavior", "--all-features", "--quiet"],
+    ),
+    (
         "instructions of a fixed set of allocations",
         &[
             "bench",

@@ -16,12 +16,9 @@ const TEMPLATE: &str = r#"//! {title}: what it does, in a sentence.
 //!
 //! Source: authors, title, where and when; what is not known from it, and where this departs.
 
-use pavior_kernel::Options;
-use pavior_mesh::{Grid, Scan, Sides};
+use pavior_mesh::{Scan, Sides};
 
-use crate::Strategy;
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, box_family};
+use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, complete};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
@@ -34,23 +31,12 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: true,
         supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
+        claim: complete,
+        build: BuildStrategy::Function(|grid, options| {
+            Contiguous::new(grid, options, {rule}).boxed()
+        }),
     },
 };
-
-fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Complete,
-    }
-}
-
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Contiguous::new(grid, options, {rule}).boxed()
-}
 
 #[derive(Clone)]
 struct {rule};

@@ -24,12 +24,23 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
-use crate::claim::Over;
+use crate::claim::{Claim, Grants, Over, Recognition};
 use crate::strategies::{BaseSearch, BusyList, contact, most_contact};
 pub use crate::strategies::{
     TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
 };
 use crate::{Placement, Strategy, Work};
+
+/// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says, and
+/// refuses only if no base of it is free.
+pub fn complete(_: &Options) -> Claim {
+    Claim {
+        family: box_family,
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Complete,
+    }
+}
 
 /// A placement of one shape, and how good it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,6 @@ use pavior_kernel::Registry;
 use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
-use crate::Point;
-
 /// The registries from which the names in an experiment are read: the built-in entries and those that
 /// the caller adds. Clones share the entries.
 ///
@@ -42,35 +40,4 @@ pub struct Catalogue {
     pub shape_rules: Registry<ShapeRule>,
     /// Communication patterns.
     pub patterns: PatternRegistry,
-}
-
-impl Catalogue {
-    /// The strategy of a point that was read with this catalogue.
-    pub(crate) fn strategy(&self, point: &Point) -> pavior_allocation::Selection {
-        let name = point.get("strategy").expect("every point has a strategy");
-        self.strategies.select(name).expect("points hold values that were read before")
-    }
-
-    /// The scheduler of a run that was read with this catalogue.
-    pub(crate) fn scheduler(&self, point: &Point) -> pavior_scheduling::Selection {
-        let name = point.get("scheduler").expect("every run has a scheduler");
-        self.schedulers.select(name).expect("points hold values that were read before")
-    }
-
-    /// The shape rule of a point that replays a log.
-    pub(crate) fn shape_rule(
-        &self,
-        point: &Point,
-    ) -> Option<pavior_workload::Selection<ShapeRule>> {
-        let name = point.get("shape-rule")?;
-        Some(self.shape_rules.select(name).expect("points hold values that were read before"))
-    }
-
-    /// Whether the workload of a point draws numbers, so that the replications of a strategy that
-    /// draws none differ.
-    pub fn draws(&self, point: &Point) -> bool {
-        point.get("trace").is_none()
-            || self.shape_rule(point).is_some_and(|rule| rule.entry.does.draws)
-            || point.get("mttf").is_some()
-    }
 }

@@ -7,6 +7,7 @@
 //! threads.
 
 pub mod bench;
+mod boxes;
 mod catalogue;
 mod chart;
 mod confidence;
@@ -14,6 +15,7 @@ mod differences;
 mod fingerprint;
 mod formula;
 mod journal;
+mod keys;
 mod orders;
 mod paired;
 pub mod papers;
@@ -36,6 +38,7 @@ pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use formula::Formula;
 pub use journal::{JournalEntry, NoStore, Store};
+pub use keys::Keys;
 pub use orders::Orders;
 pub use paired::Paired;
 pub use point::Point;
@@ -48,7 +51,7 @@ pub use scenario::{
     RunRecord, Scenario,
 };
 pub use specification::{
-    Axis, Figure, Keys, Setting, SettingError, Specification, SpecificationError, schema,
+    Axis, Figure, Setting, SettingError, Specification, SpecificationError, schema,
 };
 pub use student::student_t;
 pub use sweep::{Environment, NoProgress, Progress, Recording, Samples, Shard, Span, SweepError};

@@ -5,7 +5,7 @@
 
 use pavior_mesh::Grid;
 
-use crate::{Formula, Point, Sample, Specification, still};
+use crate::{Formula, Point, still};
 
 /// The names that formulas may use.
 pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
@@ -36,15 +36,5 @@ impl Orders {
             })
         };
         formula.value(&names).ok()
-    }
-}
-
-impl Specification {
-    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
-    pub(crate) fn add_order(&self, point: usize, sample: &mut Sample) {
-        let index = self.metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
-        if let Some(index) = index {
-            sample.values[index] = self.orders.value(&self.points[point]);
-        }
     }
 }

@@ -4,8 +4,9 @@ use std::fmt::Debug;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
+use pavior_workload::{Selection, ServiceDistribution, ShapeRule, TimeUnit};
 
+use crate::Catalogue;
 use crate::parameters::{self, Parameter};
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
@@ -64,6 +65,32 @@ impl Point {
         } else {
             TimeUnit::TIME_UNIT
         }
+    }
+
+    /// Its strategy; as with the other names, from the catalogue that it was read with.
+    pub(crate) fn strategy(&self, catalogue: &Catalogue) -> pavior_allocation::Selection {
+        let name = self.get("strategy").expect("every point has a strategy");
+        catalogue.strategies.select(name).expect("points hold values that were read before")
+    }
+
+    /// The scheduler of a run.
+    pub(crate) fn scheduler(&self, catalogue: &Catalogue) -> pavior_scheduling::Selection {
+        let name = self.get("scheduler").expect("every run has a scheduler");
+        catalogue.schedulers.select(name).expect("points hold values that were read before")
+    }
+
+    /// The shape rule of a log.
+    pub(crate) fn shape_rule(&self, catalogue: &Catalogue) -> Option<Selection<ShapeRule>> {
+        let name = self.get("shape-rule")?;
+        Some(catalogue.shape_rules.select(name).expect("points hold values that were read before"))
+    }
+
+    /// Whether its workload draws numbers, so that the replications of a strategy that draws none
+    /// differ.
+    pub fn draws(&self, catalogue: &Catalogue) -> bool {
+        self.get("trace").is_none()
+            || self.shape_rule(catalogue).is_some_and(|rule| rule.entry.does.draws)
+            || self.get("mttf").is_some()
     }
 
     /// The parameters that are set, with their values.

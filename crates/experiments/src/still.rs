@@ -5,15 +5,14 @@
 //! examples, 5.75 nodes on average, at random free places). The one request is asked of a fresh
 //! machine in that state; to measure, it is granted and taken back again and again.
 
-use std::str::FromStr;
-
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
-use pavior_kernel::{BadName, Stream, Time};
+use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
+use crate::boxes::{Boxes, RequestedSides, boxes};
 use crate::{Catalogue, Point, Sample};
 
 /// What is observed in still states. Runs of jobs have none of it.
@@ -75,74 +74,6 @@ enum Busy {
     Drawn(u64),
 }
 
-/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Boxes(Vec<Cuboid>);
-
-/// Sides in words: `3x2`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestedSides(Sides);
-
-impl FromStr for Boxes {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<Boxes, BadName> {
-        let mut boxes = Vec::new();
-        for word in text.split_whitespace() {
-            let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            let parsed = word.split_once(':').and_then(|(base, sides)| {
-                let (base, sides) = (numbers(base, ',', 0)?, numbers(sides, 'x', 1)?);
-                Some(Cuboid::new(base, sides))
-            });
-            let Some(parsed) = parsed else {
-                let reason =
-                    format!("`{word}` is no box: write its base and its sides, such as 1,2:4x3");
-                return Err(BadName { reason, span: start..start + word.len() });
-            };
-            boxes.push(parsed);
-        }
-        Ok(Boxes(boxes))
-    }
-}
-
-/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-///
-/// # Errors
-/// If they are none.
-pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
-    text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
-}
-
-/// Sides in words: `3x2`.
-///
-/// # Errors
-/// If they are none.
-pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
-    text.parse::<RequestedSides>().map(|RequestedSides(sides)| sides)
-}
-
-impl FromStr for RequestedSides {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<RequestedSides, BadName> {
-        let bad = || BadName {
-            reason: format!("`{text}` is no request: write its sides, such as 3x2"),
-            span: 0..text.len(),
-        };
-        numbers(text, 'x', 1).map(RequestedSides).ok_or_else(bad)
-    }
-}
-
-/// Up to three numbers; axes that are left out have `usual`, which no number is below.
-fn numbers(text: &str, between: char, usual: u16) -> Option<[u16; 3]> {
-    let mut all = [usual; 3];
-    for (axis, word) in text.split(between).enumerate() {
-        let number = word.parse().ok().filter(|&number| number >= usual)?;
-        *all.get_mut(axis)? = number;
-    }
-    Some(all)
-}
-
 /// A point that asks one request in a still state.
 #[derive(Clone)]
 pub(crate) struct Still {
@@ -163,7 +94,7 @@ impl Still {
         };
         Still {
             grid: point.value("machine"),
-            strategy: catalogue.strategy(point),
+            strategy: point.strategy(catalogue),
             busy,
             request: Request::shape(sides),
             seed: point.value("seed"),
@@ -285,22 +216,4 @@ pub(crate) fn sizes(point: &Point) -> Option<Vec<u64>> {
     }
     let boxes = boxes(point.get("busy").unwrap_or_default()).ok()?;
     Some(boxes.iter().map(|held| volume(held.sides)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boxes_are_read_and_faults_are_shown() {
-        let boxes: Boxes = "1,2:4x3 5,5,1:2x2x2".parse().unwrap();
-        assert_eq!(boxes.0[0], Cuboid::new([1, 2, 0], [4, 3, 1]));
-        assert_eq!(boxes.0[1], Cuboid::new([5, 5, 1], [2, 2, 2]));
-        let bad = "1,2:4x3 5,5:0x2".parse::<Boxes>().unwrap_err();
-        assert_eq!(bad.span, 8..15);
-        assert_eq!("3x2".parse::<RequestedSides>(), Ok(RequestedSides([3, 2, 1])));
-        for wrong in ["", "3x", "0x2", "3x2x1x1", "3,2"] {
-            assert!(wrong.parse::<RequestedSides>().is_err(), "{wrong}");
-        }
-    }
 }

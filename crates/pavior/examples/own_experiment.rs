@@ -8,8 +8,7 @@ use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification}
 use pavior::scheduling::{
     BuildScheduler, MachineView, Queue, Running, Scheduler, SchedulerKind, Start,
 };
-use pavior::strategies::claim::{Claim, Grants, Recognition};
-use pavior::strategies::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, box_family};
+use pavior::strategies::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, complete};
 use pavior::strategies::{ANY_GRID, BuildStrategy, Entry, Scan, Sides, StrategyKind};
 use pavior::{Time, scheduling};
 
@@ -33,12 +32,7 @@ fn worst_corner() -> Entry {
             contiguous: true,
             turns: true,
             supports: ANY_GRID,
-            claim: |_| Claim {
-                family: box_family,
-                scan: Scan::default(),
-                grants: Grants::Exact,
-                recognition: Recognition::Complete,
-            },
+            claim: complete,
             build: BuildStrategy::Function(|grid, options| {
                 Contiguous::new(grid, options, WorstCorner).boxed()
             }),

@@ -19,7 +19,7 @@ use pavior_allocation::{MfaCandidate, MfaVerdict, Selection, mfa_candidates};
 use pavior_kernel::unknown_name;
 use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Request, Sides};
 
-use crate::still::{boxes, sides};
+use crate::boxes::{boxes, sides};
 
 type Given = BTreeMap<String, String>;
 type Facts = BTreeMap<&'static str, String>;

@@ -1,7 +1,7 @@
 //! Parameters of still states.
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count};
-use crate::still::{Boxes, RequestedSides};
+use crate::boxes::{Boxes, RequestedSides};
 
 const STILL: Parameter = Parameter { heading: Heading::Still, applies: Applies::Still, ..COMMON };
 

@@ -6,7 +6,7 @@ use pavior_mesh::Grid;
 
 use super::jobs::synthetic;
 use super::network;
-use crate::specification::Keys;
+use crate::keys::Keys;
 use crate::still::Still;
 use crate::{Catalogue, Point};
 
@@ -17,7 +17,7 @@ type Fault = (&'static str, String);
 /// looked into.
 pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<(), Fault> {
     let grid: Grid = point.value("machine");
-    catalogue.strategy(point).supports(&grid).map_err(|error| ("strategy", error.to_string()))?;
+    point.strategy(catalogue).supports(&grid).map_err(|error| ("strategy", error.to_string()))?;
     if point.is_still() {
         return Still::check(point, catalogue);
     }

@@ -80,7 +80,7 @@ impl Jobs {
                     kill: point.value("kill"),
                     estimates: point.value("estimates"),
                 };
-                let rule = catalogue.shape_rule(point).expect("a log has a shape rule");
+                let rule = point.shape_rule(catalogue).expect("a log has a shape rule");
                 (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
             }
         };
@@ -98,8 +98,8 @@ impl Jobs {
         };
         let setup = Setup {
             grid,
-            strategy: catalogue.strategy(point),
-            scheduler: catalogue.scheduler(point),
+            strategy: point.strategy(catalogue),
+            scheduler: point.scheduler(catalogue),
             network,
             seed: point.value("seed"),
             replication: 0,

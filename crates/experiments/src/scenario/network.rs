@@ -9,7 +9,7 @@ use pavior_network::{
 use pavior_simulation::{Histories, NetworkSetup};
 use pavior_workload::{Selection, ServiceDistribution};
 
-use crate::specification::Keys;
+use crate::keys::Keys;
 use crate::{Catalogue, Point};
 
 /// The network itself: engine, settings, and the usual length of a message.

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
 
+use super::SpecificationError;
 use super::read::{Entry, Node};
 use super::values::{Value, values};
-use super::{Keys, SpecificationError};
 use crate::Catalogue;
+use crate::keys::Keys;
 use crate::parameters::{self, Applies, Parameter, index};
 use crate::point::Point;
 use crate::scenario;

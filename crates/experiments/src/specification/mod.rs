@@ -18,12 +18,13 @@ use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::{self, ALLOCATION_NS, MetricSpec};
 use toml::de::DeTable;
 
+use crate::keys::Keys;
 use crate::orders::{self, Orders};
 use crate::parameters::CONTROLS;
 use crate::{Catalogue, Formula, Point, Policy, still};
 use read::{Entry, Node};
 
-pub use error::{Keys, SpecificationError};
+pub use error::SpecificationError;
 pub use figure::{Axis, Figure};
 pub use schema::schema;
 pub use settings::{Setting, SettingError};
@@ -243,7 +244,7 @@ impl Specification {
 
     /// Whether the workload of a point draws numbers; a log that draws none needs one replication.
     pub fn draws(&self) -> bool {
-        self.points.iter().any(|point| self.catalogue.draws(point))
+        self.points.iter().any(|point| point.draws(&self.catalogue))
     }
 
     /// How many replications a point gets.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::read::{Entry, Node};
-use super::{Keys, Specification, SpecificationError};
+use super::{Specification, SpecificationError};
 use crate::Catalogue;
+use crate::keys::Keys;
 
 /// A key and its values, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]

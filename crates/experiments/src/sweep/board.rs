@@ -6,7 +6,7 @@ use pavior_simulation::{Histories, RunError, Stop};
 
 use super::ledger::Ledger;
 use super::{Environment, SweepError};
-use crate::{JournalEntry, Sample, Scenario, Specification, Store};
+use crate::{JournalEntry, Sample, Scenario, Specification, Store, still};
 
 /// The scenario of a point, made by the first worker that needs it.
 type Slot = Arc<OnceLock<Result<Scenario, String>>>;
@@ -127,7 +127,7 @@ impl<'s, 'l> Board<'s, 'l> {
             }
         };
         let result = result.map(|mut sample| {
-            self.specification.add_order(point, &mut sample);
+            self.add_order(point, &mut sample);
             sample
         });
         result.map_err(|error| match error {
@@ -136,7 +136,16 @@ impl<'s, 'l> Board<'s, 'l> {
         })
     }
 
-    /// Keeps what a run came to.
+    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
+    fn add_order(&self, point: usize, sample: &mut Sample) {
+        let Specification { points, metrics, orders, .. } = self.specification;
+        let index = metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
+        if let Some(index) = index {
+            sample.values[index] = orders.value(&points[point]);
+        }
+    }
+
+    /// Keeps the result of a run.
     fn land(&self, state: &mut State<'s, 'l>, place: Place, result: Result<Sample, SweepError>) {
         let (point, replication) = place;
         let sample = match result {

@@ -8,6 +8,7 @@
 use super::super::shared::base_search::ENGINE;
 use super::super::shared::turning::TURN_OFF;
 use super::tbl;
+use crate::contiguous::complete;
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 
 pub(in crate::strategies) static ENTRY: Entry = Entry {
@@ -20,7 +21,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: false,
         supports: ANY_GRID,
-        claim: tbl::claim,
+        claim: complete,
         build: BuildStrategy::Function(tbl::build),
     },
 };

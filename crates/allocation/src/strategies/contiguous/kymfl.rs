@@ -23,12 +23,12 @@
 //! pieces, and the rules do not hold. Virtual submeshes around faulty rows are left out.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Grid, Occupancy, Request, Scan};
+use pavior_mesh::{Grid, Occupancy, Request};
 
 use super::super::shared::free_boxes::FreeBoxes;
 use super::super::shared::free_placing::{PLACE, Placing};
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
-use crate::claim::{Claim, Grants, Recognition};
+use super::super::shared::turning::{TURN_ON, Turn};
+use crate::contiguous::complete;
 use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
@@ -42,19 +42,10 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: true,
         supports: |grid, _| FreeBoxes::supports(grid),
-        claim,
+        claim: complete,
         build: BuildStrategy::Function(build),
     },
 };
-
-pub(super) fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Complete,
-    }
-}
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Box::new(MaximalFreeList {

@@ -32,7 +32,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 use super::super::shared::free_boxes::{FreeBoxes, end, holds, join};
 use super::super::shared::free_placing::{PLACE, Placing};
 use super::super::shared::turning::{TURN_ON, Turn};
-use super::kymfl;
+use crate::contiguous::complete;
 use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
@@ -46,7 +46,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: true,
         supports: |grid, _| FreeBoxes::supports(grid),
-        claim: kymfl::claim,
+        claim: complete,
         build: BuildStrategy::Function(build),
     },
 };

@@ -32,14 +32,13 @@
 //! x axis that wraps is the project's own.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Grid, Occupancy, Scan, Sides};
+use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::border_planes::is_short;
 use super::super::shared::right_borders::RightBorders;
-use super::super::shared::turning::{TURN_OFF, box_family};
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use super::super::shared::turning::TURN_OFF;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{BuildStrategy, Entry, StrategyKind};
 use crate::{Placement, Strategy, Work};
 
@@ -53,19 +52,10 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: false,
         supports: |grid, _| RightBorders::supports(grid),
-        claim,
+        claim: complete,
         build: BuildStrategy::Function(build),
     },
 };
-
-fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Complete,
-    }
-}
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let borders = RightBorders::new(*grid);

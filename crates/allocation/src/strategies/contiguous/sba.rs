@@ -24,15 +24,14 @@
 //! there a coverage is up to eight boxes, cut where a ring is passed at 0.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Cuboid, Grid, Scan, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::border_planes::is_short;
 use super::super::shared::coverage::AxisRange;
 use super::super::shared::coverage_list::CoverageList;
-use super::super::shared::turning::{TURN_ON, box_family};
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use super::super::shared::turning::TURN_ON;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Strategy, Work};
 
@@ -46,19 +45,10 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: true,
         supports: ANY_GRID,
-        claim,
+        claim: complete,
         build: BuildStrategy::Function(build),
     },
 };
-
-fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Complete,
-    }
-}
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let stack = StackBased { coverages: CoverageList::default(), stack: Vec::new(), tested: 0 };

@@ -35,13 +35,12 @@
 //! are the project's own. The busy list is in order of grant, as in the paper's example.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Grid, Scan, Sides};
+use pavior_mesh::{BaseSet, Grid, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
 use super::super::shared::border_planes::{BorderPlanes, is_short};
-use super::super::shared::turning::{TURN_ON, box_family};
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use super::super::shared::turning::TURN_ON;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
 use crate::{Strategy, Work};
 
@@ -55,19 +54,10 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         contiguous: true,
         turns: true,
         supports: ANY_GRID,
-        claim,
+        claim: complete,
         build: BuildStrategy::Function(build),
     },
 };
-
-pub(in crate::strategies) fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Complete,
-    }
-}
 
 pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let planes = BorderPlanes::new(*grid);
