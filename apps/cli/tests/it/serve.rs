@@ -15,7 +15,8 @@ pub(crate) struct Service {
     process: Child,
     stream: BufReader<UnixStream>,
     address: String,
-    _folder: TempDir,
+    used: Instant,
+    folder: TempDir,
 }
 
 impl Service {
@@ -34,13 +35,17 @@ impl Service {
         let mut output = BufReader::new(process.stdout.take().unwrap());
         output.read_line(&mut address).unwrap();
         let address = address.trim_end().to_string();
-        let path = address.strip_prefix("unix:").expect("a Unix socket is the default");
-        let stream = UnixStream::connect(folder.path().join(path)).unwrap();
-        Service { process, stream: BufReader::new(stream), address, _folder: folder }
+        let stream = connect(&folder, &address);
+        Service { process, stream, address, used: Instant::now(), folder }
     }
 
     /// Sends a request; the status and the body of its answer.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        // The service closes connections that are idle for 10 s.
+        if self.used.elapsed() > Duration::from_secs(4) {
+            self.stream = connect(&self.folder, &self.address);
+        }
+        self.used = Instant::now();
         let length = body.len();
         let text = format!(
             "{method} {path} HTTP/1.1\r\nHost: pavior\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -72,6 +77,11 @@ impl Service {
         assert!(self.process.wait().unwrap().success());
         began.elapsed()
     }
+}
+
+fn connect(folder: &TempDir, address: &str) -> BufReader<UnixStream> {
+    let path = address.strip_prefix("unix:").expect("a Unix socket is the default");
+    BufReader::new(UnixStream::connect(folder.path().join(path)).unwrap())
 }
 
 impl Drop for Service {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -25,13 +25,17 @@ pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
     stream: Option<BufReader<TcpStream>>,
+    used: Instant,
 }
+
+/// The service closes connections that are idle for 10 s: an idle one is not used again.
+const IDLE: Duration = Duration::from_secs(4);
 
 impl Client {
     /// For an address such as `http://127.0.0.1:8080`.
     pub(crate) fn new(address: &str) -> Client {
         let address = address.trim_start_matches("http://").to_string();
-        Client { address, headers: Vec::new(), stream: None }
+        Client { address, headers: Vec::new(), stream: None, used: Instant::now() }
     }
 
     pub(crate) fn with(address: &str, header: &str, value: &str) -> Client {
@@ -69,6 +73,10 @@ impl Client {
         body: &str,
         more: &[(&str, &str)],
     ) -> std::io::Result<Reply> {
+        if self.used.elapsed() > IDLE {
+            self.stream = None;
+        }
+        self.used = Instant::now();
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.address)?;
             stream.set_nodelay(true)?;
