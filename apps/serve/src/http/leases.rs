@@ -63,7 +63,7 @@ pub(crate) async fn create(
 }
 
 /// Ends a lease, or takes a waiting request out of the queue.
-#[utoipa::path(post, path = "/v1/leases/{id}/end", tag = "leases", request_body = EndBody,
+#[utoipa::path(post, path = "/v1/leases/{id}/end", tag = "leases", request_body = Option<EndBody>,
     params(("id" = u64, Path, description = "the lease")),
     responses(
         (status = 200, description = "it has ended", body = EndedDocument),

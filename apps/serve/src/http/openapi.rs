@@ -62,6 +62,18 @@ pub(crate) struct WaitingDocument {
     job: Option<Value>,
 }
 
+/// A lease, or a request that waits for one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = LeaseOrWaiting)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is a description only")]
+pub(crate) enum EitherDocument {
+    /// Nodes that are held.
+    Held(LeaseDocument),
+    /// Nodes that are asked for.
+    Waiting(WaitingDocument),
+}
+
 /// A lease that is no more.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Ended)]

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::body::in_query;
 use super::leases::{internal, number};
-use super::openapi::{LeaseDocument, ProblemDocument};
+use super::openapi::{EitherDocument, ProblemDocument};
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Limits, Problem, Reason, Reply, View, point};
 use crate::engine::{Health, Moment, StartError, look_back};
@@ -81,7 +81,7 @@ pub(crate) async fn leases(
 /// One lease, or one request that waits.
 #[utoipa::path(get, path = "/v1/leases/{id}", tag = "leases",
     params(("id" = u64, Path, description = "the lease")), responses(
-    (status = 200, description = "the lease, or the waiting request", body = LeaseDocument),
+    (status = 200, description = "the lease, or the waiting request", body = EitherDocument),
     (status = 404, description = "no such lease", body = ProblemDocument, content_type = "application/problem+json"),
     (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn lease(
