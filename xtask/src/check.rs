@@ -99,6 +99,19 @@ pub(crate) fn slurm(root: &Path) -> Vec<String> {
     if good { Vec::new() } else { vec!["the story of pavior slurm failed".to_string()] }
 }
 
+/// Tries every hostile value of every option, and every fault of outputs; prints the counts by area.
+pub(crate) fn tries(root: &Path) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["test", "--quiet", "--package", PROGRAM, "--test", "it"])
+        .args(["tries", "--", "--nocapture", "--test-threads", "1"])
+        .env("PAVIOR_TRIES", "all")
+        .current_dir(root)
+        .status();
+    let passed = status.is_ok_and(|status| status.success());
+    if passed { Vec::new() } else { vec!["a try was not answered as it must be".to_string()] }
+}
+
 /// Tries changed inputs on every parser for some minutes.
 pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {

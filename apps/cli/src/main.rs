@@ -31,14 +31,28 @@ fn main() -> ExitCode {
             dispatch(cli.command)
         }
         Err(error) if error.use_stderr() => {
-            // A standard error that is closed or full changes nothing.
-            let _ = error.print();
+            report_usage(&error);
             return ExitCode::from(2);
         }
         // Help and versions are results, which a full disk does not take.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+}
+
+/// The longest message of the library that reads arguments which is printed as it is, with its colours.
+const LONGEST_USAGE: usize = 2000;
+
+/// Says what is wrong with the arguments. The library quotes them as they were typed: what is hidden in them
+/// is written out, and what is long is cut. A standard error that is closed or full changes nothing.
+fn report_usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let harmless = plain.lines().all(|line| pavior_kernel::cell(line) == line);
+    if harmless && plain.len() <= LONGEST_USAGE {
+        let _ = error.print();
+    } else {
+        eprintln!("{}", plain.trim_end());
+    }
 }
 
 fn dispatch(command: Command) -> Result<(), Failure> {

@@ -3,9 +3,10 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use pavior_experiments::Policy;
 use pavior_files::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE};
 use pavior_kernel::{LONGEST_MESSAGE, Time};
-use pavior_simulation::Bounds;
+use pavior_simulation::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, INTERRUPTIONS_IN_VAIN};
 
 use crate::{pavior, stderr};
 
@@ -21,6 +22,10 @@ fn the_page_has_the_numbers_in_force() {
         ("waiting jobs", bounds.waiting),
         ("interruptions", bounds.interruptions),
         ("time", Time::LATEST.0),
+        ("arrivals in vain", ARRIVALS_IN_VAIN),
+        ("changes in vain", CHANGES_IN_VAIN),
+        ("interruptions in vain", INTERRUPTIONS_IN_VAIN),
+        ("replications", Policy::MOST),
     ] {
         let row = page.lines().find(|line| line.starts_with(&format!("| {name} |")));
         let row = row.unwrap_or_else(|| panic!("no row for {name}"));
@@ -115,4 +120,53 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
     assert_eq!(inspect("1000").status.code(), Some(2));
     assert!(stderr(&inspect("1000")).contains("--max-input"));
     assert!(inspect("100000").status.success());
+}
+
+/// Bounds that are no constants of a library: what is at the number on the page is taken, and what is above
+/// it is refused.
+#[test]
+fn what_lies_beyond_a_limit_of_the_page_is_refused() {
+    let page = include_str!("../../../../docs/limits.md");
+    let number = |name: &str| -> u64 {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        let cell = row.split('|').nth(2).unwrap().trim();
+        let digits = |c: &char| c.is_ascii_digit() || *c == ',';
+        cell.chars().take_while(digits).filter(|c| *c != ',').collect::<String>().parse().unwrap()
+    };
+    let refused = |arguments: &[&str]| {
+        let output = pavior(arguments, "");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    };
+    let above = (number("generated log") + 1).to_string();
+    refused(&["trace", "generate", "lublin", "--nodes", "16", "--jobs", &above]);
+    refused(&["trace", "generate", "lublin", "--nodes", "16", "--jobs", "1000000000"]);
+    let above = (number("replications") + 1).to_string();
+    refused(&["simulate", "--strategy", "ff", "--replications", &above]);
+    let each = (number("runs") / 20 + 1).to_string();
+    let loads = (1..=20).map(|load| load.to_string()).collect::<Vec<_>>().join(",");
+    refused(&["simulate", "--strategy", "ff", "--load", &loads, "--replications", &each]);
+    let shape = "{\"op\":\"allocate\",\"job\":1,\"nodes\":9}\n";
+    let allocate = |machine| ["allocate", "--strategy", "gen-alg", "--machine", machine];
+    assert!(refused(&allocate("mesh:257x256")).contains("65536"));
+    let output = pavior(&allocate("mesh:65535x1"), shape);
+    assert!(crate::stdout(&output).contains("\"granted\":true"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_means_nothing_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("e.toml");
+    let file = file.to_str().unwrap();
+    for text in ["metrics = []", "precision = 0.1\nmin-replications = 1"] {
+        std::fs::write(file, format!("machine = \"mesh:4x4\"\njobs = 5\n{text}\n")).unwrap();
+        let out = folder.path().join("out");
+        let output = pavior(&["experiment", file, "--out", out.to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(2), "{text}: {}", stderr(&output));
+        assert!(!out.exists());
+    }
+    for arguments in [["--arrivals", "bursts:0"], ["--arrivals", "bursts:8:within=inf"]] {
+        let output = pavior(&[&["simulate", "--jobs", "5"], &arguments[..]].concat(), "");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
 }

@@ -19,6 +19,7 @@ mod reproduce;
 mod schedules;
 mod serve;
 mod simulate;
+mod tries;
 mod unblock;
 
 use std::process::{Command, Output, Stdio};

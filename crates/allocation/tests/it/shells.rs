@@ -63,7 +63,8 @@ fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> 
 
 #[test]
 fn mc_takes_the_cheapest_shells() {
-    for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2", "mesh:9", "torus:8"] {
+    for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2", "mesh:9", "mesh:1x9", "torus:8", "torus:9"]
+    {
         let grid: Grid = name.parse().unwrap();
         let mut mc = "mc".parse::<Selection>().unwrap().build(&grid).unwrap();
         let mut single = "mc1x1".parse::<Selection>().unwrap().build(&grid).unwrap();
@@ -96,7 +97,7 @@ fn pairwise(grid: &Grid, chosen: &[NodeId]) -> u64 {
 
 #[test]
 fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
-    for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2"] {
+    for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2", "mesh:9x1", "torus:8", "torus:9"] {
         let grid: Grid = name.parse().unwrap();
         let mut gen_alg = "gen-alg".parse::<Selection>().unwrap().build(&grid).unwrap();
         let mut mm = "gen-alg:mm".parse::<Selection>().unwrap().build(&grid).unwrap();

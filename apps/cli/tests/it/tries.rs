@@ -1,0 +1,282 @@
+//! Hostile values for the options of every command, and faults of its outputs: each try ends in time with an
+//! exit status of its own, without a panic, and says what is wrong in a bounded message of plain text.
+//!
+//! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks make
+//! one try in eleven; `PAVIOR_TRIES=all` makes all of them (results/robustness.md has the numbers).
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Values that no option expects, or few.
+const VALUES: &[&str] = &[
+    "",
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "1e400",
+    "1e-400",
+    "4294967296",
+    "18446744073709551616",
+    "1000000000000",
+    "\u{1b}[2J\u{7}",
+    "\u{202e}x",
+    "\u{fffe}",
+    "é",
+    ",",
+    ":",
+    "=",
+    "x:y=z",
+    "ff,ff",
+    "/dev/null",
+    "/dev/zero",
+    "/nowhere/x",
+    "mesh:65536x1",
+    "mesh:65535x65535",
+    "torus:0x4",
+    "uniform:0",
+    "bursts:0",
+    "exponential:1e300",
+    "messages:18446744073709551615",
+];
+
+/// Commands that are quick, and their options.
+const COMMANDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "simulate",
+        &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--replications", "2"],
+        &[
+            "--machine",
+            "--strategy",
+            "--scheduler",
+            "--load",
+            "--sides",
+            "--service",
+            "--arrivals",
+            "--replications",
+            "--precision",
+            "--confidence",
+            "--seed",
+            "--warmup",
+            "--metrics",
+            "--mttf",
+            "--mttr",
+            "--failures",
+            "--trace",
+            "--shape-rule",
+            "--threads",
+            "--max-time",
+            "--max-waiting",
+            "--max-interruptions",
+            "--slowdown-bound",
+            "--format",
+            "--pattern",
+            "--flits",
+            "--buffer",
+            "--jobs-csv",
+            "--placements",
+        ],
+    ),
+    (
+        "allocate",
+        &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
+        &["--machine", "--strategy", "--seed"],
+    ),
+    (
+        "explain",
+        &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
+        &["--machine", "--strategy", "--busy", "--shape", "--svg", "--format"],
+    ),
+    (
+        "unblock",
+        &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
+        &["--machine", "--busy", "--shape", "--nodes", "--max-jobs", "--weights", "--format"],
+    ),
+    (
+        "network",
+        &["network", "--machine", "mesh:4x4"],
+        &[
+            "--machine",
+            "--flits",
+            "--routing-delay",
+            "--buffer",
+            "--engine",
+            "--release",
+            "--lanes",
+        ],
+    ),
+    (
+        "trace",
+        &["trace", "generate", "lublin", "--nodes", "16", "--jobs", "5"],
+        &["--nodes", "--machine", "--jobs", "--seed", "--out", "--service", "--load"],
+    ),
+    (
+        "plot",
+        &["plot", "/dev/null"],
+        &["--at", "--from", "--to", "--x", "--y", "--log", "--filter"],
+    ),
+    ("slurm", &["slurm"], &["--config"]),
+    (
+        "experiment",
+        &["experiment", "/dev/null", "--out", "/nowhere/out"],
+        &["--out", "--shard", "--threads", "--format"],
+    ),
+];
+
+/// Each command once, for faults of its outputs.
+const FAULTS: &[&[&str]] = &[
+    &["help"],
+    &["--version"],
+    &["strategies"],
+    &["schedulers"],
+    &["patterns"],
+    &["metrics"],
+    &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20"],
+    &["simulate", "--strategy", "none"],
+    &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
+    &["allocate", "--machine", "none", "--strategy", "ff"],
+    &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
+    &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
+    &["unblock", "--machine", "mesh:4x4", "--busy", "/nowhere", "--shape", "2x2"],
+    &["network", "--machine", "none"],
+    &["trace", "generate", "lublin", "--nodes", "16", "--jobs", "5"],
+    &["trace", "inspect", "/nowhere"],
+    &["plot", "/nowhere"],
+    &["merge", "/nowhere", "--out", "/nowhere/out"],
+    &["experiment", "/nowhere"],
+    &["reproduce", "/nowhere"],
+    &["slurm", "check"],
+    &["slurm", "--config", "/nowhere"],
+    &["bench", "--machine", "none"],
+    &["--nothing"],
+];
+
+/// What a try came to.
+struct Outcome {
+    code: Option<i32>,
+    message: String,
+}
+
+fn run(mut command: Command) -> Result<Outcome, String> {
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let mut errors = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(errors) = &mut errors {
+            let _ = errors.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            break status;
+        }
+        if began.elapsed() > Duration::from_secs(120) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err("it does not end".into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let message = reader.join().map_err(|_| "its messages cannot be read")?;
+    Ok(Outcome { code: status.code(), message })
+}
+
+/// What is wrong with the end of a try, if anything is.
+fn fault(outcome: &Outcome) -> Option<String> {
+    let Outcome { code, message } = outcome;
+    let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
+    if !matches!(code, Some(0..=2)) {
+        return Some(format!("exit status {code:?}: {message}"));
+    }
+    let long = message.chars().count() > 4000;
+    (message.contains("panicked") || message.contains(raw) || long).then(|| format!("{message:?}"))
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pavior"));
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// One in so many tries is made.
+fn step() -> usize {
+    if std::env::var("PAVIOR_TRIES").is_ok_and(|tries| tries == "all") { 1 } else { 11 }
+}
+
+#[test]
+fn hostile_values_of_options_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    let mut faults = Vec::new();
+    for (area, base, options) in COMMANDS {
+        let (mut tried, mut failed) = (0, 0);
+        for option in *options {
+            for value in VALUES {
+                number += 1;
+                if number % step() != 0 {
+                    continue;
+                }
+                tried += 1;
+                // The last of two takes effect, or the second is refused.
+                let mut arguments = base.to_vec();
+                match arguments.iter().position(|given| given == option) {
+                    Some(at) => arguments[at + 1] = value,
+                    None => arguments.extend([option, value]),
+                }
+                let outcome = run(command(folder.path(), &arguments));
+                let bad = outcome.map_or_else(Some, |outcome| fault(&outcome));
+                if let Some(bad) = bad {
+                    failed += 1;
+                    faults.push(format!("{arguments:?}: {bad}"));
+                }
+            }
+        }
+        println!("{area}: {tried} tried, {failed} failed");
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn faults_of_outputs_are_no_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let (mut tried, mut faults) = (0, Vec::new());
+    for arguments in FAULTS {
+        for place in ["a full output", "full errors", "both full", "closed errors", "closed both"] {
+            tried += 1;
+            let shell = match place {
+                "closed errors" => Some("exec \"$@\" 2>&-"),
+                "closed both" => Some("exec \"$@\" >&- 2>&-"),
+                _ => None,
+            };
+            let mut command = command(folder.path(), arguments);
+            if let Some(shell) = shell {
+                command = Command::new("sh");
+                command.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_pavior")]).args(*arguments);
+                command.current_dir(folder.path());
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            }
+            if place.contains("full output") || place == "both full" {
+                command.stdout(full.try_clone().unwrap());
+            }
+            if place.contains("full errors") || place == "both full" {
+                command.stderr(full.try_clone().unwrap());
+            }
+            match run(command) {
+                Ok(outcome) => {
+                    faults.extend(
+                        fault(&outcome).map(|bad| format!("{arguments:?}, {place}: {bad}")),
+                    );
+                }
+                Err(bad) => faults.push(format!("{arguments:?}, {place}: {bad}")),
+            }
+        }
+    }
+    println!("outputs: {tried} tried, {} failed", faults.len());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
