@@ -1,6 +1,7 @@
 //! The configuration: one TOML file.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
 use std::path::Path;
 
 use pavior_allocation::{Machine, Selection};
@@ -89,6 +90,9 @@ fn cooldown() -> u64 {
     10
 }
 
+/// The longest file, in bytes; one without an end is not read for ever.
+const LONGEST: u64 = 16 << 20;
+
 impl Config {
     /// Reads a file.
     ///
@@ -96,7 +100,13 @@ impl Config {
     /// If it cannot be read, or says what cannot be.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
         let error = |reason: String| SlurmError::Config(format!("{}: {reason}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|found| error(found.to_string()))?;
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(|found| error(found.to_string()))?;
+        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        read.map_err(|found| error(found.to_string()))?;
+        if text.len() as u64 > LONGEST {
+            return Err(error(format!("longer than {} MiB", LONGEST >> 20)));
+        }
         Config::parse(&text).map_err(error)
     }
 
