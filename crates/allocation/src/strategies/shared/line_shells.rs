@@ -6,7 +6,7 @@
 
 use pavior_mesh::{Coordinates, Grid, Occupancy};
 
-use super::shells::Offer;
+use super::shell_core::Offer;
 
 /// Free nodes of a machine with one axis, summed twice; on a ring over three turns.
 #[derive(Clone, Debug)]

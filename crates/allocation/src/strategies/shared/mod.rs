@@ -26,6 +26,7 @@ pub(super) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;
 pub(super) mod runs;
+pub(super) mod shell_core;
 pub(super) mod shells;
 pub(super) mod snug;
 pub(super) mod spread;
