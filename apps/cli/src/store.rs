@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use pavior_experiments::{JournalEntry, Publication, Specification, Store};
-use pavior_files::{FileError, Limits, Note, Resume};
+use pavior_files::{FileError, Limits, Note, Resume, replications};
 
 use crate::failure::Failure;
 
@@ -79,10 +79,9 @@ impl Directory {
     ) -> Result<Vec<JournalEntry>, Failure> {
         let noted = run.noted();
         let known = self.inner.begin(&noted, (EXPERIMENT, text), how)?;
-        let mut entries = entries(&known.journal);
-        let (finished, damaged) = finished(self.inner.path(), specification, how.discard_damaged)?;
-        entries.extend(finished);
-        fitting(&mut entries, specification);
+        let path = self.inner.path();
+        let (entries, damaged) =
+            replications(path, specification, &known.journal, how.discard_damaged)?;
         let discarded = known.discarded + damaged;
         if discarded > 0 {
             eprintln!("{discarded} damaged lines are left out; what they held is run anew");
@@ -151,50 +150,9 @@ pub(crate) fn verify(directory: &Path, names: &[&str]) -> Result<(), Failure> {
 pub(crate) fn known(directory: &Path, spec: &Specification) -> Result<Vec<JournalEntry>, Failure> {
     let Some(note) = pavior_files::note(directory)? else { return Ok(Vec::new()) };
     let journal = pavior_files::known(directory, &note.run.fingerprint, false)?.journal;
-    let mut entries = entries(&journal);
-    entries.extend(finished(directory, spec, false)?.0);
-    fitting(&mut entries, spec);
+    let (entries, _) = replications(directory, spec, &journal, false)?;
     verify(directory, &[EXPERIMENT, REPLICATIONS, TIMINGS])?;
     Ok(entries)
-}
-
-fn entries(lines: &[String]) -> Vec<JournalEntry> {
-    lines.iter().filter_map(|line| JournalEntry::parse(line)).collect()
-}
-
-/// Keeps what belongs to an experiment.
-fn fitting(entries: &mut Vec<JournalEntry>, spec: &Specification) {
-    let metrics = spec.metrics.len();
-    entries.retain(|e| e.point < spec.points.len() && e.sample.values.len() == metrics);
-}
-
-/// The replications of a finished directory, and how many damaged lines were left out.
-fn finished(
-    directory: &Path,
-    spec: &Specification,
-    discard_damaged: bool,
-) -> Result<(Vec<JournalEntry>, u64), Failure> {
-    let path = directory.join(REPLICATIONS);
-    let text = read_if_there(&path)?;
-    if text.is_empty() {
-        return Ok((Vec::new(), 0));
-    }
-    // Times that were changed are no times; measured anew they are others in any case.
-    let timed = verify(directory, &[TIMINGS]);
-    let timings = match (timed, discard_damaged) {
-        (Err(_), true) => String::new(),
-        (Err(failure), false) => return Err(failure),
-        (Ok(()), _) => read_if_there(&directory.join(TIMINGS))?,
-    };
-    let timings = (!timings.is_empty()).then_some(timings.as_bytes());
-    match spec.read_replications(text.as_bytes(), timings) {
-        Err(_) if discard_damaged => Ok((Vec::new(), 1)),
-        Err(_) => Err(FileError::damaged(&path, Some(1)).into()),
-        Ok(found) => match found.damaged.first() {
-            Some(&line) if !discard_damaged => Err(FileError::damaged(&path, Some(line)).into()),
-            _ => Ok((found.entries, found.damaged.len() as u64)),
-        },
-    }
 }
 
 /// A file's text; empty where there is no file. Bytes that are no text are replaced: what they stand

@@ -8,7 +8,9 @@
 
 mod arrays;
 mod custom;
+mod directory;
 mod errors;
+mod experiment;
 mod explain;
 mod geometry;
 mod inputs;
@@ -16,6 +18,7 @@ mod interrupt;
 mod jobs;
 mod machine;
 mod records;
+mod results;
 mod simulate;
 mod steps;
 mod table;
@@ -31,11 +34,17 @@ mod _native {
     #[pymodule_export]
     use crate::custom::judgement::{Judgement, judge};
     #[pymodule_export]
+    use crate::directory::Directory;
+    #[pymodule_export]
+    use crate::experiment::{Cancel, Journal, Progress, Span, Specification};
+    #[pymodule_export]
     use crate::explain::Explanation;
     #[pymodule_export]
     use crate::geometry::Box;
     #[pymodule_export]
     use crate::machine::{Allocation, Machine};
+    #[pymodule_export]
+    use crate::results::Results;
     #[pymodule_export]
     use crate::simulate::{Outcome, simulate};
     #[pymodule_export]

@@ -124,6 +124,10 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
         DataType::UInt32 => primitive::<UInt32Type>(py, column),
         DataType::UInt16 => primitive::<UInt16Type>(py, column),
         DataType::Int64 => primitive::<Int64Type>(py, column),
+        DataType::Boolean => {
+            let flags = column.as_boolean().iter();
+            flags.map(|flag| Ok(flag.into_pyobject(py)?.into_any())).collect()
+        }
         DataType::Utf8 => {
             let words = column.as_string::<i32>().iter();
             words.map(|word| Ok(word.into_pyobject(py)?.into_any())).collect()

@@ -22,6 +22,7 @@ mod limits;
 mod lines;
 mod logs;
 mod output;
+mod replications;
 mod run;
 mod sealed;
 
@@ -35,5 +36,6 @@ pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};
 pub use lines::{Lines, NextLine};
 pub use logs::{LogError, read_log};
 pub use output::{Output, check_writable, write_whole};
+pub use replications::replications;
 pub use run::{Note, Run};
 pub use sealed::{seal, unseal};

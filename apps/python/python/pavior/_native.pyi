@@ -12,11 +12,18 @@ from pavior._types import ArrowTable, JobName, Node, Reason, Shape, Value
 __all__ = [
     "Allocation",
     "Box",
+    "Cancel",
+    "Directory",
     "Explanation",
     "Free",
+    "Journal",
     "Judgement",
     "Machine",
+    "Progress",
     "Result",
+    "Results",
+    "Span",
+    "Specification",
     "Table",
     "Trace",
     "judge",
@@ -283,3 +290,132 @@ def simulate(
 ) -> Result:
     """One run. `parameters` are the keys of experiment files, `_` for `-`; an unknown one raises
     `BadName`."""
+
+@final
+class Span:
+    """Some replications of one point: the unit of work."""
+
+    def __new__(cls, point: int, first: int, last: int) -> Self: ...
+    @property
+    def point(self) -> int:
+        """The index of the point."""
+    @property
+    def first(self) -> int:
+        """The first replication."""
+    @property
+    def last(self) -> int:
+        """Behind the last replication."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Cancel:
+    """Asks `replicate` in another thread to end."""
+
+    def __new__(cls) -> Self: ...
+    def cancel(self) -> None:
+        """Asks for the end."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked for."""
+
+@final
+class Journal:
+    """The replications that are known."""
+
+    def __new__(cls) -> Self: ...
+    def add(self, lines: bytes) -> int:
+        """Adds lines that `replicate` gave; returns how many. A line that is not whole is an error, and
+        nothing is added."""
+    def __len__(self) -> int: ...
+
+@final
+class Progress:
+    """How far a sweep is."""
+
+    @property
+    def done(self) -> int:
+        """Replications that are known."""
+    @property
+    def planned(self) -> int:
+        """Replications that are known or wanted."""
+    @property
+    def points_done(self) -> int:
+        """Points that want nothing more."""
+    @property
+    def points(self) -> int:
+        """All points."""
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+
+@final
+class Specification:
+    """An experiment: its points, and the rule that says how often each is replicated."""
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        folder: str | os.PathLike[str] = "",
+        name: str = "experiment",
+        classes: Sequence[type[Strategy]] = (),
+    ) -> Self: ...
+    @property
+    def text(self) -> str:
+        """The text that describes it."""
+    @property
+    def name(self) -> str:
+        """The word that names it in files."""
+    @property
+    def folder(self) -> str:
+        """The folder of its logs."""
+    @property
+    def classes(self) -> tuple[type[Strategy], ...]:
+        """The strategies of its own."""
+    @property
+    def fingerprint(self) -> str:
+        """Equal for experiments whose replications may be mixed."""
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """The values of the parameters that are set at each point."""
+    def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
+        """What is still to be run, without the spans that are under way; empty when all is. A pure
+        function of the replications known."""
+    def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
+        """Runs the replications of a span; returns the journal's lines. The same on every worker,
+        however often it is run, but for measured times."""
+    def progress(self, journal: Journal, seconds: float) -> Progress:
+        """How far a sweep is."""
+    def results(self, journal: Journal) -> Results:
+        """The results; `ValueError` if replications are still wanted."""
+
+@final
+class Results:
+    """What an experiment came to; use `pavior.Results`."""
+
+    @property
+    def means(self) -> Table:
+        """`results.csv`: a row a point and metric."""
+    @property
+    def replications(self) -> Table:
+        """A row a replication: its point, its values of the parameters, and every metric."""
+    @property
+    def differences(self) -> Table:
+        """`differences.csv`: paired differences to the baseline, a row a point and metric."""
+    def files(self) -> list[tuple[str, bytes]]:
+        """The files that the command line writes, by name: the same bytes."""
+
+@final
+class Directory:
+    """The directory of an experiment, which the command line and the package share."""
+
+    def __new__(cls, path: str | os.PathLike[str], specification: Specification) -> Self: ...
+    @property
+    def journal(self) -> Journal:
+        """The replications that the directory held when it was opened."""
+    def keep(self, lines: bytes) -> None:
+        """Keeps lines that `replicate` gave: they outlive the process when this returns."""
+    def finish(self, results: Results) -> None:
+        """Writes the files of the results, each whole or not at all."""

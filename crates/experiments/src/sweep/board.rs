@@ -6,7 +6,7 @@ use pavior_simulation::{Histories, RunError, Stop};
 
 use super::ledger::Ledger;
 use super::{Environment, SweepError};
-use crate::{JournalEntry, Sample, Scenario, Specification, Store, still};
+use crate::{JournalEntry, Sample, Scenario, Specification, Store};
 
 /// The scenario of a point, made by the first worker that needs it.
 type Slot = Arc<OnceLock<Result<Scenario, String>>>;
@@ -118,31 +118,19 @@ impl<'s, 'l> Board<'s, 'l> {
         let scenario =
             scenario.as_ref().map_err(|reason| SweepError::Input(reason.clone().into()))?;
         let result = match recording.filter(|_| replication == 0) {
-            None => scenario.replicate(replication, metrics, &stop),
+            None => self.specification.replicate(point, scenario, replication, &stop),
             Some(recording) => {
-                scenario.record(replication, metrics, &stop).map(|(sample, record)| {
+                scenario.record(replication, metrics, &stop).map(|(mut sample, record)| {
                     recording.keep(point, record);
+                    self.specification.add_order(point, &mut sample);
                     sample
                 })
             }
         };
-        let result = result.map(|mut sample| {
-            self.add_order(point, &mut sample);
-            sample
-        });
         result.map_err(|error| match error {
             RunError::Stopped => SweepError::Stopped,
             error => SweepError::Run { point, replication, error },
         })
-    }
-
-    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
-    fn add_order(&self, point: usize, sample: &mut Sample) {
-        let Specification { points, metrics, orders, .. } = self.specification;
-        let index = metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
-        if let Some(index) = index {
-            sample.values[index] = orders.value(&points[point]);
-        }
     }
 
     /// Keeps the result of a run.

@@ -16,7 +16,7 @@ use pavior_simulation::{RunError, Stop};
 use thiserror::Error;
 
 use crate::scenario::{InputError, InputFiles, NoFiles, RunRecord, inputs};
-use crate::{JournalEntry, Sample, Specification, Store};
+use crate::{JournalEntry, Sample, Scenario, Specification, Store, still};
 use board::Board;
 use ledger::Ledger;
 
@@ -144,6 +144,31 @@ impl Specification {
         rayon::broadcast(|_| board.work());
         board.into_result()?;
         Ok(ledger.into_samples())
+    }
+
+    /// Runs one replication of a point, whose scenario is given: what [`Specification::run`] runs, for
+    /// engines that ask for [`Specification::wanted`] replications themselves.
+    ///
+    /// # Errors
+    /// If the run cannot go on, or is stopped.
+    pub fn replicate(
+        &self,
+        point: usize,
+        scenario: &Scenario,
+        replication: u64,
+        stop: &Stop,
+    ) -> Result<Sample, RunError> {
+        let mut sample = scenario.replicate(replication, &self.metrics, stop)?;
+        self.add_order(point, &mut sample);
+        Ok(sample)
+    }
+
+    /// Adds the order of a point's strategy to what was observed there, if it is to be observed.
+    fn add_order(&self, point: usize, sample: &mut Sample) {
+        let index = self.metrics.iter().position(|spec| spec.name == still::PRINTED_ORDER.name);
+        if let Some(index) = index {
+            sample.values[index] = self.orders.value(&self.points[point]);
+        }
     }
 
     /// The replications that points need next, given what is known: a function of the first

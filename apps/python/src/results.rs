@@ -1,0 +1,163 @@
+//! What an experiment came to, as tables.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
+use pavior_experiments::parameters::{self, ValueType};
+use pavior_experiments::{
+    Paired, Provenance, Publication, Samples, Specification, Table as Means, differences,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::value;
+use crate::experiment::Shared;
+use crate::table::Table;
+
+/// What an experiment came to.
+#[pyclass(frozen, module = "pavior._native")]
+pub(crate) struct Results {
+    shared: Arc<Shared>,
+    pub(crate) samples: Samples,
+    unit: &'static str,
+}
+
+impl Results {
+    pub(crate) fn new(shared: Arc<Shared>, samples: Samples) -> PyResult<Results> {
+        let unit = shared.experiment.points.first().map(|point| point.unit().name);
+        let unit = unit.ok_or_else(|| value("an experiment has at least one point"))?;
+        Ok(Results { shared, samples, unit })
+    }
+
+    fn specification(&self) -> &Specification {
+        &self.shared.experiment
+    }
+
+    /// The files of the directory of the experiment.
+    pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
+        let from = Provenance {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            command: "pavior experiment experiment.toml".to_string(),
+        };
+        Ok(self.specification().publish(&self.samples, &from, Vec::new(), Vec::new())?)
+    }
+}
+
+#[pymethods]
+impl Results {
+    /// `results.csv`: a row a point and metric.
+    #[getter]
+    fn means(&self) -> PyResult<Table> {
+        let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
+        let values: Vec<&[String]> = rows.iter().map(|row| row.values.as_slice()).collect();
+        let mut columns = parameters(&names, &values);
+        let counts = rows.iter().map(|row| row.replications);
+        let rest: Vec<(&str, ArrayRef)> = vec![
+            ("replications", Arc::new(UInt64Array::from_iter_values(counts))),
+            ("target_missed", flags(rows.iter().map(|row| row.target_missed))),
+            ("overloaded", flags(rows.iter().map(|row| row.overloaded))),
+            ("metric", words(rows.iter().map(|row| row.metric.as_str()))),
+            ("mean", Arc::new(rows.iter().map(|row| row.summary.mean).collect::<Float64Array>())),
+            ("ci95", Arc::new(rows.iter().map(|row| row.summary.ci95).collect::<Float64Array>())),
+            ("unit", words(rows.iter().map(|row| row.unit.as_str()))),
+        ];
+        columns.extend(rest);
+        Table::new(columns, self.unit)
+    }
+
+    /// A row a replication: its point, its values of the parameters, and every metric.
+    #[getter]
+    fn replications(&self) -> PyResult<Table> {
+        let specification = self.specification();
+        let names = Means::of(specification, &self.samples).columns;
+        let known: Vec<&str> =
+            names.iter().map(|name| parameter(name).map_or("", |it| it.name)).collect();
+        let mut all = Vec::new();
+        for (index, point) in specification.points.iter().enumerate() {
+            let samples = self.samples[index].iter().enumerate();
+            all.extend(samples.map(|(number, sample)| (index, number, point, sample)));
+        }
+        let values: Vec<Vec<String>> = all
+            .iter()
+            .map(|(_, _, point, _)| {
+                known.iter().map(|name| point.get(name).unwrap_or_default().to_string()).collect()
+            })
+            .collect();
+        let values: Vec<&[String]> = values.iter().map(Vec::as_slice).collect();
+        let points = all.iter().map(|&(point, ..)| point as u64);
+        let numbers = all.iter().map(|&(_, number, ..)| number as u64);
+        let mut columns: Vec<(&str, ArrayRef)> =
+            vec![("point", Arc::new(UInt64Array::from_iter_values(points)))];
+        columns.extend(parameters(&names, &values));
+        columns.push(("replication", Arc::new(UInt64Array::from_iter_values(numbers))));
+        for (at, spec) in specification.metrics.iter().enumerate() {
+            let values = all.iter().map(|(.., sample)| sample.values[at]);
+            columns.push((spec.name, Arc::new(values.collect::<Float64Array>())));
+        }
+        Table::new(columns, self.unit)
+    }
+
+    /// `differences.csv`: paired differences to the baseline, a row a point and metric.
+    #[getter]
+    fn differences(&self) -> PyResult<Table> {
+        let specification = self.specification();
+        let all = differences(specification, &self.samples);
+        let names = Means::of(specification, &self.samples).columns;
+        let values: Vec<&[String]> = all.iter().map(|one| one.values.as_slice()).collect();
+        let mut columns = parameters(&names, &values);
+        let number = |of: fn(&Paired) -> Option<f64>| -> ArrayRef {
+            Arc::new(all.iter().map(|one| of(&one.paired)).collect::<Float64Array>())
+        };
+        let pairs = all.iter().map(|one| one.paired.pairs);
+        let rest: Vec<(&str, ArrayRef)> = vec![
+            ("baseline", words(all.iter().map(|one| one.baseline.as_str()))),
+            ("metric", words(all.iter().map(|one| one.metric))),
+            ("pairs", Arc::new(UInt64Array::from_iter_values(pairs))),
+            ("difference", number(|paired| Some(paired.difference))),
+            ("difference_ci95", number(|paired| paired.difference_ci95)),
+            ("ratio", number(|paired| paired.ratio)),
+            ("ratio_ci95", number(|paired| paired.ratio_ci95)),
+            ("unit", words(all.iter().map(|one| one.unit))),
+            ("same_jobs", flags(all.iter().map(|one| one.same_jobs))),
+            ("target_missed", flags(all.iter().map(|one| one.target_missed))),
+        ];
+        columns.extend(rest);
+        Table::new(columns, self.unit)
+    }
+
+    /// The files that the command line writes, by name: the same bytes.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
+        Ok(self.publications()?.into_iter().map(file).collect())
+    }
+}
+
+/// The parameter of a column.
+fn parameter(column: &str) -> Option<&'static parameters::Parameter> {
+    parameters::ALL.iter().find(|known| known.column() == column)
+}
+
+/// The columns of parameters, for rows that have these values of them; empty is null.
+fn parameters<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
+    let column = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
+        let texts =
+            || rows.iter().map(move |row| Some(row[at].as_str()).filter(|text| !text.is_empty()));
+        let array: ArrayRef = match parameter(name).map(|known| known.kind) {
+            Some(ValueType::Number | ValueType::Count) => {
+                let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
+                Arc::new(texts().map(number).collect::<Float64Array>())
+            }
+            _ => Arc::new(texts().collect::<StringArray>()),
+        };
+        (name, array)
+    };
+    names.iter().enumerate().map(column).collect()
+}
+
+fn words<'w>(words: impl Iterator<Item = &'w str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(words))
+}
+
+fn flags(flags: impl Iterator<Item = bool>) -> ArrayRef {
+    Arc::new(flags.map(Some).collect::<BooleanArray>())
+}

@@ -1,0 +1,226 @@
+"""Sweeps: the same bytes wherever and however often they run."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import pavior
+from own import CornerFirst
+from pavior import Experiment, Journal, Progress, Span
+from test_simulate import interrupted
+
+TEXT = """
+machine = "mesh:8x8"
+strategy = ["ff", "tff", "gabl"]
+load = [1.0, 2.0]
+jobs = 100
+precision = 0.2
+max-replications = 30
+timing = false
+"""
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return Experiment(TEXT).run(threads=1).files()
+
+
+def test_results_do_not_depend_on_where_they_ran(files: dict[str, bytes]) -> None:
+    experiment = Experiment(TEXT)
+    assert experiment.run(threads=3, task_seconds=0.01).files() == files
+    with ThreadPoolExecutor(2) as pool:
+        assert experiment.run(on=pool, task_seconds=0.001).files() == files
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert experiment.run(on=processes, task_seconds=0.05).files() == files
+
+
+def test_dask_gives_the_same_bytes(files: dict[str, bytes]) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert Experiment(TEXT).run(on=client, task_seconds=0.05).files() == files
+
+
+def test_wanted_is_a_function_of_what_is_known(files: dict[str, bytes]) -> None:
+    specification = pavior.Specification(TEXT)
+    journal, kept = Journal(), []
+    while spans := specification.wanted(journal):
+        # In any order, one at a time, some twice.
+        for span in reversed(spans):
+            for replication in reversed(range(span.first, span.last)):
+                lines = specification.replicate(Span(span.point, replication, replication + 1))
+                kept.append(lines)
+                assert journal.add(lines) == 1
+        journal.add(kept[0])
+    assert dict(specification.results(journal).files()) == files
+    with pytest.raises(ValueError, match="wanted"):
+        specification.results(Journal())
+    with pytest.raises(ValueError):
+        journal.add(kept[0][:-3])
+    with pytest.raises(pavior.PaviorError, match="no point"):
+        specification.replicate(Span(99, 0, 1))
+    with pytest.raises(ValueError):
+        Span(0, 1, 1)
+    under_way = Span(0, 1, 3)
+    wanted = specification.wanted(Journal(), without=[under_way])
+    assert wanted[:2] == [Span(0, 0, 1), Span(0, 3, 5)]
+
+
+def test_a_directory_goes_on_where_it_was_interrupted(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    out, done = tmp_path / "out", []
+
+    def report(progress: Progress) -> None:
+        done.append(progress.done)
+        if progress.done >= 10 and len(done) < 100:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        Experiment(TEXT).run(out=out, task_seconds=0.001, progress=report)
+    assert (out / "journal").exists() and not (out / "results.csv").exists()
+    counts: list[int] = []
+    Experiment(TEXT).run(out=out, progress=lambda progress: counts.append(progress.done))
+    assert counts[0] > 10
+    assert not (out / "journal").exists()
+    for name, content in files.items():
+        assert (out / name).read_bytes() == content, name
+    # A finished one runs nothing again.
+    again: list[int] = []
+    Experiment(TEXT).run(out=out, progress=lambda progress: again.append(progress.done))
+    assert not again
+    with pytest.raises(pavior.PaviorError, match="another experiment"):
+        Experiment(TEXT.replace("jobs = 100", "jobs = 101")).run(out=out)
+
+
+def program() -> str:
+    """The command line, if it was built beside the package."""
+    built = Path(__file__).parents[3] / "target/debug/pavior"
+    path = os.environ.get("PAVIOR_PROGRAM") or str(built)
+    if not Path(path).exists():
+        pytest.skip("the command line is not built")
+    return path
+
+
+def test_the_command_line_and_the_package_write_the_same_bytes(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    (tmp_path / "experiment.toml").write_text(TEXT)
+    experiment = [program(), "experiment", "experiment.toml", "--out"]
+    subprocess.run([*experiment, "ours"], cwd=tmp_path, check=True, capture_output=True)
+    for name, content in files.items():
+        assert (tmp_path / "ours" / name).read_bytes() == content, name
+    # Either goes on with what the other began.
+    again: list[int] = []
+    Experiment.read(tmp_path / "experiment.toml").run(
+        out=tmp_path / "ours", progress=lambda progress: again.append(progress.done)
+    )
+    assert not again
+
+    def enough(progress: Progress) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        Experiment(TEXT).run(out=tmp_path / "begun", progress=enough)
+    resumed = [*experiment, "begun", "--resume"]
+    subprocess.run(resumed, cwd=tmp_path, check=True, capture_output=True)
+    for name, content in files.items():
+        assert (tmp_path / "begun" / name).read_bytes() == content, name
+
+
+def test_a_directory_has_one_user(tmp_path: Path) -> None:
+    script = (
+        "import sys, pavior\n"
+        "try: pavior.Experiment(sys.argv[1]).run(out=sys.argv[2])\n"
+        "except pavior.PaviorError as error: print(error)\n"
+    )
+    said: list[str] = []
+
+    def other(progress: Progress) -> None:
+        if not said:
+            call = [sys.executable, "-c", script, TEXT, str(tmp_path / "out")]
+            said.append(subprocess.run(call, capture_output=True, text=True, check=True).stdout)
+
+    Experiment(TEXT).run(out=tmp_path / "out", progress=other)
+    assert "in use" in said[0]
+
+
+def test_keyword_arguments_are_keys_of_the_file() -> None:
+    experiment = Experiment.of(
+        machine="mesh:8x8",
+        strategy=["ff", "tbl"],
+        load={"from": 1, "to": 2, "steps": 3},
+        jobs=50,
+        replications=2,
+    )
+    assert [point["load"] for point in experiment.points] == ["1", "1", "1.5", "1.5", "2", "2"]
+    results = experiment.run()
+    means = pl.DataFrame(results.means)
+    assert set(means["strategy"]) == {"ff", "tbl"} and means["load"].dtype == pl.Float64
+    assert len(results.replications) == 12
+    differences = pl.DataFrame(results.differences)
+    assert set(differences["strategy"]) == {"tbl"} and set(differences["baseline"]) == {"ff"}
+    assert results._repr_html_().startswith("<table>")
+    twin = pickle.loads(pickle.dumps(experiment))
+    assert twin.fingerprint == experiment.fingerprint
+    with pytest.raises(pavior.BadName) as bad:
+        Experiment.of(strategy=["ff", "tlb"])
+    assert "tlb" in 'strategy = ["ff", "tlb"]\n'[slice(*bad.value.span)]
+    with pytest.raises(TypeError):
+        Experiment.of(load=object())
+    with pytest.raises(TypeError, match="PEP 3148"):
+        experiment.run(on=object())
+
+
+def test_charts_have_a_point_for_every_mean() -> None:
+    pytest.importorskip("altair")
+    results = Experiment.of(
+        machine="mesh:8x8", strategy="ff", load=[1, 2], jobs=50, replications=3
+    ).run()
+    chart = results.chart("waiting").to_dict()
+    assert len(chart["data"]["values"]) == 2
+    with pytest.raises(KeyError):
+        results.chart("nothing")
+
+
+def test_classes_stand_among_strategies() -> None:
+    experiment = Experiment.of(
+        machine="mesh:6x6", strategy=["ff", CornerFirst], jobs=60, replications=2, timing=False
+    )
+    results = experiment.run()
+    rows = pl.DataFrame(results.means).filter(pl.col("metric") == "turnaround")
+    # It does what First Fit does.
+    assert rows["mean"][0] == rows["mean"][1]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        assert experiment.run(on=processes).files() == results.files()
+
+
+def test_an_exception_of_a_strategy_is_raised() -> None:
+    class Fails(CornerFirst):
+        name = "fails"
+
+        def find(self, free, shape, nodes):  # type: ignore[no-untyped-def]
+            raise ZeroDivisionError("of its own")
+
+    with pytest.raises(ZeroDivisionError, match="of its own"):
+        Experiment.of(machine="mesh:6x6", strategy=Fails, jobs=10, replications=1).run()
+
+
+def test_ctrl_c_ends_a_sweep_within_half_a_second(tmp_path: Path) -> None:
+    experiment = Experiment.of(
+        machine="mesh:64x64", strategy="gabl", load=5, jobs=5_000_000, replications=4
+    )
+    assert interrupted(lambda: experiment.run(out=tmp_path / "out")) < 0.5
