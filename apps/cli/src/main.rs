@@ -56,6 +56,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Network(args) => commands::network::run(&args),
         Command::Experiment(args) => commands::experiment::run(&args),
         Command::Merge(args) => commands::experiment::merge(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Plot(args) => commands::plot::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Trace(args) => commands::trace::run(&args),

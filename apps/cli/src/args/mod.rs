@@ -15,6 +15,7 @@ mod parameters;
 #[cfg(feature = "serve")]
 mod serve;
 mod slurm;
+mod sweep;
 mod traces;
 mod unblock;
 
@@ -27,6 +28,7 @@ pub(crate) use parameters::{
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use slurm::{SlurmArgs, SlurmCommand};
+pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
 pub(crate) use unblock::{Turning, UnblockArgs};
 
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     Experiment(ExperimentArgs),
     /// Joins the parts of an experiment that was run in shards
     Merge(MergeArgs),
+    /// Lists and runs parts of an experiment, for engines that hand out work themselves
+    Sweep(SweepCommandArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),
     /// Runs the experiments of the papers, and judges what they state

@@ -74,7 +74,12 @@ pub(crate) fn sweep(
     let samples =
         pool::install(threads, || specification.run(known, shard, environment, &mut journal))?;
     bar.finish();
-    samples.map_err(|error| match error {
+    samples.map_err(|error| failure(specification, out, error))
+}
+
+/// Why a sweep ended early.
+pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepError) -> Failure {
+    match error {
         SweepError::Input(error) => Failure::of_input(error),
         SweepError::Run { point, replication, error } => Failure::usage(format!(
             "replication {replication} of {}: {error}",
@@ -86,7 +91,7 @@ pub(crate) fn sweep(
              from there",
             out.display()
         )),
-    })
+    }
 }
 
 /// Prints the results as the files have them.
@@ -146,8 +151,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let samples = specification.complete(all.into_values().collect()).map_err(|wanted| {
         let mut open: Vec<usize> = wanted.iter().map(|span| span.point).collect();
         open.dedup();
+        let missing: u64 = wanted.iter().map(|span| span.last + 1 - span.first).sum();
         Failure::usage(format!(
-            "{} of {} points are not finished in any of these directories, the first of them: {}",
+            "{} of {} points are not finished in any of these directories, the first of them: {}; \
+             {missing} replications are wanted next, which `pavior sweep wanted` lists",
             open.len(),
             specification.points.len(),
             specification.points[open[0]].key()
@@ -165,16 +172,16 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
 
 /// A directory that is merged.
 #[derive(Clone)]
-struct Part {
+pub(crate) struct Part {
     path: PathBuf,
     run: Run,
-    text: String,
+    pub(crate) text: String,
     specification: Specification,
-    entries: Vec<JournalEntry>,
+    pub(crate) entries: Vec<JournalEntry>,
 }
 
 impl Part {
-    fn read(path: &Path) -> Result<Part, Failure> {
+    pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
         let Some(run) = store::read_run(path)? else {
             return Err(Failure::usage(format!("{} holds no experiment", path.display())));
         };

@@ -15,5 +15,6 @@ pub(crate) mod results;
 pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod slurm;
+pub(crate) mod sweep;
 pub(crate) mod trace;
 pub(crate) mod unblock;

@@ -1,0 +1,163 @@
+//! `pavior sweep`: what an experiment wants, and some of it run, for engines that hand out work
+//! themselves. What is wanted is a function of the replications that are known, so that neither the
+//! engine nor lost workers can change a result.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+
+use pavior_experiments::{
+    InputFiles, JournalEntry, Scenario, Span, Specification, Store, SweepError,
+};
+use pavior_files::{Limits, Resume};
+use pavior_simulation::{Histories, Stop};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
+use crate::commands::experiment::{Part, described, failure};
+use crate::failure::Failure;
+use crate::store::{self, Directory, Run};
+use crate::{logs, output, pool};
+
+/// Replications of a point, as JSON has them.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Replications {
+    /// The index of the point.
+    point: usize,
+    /// The first replication.
+    first: u64,
+    /// How many.
+    count: u64,
+}
+
+pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
+    match &args.command {
+        SweepCommand::Wanted(args) => wanted(args),
+        SweepCommand::Run(args) => run_spans(args),
+    }
+}
+
+/// The experiment of a directory, which need not have been begun.
+fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
+    let name = store::read_run(directory)?.map(|run| run.name);
+    described(directory, name.as_deref().unwrap_or("experiment"))
+}
+
+fn wanted(args: &WantedArgs) -> Result<(), Failure> {
+    let (text, specification) = experiment(&args.directory)?;
+    let mut known = store::known(&args.directory, &specification)?;
+    for path in &args.parts {
+        let part = Part::read(path)?;
+        if part.text != text {
+            return Err(Failure::usage(format!(
+                "{} is no part of the experiment in {}",
+                path.display(),
+                args.directory.display()
+            )));
+        }
+        known.extend(part.entries);
+    }
+    let spans = cut(&specification.wanted(known), args.most);
+    if args.json {
+        return output::json(&serde_json::to_value(spans).map_err(io::Error::from)?);
+    }
+    let mut table = output::Table::new(&["point", "first", "count", "parameters"], 4);
+    for Replications { point, first, count } in spans {
+        let key = specification.points[point].key();
+        table.row(vec![point.to_string(), first.to_string(), count.to_string(), key]);
+    }
+    table.print(output::width()).map(drop)
+}
+
+/// Spans of at most so many replications.
+fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
+    let mut all = Vec::new();
+    for &Span { point, mut first, last } in spans {
+        while first <= last {
+            let count = most.min(last - first + 1);
+            all.push(Replications { point, first, count });
+            first += count;
+        }
+    }
+    all
+}
+
+fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
+    let (text, specification) = experiment(&args.directory)?;
+    let spans = read_spans(&args.spans, &specification)?;
+    let files = logs::folder(args.directory.clone());
+    let run = Run {
+        name: specification.name.clone(),
+        fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
+        paper: None,
+        shard: "spans".to_string(),
+    };
+    let directory = Directory::open(&args.out)?;
+    let how = Resume { resume: true, discard_damaged: false };
+    let known = directory.begin(&run, &text, &specification, how)?;
+    let known: HashSet<(usize, u64)> =
+        known.iter().map(|entry| (entry.point, entry.replication)).collect();
+    let places = spans.iter().flat_map(|span| {
+        (span.first..span.first + span.count).map(|replication| (span.point, replication))
+    });
+    let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let journal = Mutex::new(directory.journal()?);
+    pool::install(args.threads, || replicate(&specification, &places, &files, &journal))?
+        .map_err(|error| failure(&specification, &args.out, error))
+}
+
+/// The spans of a file; every replication must be one that the experiment can have.
+fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replications>, Failure> {
+    let text = if path == Path::new("-") {
+        io::read_to_string(pavior_files::stdin(Limits::DOCUMENT))?
+    } else {
+        pavior_files::read_text(path, Limits::DOCUMENT)?
+    };
+    let name = path.display();
+    let spans: Vec<Replications> = serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let most = pavior_experiments::Policy::MOST;
+    let wrong = |span: &&Replications| {
+        span.point >= specification.points.len()
+            || span.first.checked_add(span.count).is_none_or(|behind| behind > most)
+    };
+    match spans.iter().find(wrong) {
+        None => Ok(spans),
+        Some(Replications { point, first, count }) => Err(Failure::usage(format!(
+            "{name}: the experiment has {} points of at most {most} replications; point {point} has \
+             no {count} from {first} on",
+            specification.points.len()
+        ))),
+    }
+}
+
+/// Runs replications, and keeps each at once.
+fn replicate(
+    specification: &Specification,
+    places: &[(usize, u64)],
+    files: &dyn InputFiles,
+    journal: &Mutex<store::Journal>,
+) -> Result<(), SweepError> {
+    let (histories, stop) = (Histories::default(), Stop::default());
+    let points: Vec<&[(usize, u64)]> = places.chunk_by(|a, b| a.0 == b.0).collect();
+    points.par_iter().try_for_each(|places| {
+        let point = places[0].0;
+        let Specification { points, catalogue, timing, .. } = specification;
+        let scenario = Scenario::new(&points[point], catalogue, *timing, files, &histories)
+            .map_err(SweepError::Input)?;
+        places.par_iter().try_for_each(|&(point, replication)| {
+            let sample = specification
+                .replicate(point, &scenario, replication, &stop)
+                .map_err(|error| SweepError::Run { point, replication, error })?;
+            let mut journal =
+                journal.lock().map_err(|_| SweepError::Store(io::Error::other("it failed")))?;
+            let entry = JournalEntry { point, replication, sample };
+            journal.keep(&entry).map_err(SweepError::Store)
+        })
+    })
+}
