@@ -187,7 +187,9 @@ def test_keyword_arguments_are_keys_of_the_file() -> None:
 
 def test_charts_have_a_point_for_every_mean() -> None:
     pytest.importorskip("altair")
-    results = Experiment.of(machine="mesh:8x8", load=[1, 2], jobs=50, replications=3).run()
+    results = Experiment.of(
+        machine="mesh:8x8", strategy="ff", load=[1, 2], jobs=50, replications=3
+    ).run()
     chart = results.chart("waiting").to_dict()
     assert len(chart["data"]["values"]) == 2
     with pytest.raises(KeyError):
