@@ -209,7 +209,9 @@ proptest! {
             upsets.push((Time(4 + 7 * index), NodeId(node), true));
             upsets.push((Time(60 + 9 * index), NodeId(node), false));
         }
-        for strategy in ["ff", "bf", "naive", "mbs", "gabl", "fs", "anca"] {
+        // Not those that miss some boxes: a waiting job without a booking is then asked for again at
+        // other moments than in the plain form, and may start at another time.
+        for strategy in ["ff", "bf", "naive", "mbs", "gabl"] {
             compare(&jobs, strategy, &upsets);
         }
     }
