@@ -29,7 +29,14 @@ fn renamed(
     let StrategyKind { contiguous, turns, supports, claim, .. } = first_fit.entry.does.clone();
     let build = BuildStrategy::Closure(Arc::new(move |grid, _| build(grid)));
     let does = StrategyKind { contiguous, turns, supports, claim, build };
-    Entry { name, title: "An own one", source: "", options: first_fit.entry.options, variants: &[""], does }
+    Entry {
+        name,
+        title: "An own one",
+        source: "",
+        options: first_fit.entry.options,
+        variants: &[""],
+        does,
+    }
 }
 
 fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::Entry {
