@@ -252,12 +252,24 @@ fn access(options: &Options) -> Result<Access, ServiceError> {
             .map_err(|error| ServiceError::Usage(error.to_string()));
     };
     let bad = |reason: String| ServiceError::Usage(format!("{}: {reason}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
+    let text = token_lines(file).map_err(|error| bad(error.to_string()))?;
     let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;
     if !access.asks() {
         return Err(bad("there is no token in it".to_string()));
     }
     Ok(access)
+}
+
+/// The token file, at most 1 MiB: a device without an end is refused.
+fn token_lines(file: &Path) -> io::Result<String> {
+    use std::io::Read;
+    const MOST: u64 = 1 << 20;
+    let mut text = String::new();
+    std::fs::File::open(file)?.take(MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(io::Error::other("a token file has at most 1 MiB"));
+    }
+    Ok(text)
 }
 
 /// The user of this process, as its own files show it.
