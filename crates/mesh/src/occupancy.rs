@@ -110,14 +110,19 @@ impl Occupancy {
     /// # Errors
     /// If the box does not lie on the grid or holds a node that is not free; nothing has changed.
     pub fn take(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
-        if !self.is_free(cuboid) {
-            return Err(if cuboid.lies_on(&self.grid) {
-                OccupancyError::NotFree(*cuboid)
-            } else {
-                OccupancyError::Outside(*cuboid)
-            });
+        if !cuboid.lies_on(&self.grid) {
+            return Err(OccupancyError::Outside(*cuboid));
         }
-        self.change(cuboid, |word, mask| *word &= !mask);
+        // Looked at and turned over in one pass, which is its own inverse.
+        let mut clash = 0;
+        self.change(cuboid, |word, mask| {
+            clash |= !*word & mask;
+            *word ^= mask;
+        });
+        if clash != 0 {
+            self.change(cuboid, |word, mask| *word ^= mask);
+            return Err(OccupancyError::NotFree(*cuboid));
+        }
         self.count -= cuboid.volume();
         Ok(())
     }
@@ -127,14 +132,18 @@ impl Occupancy {
     /// # Errors
     /// If the box does not lie on the grid or holds a node that is free already; nothing has changed.
     pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
-        if !self.is_taken(cuboid) {
-            return Err(if cuboid.lies_on(&self.grid) {
-                OccupancyError::NotTaken(*cuboid)
-            } else {
-                OccupancyError::Outside(*cuboid)
-            });
+        if !cuboid.lies_on(&self.grid) {
+            return Err(OccupancyError::Outside(*cuboid));
         }
-        self.change(cuboid, |word, mask| *word |= mask);
+        let mut clash = 0;
+        self.change(cuboid, |word, mask| {
+            clash |= *word & mask;
+            *word ^= mask;
+        });
+        if clash != 0 {
+            self.change(cuboid, |word, mask| *word ^= mask);
+            return Err(OccupancyError::NotTaken(*cuboid));
+        }
         self.count += cuboid.volume();
         Ok(())
     }
