@@ -3,16 +3,33 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::cargo::run as cargo;
 use crate::{dependencies, docs, layers, packages, python, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
-    ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
-    ("tests and examples of the docs", &["test", "--workspace", "--no-fail-fast"]),
+    // All features in all steps, so that what several steps need is built once.
     (
-        "the façade with all features, and its examples",
-        &["test", "--package", "pavior", "--all-features", "--quiet"],
+        "lints",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    (
+        "tests and examples of the docs",
+        &["test", "--workspace", "--all-features", "--no-fail-fast"],
+    ),
+    (
+        "the library with its default features",
+        &["clippy", "--package", "pavior", "--quiet", "--", "-D", "warnings"],
     ),
     (
         "instructions of a fixed set of allocations",
@@ -27,7 +44,7 @@ const STEPS: &[(&str, &[&str])] = &[
             "check",
         ],
     ),
-    ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
+    ("documentation", &["doc", "--workspace", "--all-features", "--no-deps", "--quiet"]),
 ];
 
 /// The package of the command line.
@@ -36,6 +53,11 @@ const PROGRAM: &str = "pavior-cli";
 /// Runs all checks, and returns what failed.
 pub(crate) fn run(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
+    // It waits for a package index, and nothing waits for it before the last step.
+    let environment = {
+        let root = root.to_path_buf();
+        std::thread::spawn(move || python::prepare(&root))
+    };
     let own = [
         ("tidy", tidy::problems(root)),
         ("layers", layers::problems(root)),
@@ -58,6 +80,7 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     eprintln!("== the one unsafe call under Miri");
     failed.extend(miri(root));
     eprintln!("== Python package");
+    environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));
     if failed.is_empty() {
         eprintln!("== all checks passed");
@@ -148,32 +171,4 @@ fn miri(root: &Path) -> Vec<String> {
     let tests = ["test", "--quiet", "--package", "pavior-mesh", "--lib", "--", "search::vectors"];
     let passed = miri(&tests).status().is_ok_and(|status| status.success());
     if passed { Vec::new() } else { vec!["failed: Miri".to_string()] }
-}
-
-/// What a cargo command prints, or why it failed.
-pub(crate) fn cargo_output(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("cargo {}: {error}", arguments.join(" ")))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!("failed: cargo {}: {}", arguments.join(" "), said.trim()))
-    }
-}
-
-fn cargo(root: &Path, arguments: &[&str]) -> bool {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root)
-        .env("RUSTDOCFLAGS", "-D warnings")
-        // The counts of instructions are those of a build that is not incremental.
-        .env("CARGO_INCREMENTAL", "0")
-        .status();
-    status.is_ok_and(|status| status.success())
 }

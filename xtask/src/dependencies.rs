@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::check::cargo_output;
+use crate::cargo::output as cargo_output;
 
 /// Permissive licences that a dependency may have.
 const LICENCES: &[&str] = &[

@@ -1,5 +1,6 @@
 //! Checks that the compiler does not make, and the one command that makes all of them.
 
+mod cargo;
 mod check;
 mod dependencies;
 mod docs;

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use toml::{Table, Value};
 
-use crate::check::cargo_output;
+use crate::cargo::output as cargo_output;
 
 const FIELDS: &[&str] = &[
     "description",
@@ -124,7 +124,8 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     fs::write(workspace.join("Cargo.toml"), manifest).map_err(|error| error.to_string())?;
     fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock"))
         .map_err(|error| error.to_string())?;
-    let target = root.join("target/packages-target").display().to_string();
+    // Dependencies were checked there before.
+    let target = root.join("target").display().to_string();
     let arguments =
         ["check", "--workspace", "--all-features", "--offline", "--quiet", "--target-dir", &target];
     cargo_output(&workspace, &arguments).map(drop)

@@ -42,6 +42,11 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     failed.map(|step| format!("failed: {} (in apps/python)", step.join(" "))).collect()
 }
 
+/// Makes the environment, if it can be made; [`problems`] says why it cannot.
+pub(crate) fn prepare(root: &Path) {
+    let _ = environment(root);
+}
+
 /// An environment with the programs of the checks.
 struct Environment(PathBuf);
 

@@ -11,7 +11,7 @@ use crate::errors::other;
 const POLL: Duration = Duration::from_millis(50);
 
 /// How long an interrupted piece of work is waited for. One that takes longer, such as reading a long
-/// log, ends by itself later: nobody needs what it comes to.
+/// log, ends by itself later: its result is not used.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// What a signal raises, if one came.

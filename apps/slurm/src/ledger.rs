@@ -1,9 +1,11 @@
 //! What Slurm says: nodes and active jobs of the partition.
 //!
 //! `squeue -o` takes some 40 ms with 1,500 jobs, `--json` many times that. Nodes are read before jobs:
-//! what ends in between is then seen as taken by a stranger for one cycle, which is safe; the other
-//! way round a node could look free that has just been given away.
+//! the other way round a node could look free that has just been given away. The nodes of a job that ends
+//! in between are read once more. Without that they would count as another partition's, for which no end is
+//! known, and a large box that needs them would have no reservation in this cycle.
 
+use std::collections::{HashMap, HashSet};
 use std::process::{Command, Stdio};
 
 use crate::{Config, LICENCE, SlurmError, hosts};
@@ -83,14 +85,40 @@ impl Ledger {
     /// Asks Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
-        let nodes = capture("sinfo", &["-h", "-N", "-p", partition, "-o", "%N|%T"])?;
-        let nodes = nodes.lines().map(node).collect::<Result<_, _>>()?;
+        let nodes = Ledger::read_nodes(partition)?;
         let states = "PENDING,CONFIGURING,RUNNING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
         let fields = "%i|%t|%r|%Q|%D|%N|%n|%S|%l|%V|%W|%k";
         let arguments = ["-h", "-r", "-p", partition, "-t", states, "-o", fields];
         let jobs = capture("squeue", &arguments)?;
         let jobs = jobs.lines().map(job).collect::<Result<_, _>>()?;
-        Ok(Ledger { nodes, jobs })
+        let mut ledger = Ledger { nodes, jobs };
+        if !ledger.ownerless().is_empty() {
+            ledger.read_again(Ledger::read_nodes(partition)?);
+        }
+        Ok(ledger)
+    }
+
+    fn read_nodes(partition: &str) -> Result<Vec<SlurmNode>, SlurmError> {
+        let nodes = capture("sinfo", &["-h", "-N", "-p", partition, "-o", "%N|%T"])?;
+        nodes.lines().map(node).collect()
+    }
+
+    /// The nodes that are taken, but held by no job that was read.
+    fn ownerless(&self) -> HashSet<String> {
+        let held: HashSet<&String> =
+            self.jobs.iter().flat_map(|job| job.held.iter().chain(&job.named)).collect();
+        let taken = self.nodes.iter().filter(|node| node.condition == Condition::Taken);
+        taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
+    }
+
+    /// Takes the later conditions of the ownerless nodes.
+    fn read_again(&mut self, later: Vec<SlurmNode>) {
+        let ownerless = self.ownerless();
+        let later: HashMap<String, Condition> =
+            later.into_iter().map(|node| (node.name, node.condition)).collect();
+        for node in self.nodes.iter_mut().filter(|node| ownerless.contains(&node.name)) {
+            node.condition = later.get(&node.name).copied().unwrap_or(Condition::Unavailable);
+        }
     }
 }
 
@@ -208,6 +236,22 @@ mod tests {
         let some = [1800, 90, 7200, 86_400, 131_400].map(Some);
         assert_eq!(read[..5], some);
         assert_eq!(read[5..], [None, None]);
+    }
+
+    #[test]
+    fn nodes_of_a_job_that_ended_between_two_calls_are_read_again() {
+        let nodes = |states: [&str; 3]| {
+            let lines = states.iter().enumerate();
+            lines.map(|(at, state)| node(&format!("n{at}|{state}")).unwrap()).collect()
+        };
+        let runs = job("7|R|None|1|1|n0||1|1:00|1|(null)|").unwrap();
+        let mut ledger =
+            Ledger { nodes: nodes(["allocated", "allocated", "idle"]), jobs: vec![runs] };
+        assert_eq!(ledger.ownerless(), HashSet::from(["n1".to_string()]));
+        // What is later said of the others comes after the jobs that were read, and is not believed.
+        ledger.read_again(nodes(["idle", "idle", "allocated"]));
+        let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
+        assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);
     }
 
     #[test]

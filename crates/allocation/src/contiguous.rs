@@ -25,8 +25,10 @@ use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::claim::{Claim, Grants, Over, Recognition};
-use crate::strategies::{BaseSearch, BusyList, contact, most_contact};
-pub use crate::strategies::{
+use crate::strategies::shared::base_search::BaseSearch;
+use crate::strategies::shared::busy_list::BusyList;
+use crate::strategies::shared::contact::{contact, most_contact};
+pub use crate::strategies::shared::turning::{
     TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
 };
 use crate::{Placement, Strategy, Work};

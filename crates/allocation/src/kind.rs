@@ -3,14 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{CallerError, Family, Options};
+use pavior_kernel::{CallerError, Options};
 use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
 use crate::checked::Checked;
 use crate::claim::Claim;
 use crate::errors::BuildError;
-use crate::strategies::{ALIASES, ALL};
 use crate::{Refusal, Strategy};
 
 /// A strategy as data: its name, options and what it does.
@@ -64,18 +63,6 @@ impl fmt::Debug for BuildStrategy {
             BuildStrategy::Function(_) => "Function",
             BuildStrategy::Closure(_) => "Closure",
         })
-    }
-}
-
-impl Family for StrategyKind {
-    const NOUN: &'static str = "strategy";
-
-    fn builtin() -> &'static [&'static Entry] {
-        ALL
-    }
-
-    fn aliases() -> &'static [(&'static str, &'static str)] {
-        ALIASES
     }
 }
 

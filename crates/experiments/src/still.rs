@@ -16,11 +16,20 @@ use crate::boxes::{Boxes, RequestedSides, boxes};
 use crate::{Catalogue, Point, Sample};
 
 /// What is observed in still states. Runs of jobs have none of it.
-pub const METRICS: &[&MetricSpec] = &[&OPTIMALITY_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
+pub const METRICS: &[&MetricSpec] =
+    &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
 const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
     name: "optimality_index",
     meaning: "how many faces of the nodes chosen touch busy nodes or the border",
+    unit: Unit::Count,
+    standard: true,
+    build: |_| Box::new(Absent),
+};
+
+const TASK_INDEX: MetricSpec = MetricSpec {
+    name: "task_index",
+    meaning: "how many faces of the box asked for, at the base chosen, touch busy nodes or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -152,6 +161,10 @@ impl Still {
                 let of = |part: &Cuboid| index(state.free(), part);
                 Some(placement.parts().iter().map(of).sum::<i64>() as f64)
             }
+            ("task_index", Ok(placement)) => {
+                let [granted] = placement.parts() else { return None };
+                Some(index(state.free(), &self.used(granted)) as f64)
+            }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
             _ => None,
         });
@@ -163,6 +176,13 @@ impl Still {
             rejected_set: refused,
             allocation_ns: self.timing.then(|| self.measure(&state)).flatten(),
         }
+    }
+
+    /// What the task uses of a granted box: of a larger one the box asked for, at the same base.
+    fn used(&self, granted: &Cuboid) -> Cuboid {
+        let asked = self.request.shape.unwrap_or(granted.sides);
+        let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
+        if larger { Cuboid::new(granted.base, asked) } else { *granted }
     }
 
     fn machine(&self, state: &State) -> Machine {

@@ -2,7 +2,8 @@
 
 use pavior_mesh::{Cuboid, volume};
 
-use crate::search::{Budget, Goal, Limits, Plan, cheapest};
+use crate::plan::{Budget, Goal, Limits, Plan};
+use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
 /// How many boxes of a shape can be free at once.

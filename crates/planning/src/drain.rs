@@ -2,7 +2,8 @@
 
 use pavior_mesh::NodeId;
 
-use crate::search::{Answer, Budget, Goal, Limits, cheapest};
+use crate::plan::{Answer, Budget, Goal, Limits};
+use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
 /// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them, the

@@ -12,7 +12,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy};
 use rustc_hash::FxHashSet;
 
 use crate::packing::{Item, Outcome, Room, pack};
-use crate::search::{Budget, Move};
+use crate::plan::{Budget, Move};
 
 /// An order in which each job finds its new boxes free; `None` if they wait for each other.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {

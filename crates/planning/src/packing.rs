@@ -7,8 +7,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides};
 
-use crate::order;
-use crate::search::{Budget, Goal, Move};
+use crate::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
 /// What a search for places costs besides the words that it looks at.
@@ -174,63 +173,4 @@ fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
         (turn.expect("it was placed in one of its orientations"), grid.id(at.base))
     };
     alike.filter_map(|other| other.at).map(key).max()
-}
-
-/// The search for one set of jobs.
-pub(crate) struct Packing<'a, 'b> {
-    room: &'b mut Room<'a>,
-    jobs: &'b [u32],
-    budget: &'b mut Budget,
-}
-
-impl<'a, 'b> Packing<'a, 'b> {
-    pub(crate) fn of(
-        room: &'b mut Room<'a>,
-        jobs: &'b [u32],
-        budget: &'b mut Budget,
-    ) -> Packing<'a, 'b> {
-        Packing { room, jobs, budget }
-    }
-
-    pub(crate) fn search(self) -> Outcome {
-        let Packing { room, jobs, budget } = self;
-        let (grid, count) = (room.snapshot.grid, room.goal.count);
-        let mut free = room.without(jobs);
-        budget.spend(u64::from(grid.nodes() / 64));
-        let mut items = room.wanted();
-        let mut alike = 0;
-        for &job in jobs {
-            items.extend(room.parts(job, &mut alike));
-        }
-        let from: Vec<&[Cuboid]> =
-            jobs.iter().map(|&job| room.snapshot.parts(job as usize)).collect();
-        let (mut answer, mut circular) = (None, false);
-        pack(room, &mut free, &mut items, budget, &mut |items| {
-            let placed: Vec<Cuboid> = items.iter().filter_map(|item| item.at).collect();
-            let (boxes, mut rest) = placed.split_at(count);
-            let mut to = Vec::new();
-            for parts in &from {
-                let (own, others) = rest.split_at(parts.len());
-                to.push(own.to_vec());
-                rest = others;
-            }
-            let order = order::direct(&grid, &from, &to);
-            circular |= order.is_none();
-            answer = order.map(|order| (boxes.to_vec(), to, order));
-            answer.is_some()
-        });
-        match answer {
-            Some((boxes, to, order)) => {
-                let step = |index: usize| Move {
-                    job: room.snapshot.jobs[jobs[index] as usize].0,
-                    from: from[index].to_vec(),
-                    to: to[index].clone(),
-                };
-                Outcome::Found(boxes, order.into_iter().map(step).collect())
-            }
-            None if budget.left == 0 => Outcome::Unknown,
-            None if circular => order::indirect(room, jobs, budget),
-            None => Outcome::Nothing,
-        }
-    }
 }

@@ -2,9 +2,9 @@
 //!
 //! A goal is boxes that are to be free, jobs that must go, and nodes that may be used. Sets of jobs
 //! are looked at in the order (weight, number of jobs, jobs), each once; a set is expanded by every
-//! other job, so that a set comes after all of its subsets. For each, an exact packing (`packing.rs`)
-//! says whether the boxes and the moved jobs find room together. The first that does, and whose moves
-//! can be carried out one after another (`order.rs`), is the answer.
+//! other job, so that a set comes after all of its subsets. For each, `relocation.rs` says whether the boxes
+//! and the moved jobs find room together, by moves that can be carried out one after another. The first that
+//! does is the answer.
 //!
 //! Where a single box is asked for, a set is worth looking at only if it contains all jobs of some
 //! place of that box: the search starts with those sets.
@@ -15,89 +15,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pavior_mesh::{Cuboid, JobId, Occupancy};
 use rustc_hash::FxHashSet;
 
-use crate::packing::{Outcome, Packing, Room};
+use crate::packing::{Outcome, Room};
+use crate::plan::{Answer, Budget, Goal, Plan};
+use crate::relocation::relocate;
 use crate::windows::{Places, Union, barred, over_jobs};
-use crate::{Shape, Snapshot, Weights};
-
-/// How far a search goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most jobs that are moved.
-    pub max_jobs: usize,
-    /// Whether moved jobs may be turned. Each part of a job keeps its shape and goes where it can.
-    pub turn: bool,
-    /// The most words of bit sets that are looked at before the search gives up, unproven.
-    pub budget: u64,
-}
-
-impl Limits {
-    /// The usual budget: about a second.
-    pub const BUDGET: u64 = 120_000_000;
-
-    /// At most so many jobs, turned or not, within the usual budget.
-    pub fn jobs(max_jobs: usize) -> Limits {
-        Limits { max_jobs, turn: true, budget: Limits::BUDGET }
-    }
-}
-
-/// A job goes from boxes to boxes, in one step: its old nodes are free for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The job.
-    pub job: JobId,
-    /// What it holds before.
-    pub from: Vec<Cuboid>,
-    /// What it holds after, part by part.
-    pub to: Vec<Cuboid>,
-}
-
-/// Which jobs go where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// What the moved jobs weigh together.
-    pub cost: u64,
-    /// The moved jobs, by number.
-    pub jobs: Vec<JobId>,
-    /// The boxes that are free after the moves, as they were asked for.
-    pub boxes: Vec<Cuboid>,
-    /// The moves, in an order in which each finds its nodes free. A job moves twice only where there
-    /// is no other way.
-    pub moves: Vec<Move>,
-}
-
-/// What a search found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The cheapest plan found; without moves if nothing is in the way.
-    pub plan: Option<Plan>,
-    /// Whether there is certainly no cheaper plan, or none at all, within the number of jobs.
-    pub proven: bool,
-}
-
-/// What is to be reached.
-pub(crate) struct Goal {
-    /// So many boxes of a shape are to be free at once.
-    pub(crate) shape: Shape,
-    pub(crate) count: usize,
-    /// Jobs, by their places in the list, that must move.
-    pub(crate) required: Vec<u32>,
-    /// The nodes that boxes and moved jobs may use, if free: healthy ones.
-    pub(crate) available: Occupancy,
-}
-
-/// Words that may still be looked at.
-pub(crate) struct Budget {
-    pub(crate) left: u64,
-}
-
-impl Budget {
-    pub(crate) fn spend(&mut self, words: u64) {
-        self.left = self.left.saturating_sub(words);
-    }
-}
+use crate::{Snapshot, Weights};
 
 /// The cheapest plan that moves at most `most` jobs.
 pub(crate) fn cheapest(
@@ -116,7 +40,7 @@ pub(crate) fn cheapest(
     while let Some(jobs) = sets.pop() {
         let mut share = Budget { left: budget.left / 4 };
         let before = share.left;
-        let outcome = Packing::of(&mut room, &jobs, &mut share).search();
+        let outcome = relocate(&mut room, &jobs, &mut share);
         budget.spend(before - share.left + 1);
         match outcome {
             Outcome::Found(boxes, moves) => {

@@ -1,6 +1,7 @@
 //! Unblock: the cheapest set of jobs whose moving makes a box fit.
 
-use crate::search::{Answer, Budget, Goal, Limits, Plan, cheapest};
+use crate::plan::{Answer, Budget, Goal, Limits, Plan};
+use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// The cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, and where each

@@ -2,7 +2,7 @@
 //!
 //! [`SyntheticJobs`] draws jobs without end; [`traces`] reads logs, whose records
 //! [`traces::TraceJobs`] replays with a shape from a [`Shaper`]; [`Generator`]s write logs;
-//! [`Failures`] are what befalls the nodes meanwhile; [`inspect`] says what a log holds. Whatever has
+//! [`Failures`] say which nodes fail and are repaired meanwhile; [`inspect`] says what a log holds. Whatever has
 //! a name on the command line is a [`Selection`] from the list of its [`Family`].
 //!
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.

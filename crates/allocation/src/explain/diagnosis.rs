@@ -14,7 +14,7 @@
 use pavior_mesh::{BaseSet, Cuboid, JobId, NodeId, Scan, Sides, orientations, volume};
 
 use super::State;
-use crate::strategies::PrefixSums;
+use crate::strategies::shared::prefix_sums::PrefixSums;
 
 /// What stands in the way of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]

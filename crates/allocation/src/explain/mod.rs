@@ -29,7 +29,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, orientations};
 pub use diagnosis::{Blocked, Diagnosis};
 pub use state::{Clash, State};
 
-use crate::strategies::{contact, most_contact};
+use crate::strategies::shared::contact::{contact, most_contact};
 use crate::{BuildError, Machine, Placement, Refusal, Selection};
 
 /// What one strategy would do.

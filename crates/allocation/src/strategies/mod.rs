@@ -6,9 +6,11 @@
 mod contiguous;
 mod noncontiguous;
 mod partitioned;
-mod shared;
+pub(crate) mod shared;
 
-use crate::kind::Entry;
+use pavior_kernel::Family;
+
+use crate::kind::{Entry, StrategyKind};
 use contiguous::{
     adaptive_scan, adj, asff, bf, bl, choo, ff, fl, flexfold, fs, kymfl, lssa, mfa, pmfl, qa, rbs,
     sba, tbl, tff, two_db, wf,
@@ -18,18 +20,11 @@ use noncontiguous::{
     mc, mc1x1, mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
-pub(crate) use shared::base_search::BaseSearch;
 pub use shared::border_planes::tbl_most_pieces;
-pub(crate) use shared::busy_list::BusyList;
-pub(crate) use shared::contact::{contact, most_contact};
 pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
-pub(crate) use shared::prefix_sums::PrefixSums;
-pub use shared::turning::{
-    TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
-};
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
-pub(crate) const ALL: &[&Entry] = &[
+const ALL: &[&Entry] = &[
     &ff::ENTRY,
     &tff::ENTRY,
     &bf::ENTRY,
@@ -73,4 +68,16 @@ pub(crate) const ALL: &[&Entry] = &[
 ];
 
 /// Other names for a strategy with options.
-pub(crate) const ALIASES: &[(&str, &str)] = &[("hilbert", "linear-best:hilbert")];
+const ALIASES: &[(&str, &str)] = &[("hilbert", "linear-best:hilbert")];
+
+impl Family for StrategyKind {
+    const NOUN: &'static str = "strategy";
+
+    fn builtin() -> &'static [&'static Entry] {
+        ALL
+    }
+
+    fn aliases() -> &'static [(&'static str, &'static str)] {
+        ALIASES
+    }
+}

@@ -266,7 +266,7 @@ fn one_processor_has_no_traffic() {
         assert!(job.is_finished());
         assert_eq!(job.create(Time(9), 4, |_| panic!("nothing to send")), 4);
     }
-    // Ranks that have nobody along the axis.
+    // Ranks without a neighbour along the axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());

@@ -1,15 +1,15 @@
 //! Pieces that several strategies really share.
 
-pub(super) mod base_search;
+pub(crate) mod base_search;
 pub(super) mod bit_set;
 pub(super) mod border_planes;
 pub(super) mod buddies;
-pub(super) mod busy_list;
+pub(crate) mod busy_list;
 pub(super) mod cables;
 pub(super) mod chain;
 pub(super) mod connected_search;
 pub(super) mod connected_sets;
-pub(super) mod contact;
+pub(crate) mod contact;
 pub(super) mod coverage;
 pub(super) mod coverage_list;
 pub(super) mod curve;
@@ -22,7 +22,7 @@ pub(super) mod free_set;
 pub(super) mod fringe;
 pub(super) mod growth;
 pub(super) mod line_shells;
-pub(super) mod prefix_sums;
+pub(crate) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;
 pub(super) mod runs;
@@ -30,4 +30,4 @@ pub(super) mod shell_core;
 pub(super) mod shells;
 pub(super) mod snug;
 pub(super) mod spread;
-pub(super) mod turning;
+pub(crate) mod turning;
