@@ -48,7 +48,7 @@ fn the_mfa_paper_quickly() {
     let rows = rows(&printed);
     let differ: Vec<&str> =
         rows.iter().filter(|row| &row[5] == "differs").map(|row| &row[0]).collect();
-    assert_eq!(differ, ["M2@2-3x2", "M2@2-3x3", "M2@2-4x2"]);
+    assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let row = rows.iter().find(|row| &row[0] == "M1@2").unwrap();
     assert_eq!((&row[1], &row[2], &row[5]), ("<0,3> with index 7", "7", "holds"));
     // Simulated or not, figures come again from the tables alone.

@@ -65,7 +65,7 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
     // 46 nodes in 8 submeshes, on 128 nodes in 8 rows.
-    let orders: Vec<Option<f64>> = samples.iter().map(|point| point[0].values[2]).collect();
+    let orders: Vec<Option<f64>> = samples.iter().map(|point| point[0].values[3]).collect();
     assert_eq!(orders, [Some(46.0 + 128.0 + 8.0), None, Some(64.0)]);
 }
 

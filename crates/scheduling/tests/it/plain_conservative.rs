@@ -218,7 +218,9 @@ proptest! {
             upsets.push((Time(4 + 7 * index), NodeId(node), true));
             upsets.push((Time(60 + 9 * index), NodeId(node), false));
         }
-        for strategy in strategies(GRID) {
+        // Those that miss some boxes among them. Strategies whose lists of free boxes remember in which order
+        // these came about (fl, kymfl, pmfl) choose otherwise after other questions.
+        for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {
             compare(&jobs, strategy, &upsets);
         }
     }

@@ -22,18 +22,45 @@ impl Piece {
     }
 }
 
-/// A plane of bases: its x, and its intervals, cut where a ring is passed at 0.
+/// Bases in a plane of constant x, each axis in up to two intervals: cut where a ring is passed at 0.
+#[derive(Clone, Copy, Debug)]
+struct Pieces {
+    y: [AxisRange; 2],
+    z: [AxisRange; 2],
+}
+
+impl Pieces {
+    fn iter(self) -> impl Iterator<Item = Piece> {
+        let some = |range: &AxisRange| range.low <= range.high;
+        let along_y = move |z| self.y.into_iter().filter(some).map(move |y| Piece { y, z });
+        self.z.into_iter().filter(some).flat_map(along_y)
+    }
+}
+
+/// A plane of bases.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     x: u16,
-    y: [Option<AxisRange>; 2],
-    z: [Option<AxisRange>; 2],
+    pieces: Pieces,
 }
 
-impl Plane {
-    fn pieces(self) -> impl Iterator<Item = Piece> {
-        let along_y = move |z| self.y.into_iter().flatten().map(move |y| Piece { y, z });
-        self.z.into_iter().flatten().flat_map(along_y)
+/// The bases at which a busy box would be hit.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    x: [AxisRange; 2],
+    pieces: Pieces,
+}
+
+impl Region {
+    fn new(grid: &Grid, held: &Cuboid, shape: Sides) -> Region {
+        let along = |axis: usize| {
+            covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
+        };
+        Region { x: along(0), pieces: Pieces { y: along(1), z: along(2) } }
+    }
+
+    fn covers(&self, x: u16) -> bool {
+        self.x[0].contains(x) || self.x[1].contains(x)
     }
 }
 
@@ -49,7 +76,8 @@ pub(in crate::strategies) struct BorderPlanes {
     grid: Grid,
     /// The columns in which there are bases.
     columns: Vec<u64>,
-    /// Scratch: the pieces of the plane at hand, and those after a subtraction.
+    /// Scratch: what the busy boxes cover, the pieces of the plane at hand, and those after a subtraction.
+    regions: Vec<Region>,
     plane: Vec<Piece>,
     rest: Vec<Piece>,
     tested: u64,
@@ -57,8 +85,8 @@ pub(in crate::strategies) struct BorderPlanes {
 
 impl BorderPlanes {
     pub(in crate::strategies) fn new(grid: Grid) -> BorderPlanes {
-        let (plane, rest, columns) = (Vec::new(), Vec::new(), Vec::new());
-        BorderPlanes { grid, columns, plane, rest, tested: 0 }
+        let (columns, regions) = (Vec::new(), Vec::new());
+        BorderPlanes { grid, columns, regions, plane: Vec::new(), rest: Vec::new(), tested: 0 }
     }
 
     /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
@@ -70,14 +98,21 @@ impl BorderPlanes {
     /// The first free box of a shape that fits the grid: the planes of b0 and of each busy box, in
     /// order of grant.
     pub(in crate::strategies) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
-        let left_face = self.first_base(busy, self.left_face(shape), shape);
+        self.load(busy, shape);
+        let left_face = self.first_base(self.left_face(shape), shape);
         if left_face.is_some() {
             return left_face;
         }
-        busy.iter().find_map(|held| {
-            let plane = self.plane_of(held, shape)?;
-            self.first_base(busy, plane, shape)
+        busy.iter().enumerate().find_map(|(index, held)| {
+            let x = self.right_of(held, shape[0])?;
+            self.first_base(Plane { x, pieces: self.regions[index].pieces }, shape)
         })
+    }
+
+    /// What the busy boxes cover for a shape: the same on every plane.
+    fn load(&mut self, busy: &[Cuboid], shape: Sides) {
+        self.regions.clear();
+        self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
     /// The same, by the set of all bases of a shape: the first plane that has one of them, and the
@@ -122,7 +157,7 @@ impl BorderPlanes {
             let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
             bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
         };
-        let mut piece = plane.pieces().find(has_base)?;
+        let mut piece = plane.pieces.iter().find(has_base)?;
         for held in busy {
             if bases.contains([x, piece.y.low, piece.z.low]) {
                 break;
@@ -131,15 +166,11 @@ impl BorderPlanes {
             if !covers(&self.grid, 0, held, shape[0], x) {
                 continue;
             }
-            let [ys, zs] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
-            for z in zs.into_iter().flatten() {
-                for y in ys.into_iter().flatten() {
-                    let region = Piece { y, z };
-                    if piece.meets(region) {
-                        self.tested += 1;
-                        subtract(&[piece], region, &mut self.rest);
-                        piece = *self.rest.iter().find(|piece| has_base(piece))?;
-                    }
+            for region in Region::new(&self.grid, held, shape).pieces.iter() {
+                if piece.meets(region) {
+                    self.tested += 1;
+                    subtract(&[piece], region, &mut self.rest);
+                    piece = *self.rest.iter().find(|piece| has_base(piece))?;
                 }
             }
         }
@@ -149,25 +180,26 @@ impl BorderPlanes {
     /// The plane of the hypothetical box b0.
     fn left_face(&self, shape: Sides) -> Plane {
         let [y, z] = [1, 2].map(|axis| {
-            [Some(AxisRange { low: 0, high: self.grid.starts(axis, shape[axis]) - 1 }), None]
+            let high = self.grid.starts(axis, shape[axis]) - 1;
+            [AxisRange { low: 0, high }, AxisRange::EMPTY]
         });
-        Plane { x: 0, y, z }
+        Plane { x: 0, pieces: Pieces { y, z } }
     }
 
     /// A box's right border plane, if it has bases of the shape at all.
     fn plane_of(&self, held: &Cuboid, shape: Sides) -> Option<Plane> {
         let x = self.right_of(held, shape[0])?;
-        let [y, z] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
-        Some(Plane { x, y, z })
+        Some(Plane { x, pieces: Region::new(&self.grid, held, shape).pieces })
     }
 
     /// The most pieces that any plane is in while the search for a shape goes through it: the left
     /// face's, then each busy box's that is a base of the shape, all to the end.
     fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
-        let mut most = self.clear_plane(busy, self.left_face(shape), shape);
+        self.load(busy, shape);
+        let mut most = self.clear_plane(self.left_face(shape));
         for held in busy {
             if let Some(plane) = self.plane_of(held, shape) {
-                most = most.max(self.clear_plane(busy, plane, shape));
+                most = most.max(self.clear_plane(plane));
             }
         }
         most
@@ -185,36 +217,32 @@ impl BorderPlanes {
     }
 
     /// The lowest base of the first piece of a plane that no busy box covers.
-    fn first_base(&mut self, busy: &[Cuboid], plane: Plane, shape: Sides) -> Option<Cuboid> {
-        self.clear_plane(busy, plane, shape);
+    fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
+        self.clear_plane(plane);
         let piece = self.plane.first()?;
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
     /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was in.
-    fn clear_plane(&mut self, busy: &[Cuboid], plane: Plane, shape: Sides) -> usize {
+    fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
-        self.plane.extend(plane.pieces());
+        self.plane.extend(plane.pieces.iter());
         self.tested += 1;
         let mut most = self.plane.len();
-        for held in busy {
+        for region in &self.regions {
             if self.plane.is_empty() {
                 break;
             }
             self.tested += 1;
-            if !covers(&self.grid, 0, held, shape[0], plane.x) {
+            if !region.covers(plane.x) {
                 continue;
             }
-            let [ys, zs] = [1, 2].map(|axis| covered(&self.grid, axis, held, shape[axis]));
-            for z in zs.into_iter().flatten() {
-                for y in ys.into_iter().flatten() {
-                    let region = Piece { y, z };
-                    self.tested += self.plane.len() as u64;
-                    if self.plane.iter().any(|piece| piece.meets(region)) {
-                        subtract(&self.plane, region, &mut self.rest);
-                        std::mem::swap(&mut self.plane, &mut self.rest);
-                        most = most.max(self.plane.len());
-                    }
+            for region in region.pieces.iter() {
+                self.tested += self.plane.len() as u64;
+                if self.plane.iter().any(|piece| piece.meets(region)) {
+                    subtract(&self.plane, region, &mut self.rest);
+                    std::mem::swap(&mut self.plane, &mut self.rest);
+                    most = most.max(self.plane.len());
                 }
             }
         }

@@ -15,6 +15,9 @@ pub(in crate::strategies) struct AxisRange {
 }
 
 impl AxisRange {
+    /// No base.
+    pub(in crate::strategies) const EMPTY: AxisRange = AxisRange { low: 1, high: 0 };
+
     pub(in crate::strategies) fn contains(self, at: u16) -> bool {
         self.low <= at && at <= self.high
     }
