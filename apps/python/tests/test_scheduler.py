@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,7 +219,7 @@ def test_keys_that_are_none() -> None:
     with pytest.raises(pavior.Broken, match="not a number"):
         simulate(scheduler=lambda job: float("nan"))
     with pytest.raises(TypeError):
-        simulate(scheduler=lambda job: "small")
+        simulate(scheduler=lambda job: "small")  # type: ignore[arg-type,return-value]
     with pytest.raises(ZeroDivisionError):
         simulate(scheduler=lambda job: 1 / 0)
     with pytest.raises(TypeError, match="no Strategy"):
@@ -267,10 +268,12 @@ def test_sweeps_of_ones_own() -> None:
         assert experiment.run(on=processes).files() == results.files()
 
 
-def test_what_other_processes_cannot_import() -> None:
+def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
     experiment = Experiment.of(scheduler=lambda job: job.nodes, jobs=20, replications=1)
     assert experiment.points[0]["scheduler"] == "priority"
     experiment.run()
+    with pytest.raises(ValueError, match="write it with def"):
+        experiment.run(out=tmp_path / "out")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         with pytest.raises(Exception, match="pickle"):
             experiment.run(on=processes)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from pavior import _sweep
 from pavior._native import Directory, Journal, Progress, Specification, Table
 from pavior._native import Results as NativeResults
-from pavior._scheduler import OwnClass, name_of
+from pavior._scheduler import NAMELESS, OwnClass, name_of
 
 __all__ = ["Experiment", "Results"]
 
@@ -200,9 +200,14 @@ class Experiment:
         `on` is None for threads in this process, any executor of PEP 3148, or a Dask client. `out` is
         the command line's directory: what either began, the other goes on with. Work goes out in
         pieces of about `task_seconds`. The bytes of the results do not depend on any of this, on lost
-        workers, or on interruptions.
+        workers, or on interruptions. A directory knows classes and functions by their names alone: one
+        that is changed gets another name, or another directory.
         """
         report = _sweep.printed if progress is True else progress or None
+        if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
+            raise ValueError(
+                "a directory knows functions by their names, and this one has none: write it with def"
+            )
         directory = None if out is None else Directory(os.fspath(out), self._specification)
         journal = Journal() if directory is None else directory.journal
         _sweep.run(

@@ -58,6 +58,10 @@ OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
 """What stands for a strategy or a scheduler of one's own."""
 
 
+NAMELESS = "priority"
+"""What a function without a name is called."""
+
+
 def name_of(own: object) -> str:
     """The name under which a class or a function stands in experiments: its `name`, or that of the
     function in lower case with hyphens, `priority` if it has none."""
@@ -65,4 +69,4 @@ def name_of(own: object) -> str:
     if isinstance(name, str):
         return name
     words = re.findall(r"[a-z0-9]+", getattr(own, "__name__", "").lower())
-    return "priority" if words in ([], ["lambda"]) else "-".join(words)
+    return NAMELESS if words in ([], ["lambda"]) else "-".join(words)

@@ -78,7 +78,8 @@ fn a_caller_may_ask_the_scheduler_and_place_the_job_itself() {
             let grid = *simulation.machine().grid();
             let free = simulation.machine().free().clone();
             let boxes = (0..grid.nodes()).map(|id| Cuboid::new(grid.point(NodeId(id)), shape));
-            let last = boxes.filter(|at| at.lies_on(&grid) && free.is_free(at)).last().unwrap();
+            let mut free = boxes.filter(|at| at.lies_on(&grid) && free.is_free(at));
+            let last = free.next_back().unwrap();
             simulation.start(Start::on(index, Placement::Whole(last))).unwrap();
             placed += 1;
         }
