@@ -5,6 +5,7 @@ use std::ops::Range;
 use pavior_allocation::Refusal;
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Grid, NameError};
+use pavior_simulation::RunError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -69,6 +70,16 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     match error.get().downcast_ref::<PyErr>() {
         Some(raised) => raised.clone_ref(py),
         None => broken(py, error.to_string()),
+    }
+}
+
+/// What stopped a run; `of` says which one, where there are several.
+pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
+    match error {
+        RunError::Failed(error) => failed(py, error),
+        // Only the caller's own scheduler starts what cannot start.
+        RunError::Start(error) => broken(py, format!("{of}{error}")),
+        error => other(py, format!("{of}{error}")),
     }
 }
 

@@ -4,18 +4,16 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pavior_experiments::{
-    Catalogue, JournalEntry, Scenario, Span as Wanted, Specification as Experiment,
-};
+use pavior_experiments::{JournalEntry, Scenario, Span as Wanted, Specification as Experiment};
 use pavior_simulation::{Histories, RunError, Stop};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::custom;
-use crate::errors::{bad_name, failed, other, value};
+use crate::custom::Own;
+use crate::errors::{bad_name, other, stopped, value};
 use crate::inputs::Inputs;
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, interruptible_own};
 use crate::results::Results;
 
 /// Some replications of one point: the unit of work.
@@ -195,10 +193,9 @@ impl Shared {
     fn raised(&self, py: Python<'_>, fault: Fault) -> PyErr {
         match fault {
             Fault::Words(words) => other(py, words),
-            Fault::Run(_, _, RunError::Failed(error)) => failed(py, &error),
             Fault::Run(point, replication, error) => {
                 let key = self.experiment.points[point].key();
-                other(py, format!("replication {replication} of {key}: {error}"))
+                stopped(py, &error, &format!("replication {replication} of {key}: "))
             }
         }
     }
@@ -211,7 +208,7 @@ pub(crate) struct Specification {
     pub(crate) text: String,
     folder: PathBuf,
     pub(crate) fingerprint: String,
-    classes: Vec<Py<PyType>>,
+    classes: Vec<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -224,14 +221,15 @@ impl Specification {
         text: String,
         folder: PathBuf,
         name: &str,
-        classes: Vec<Py<PyType>>,
+        classes: Vec<Py<PyAny>>,
     ) -> PyResult<Specification> {
-        let mut catalogue = Catalogue::default();
+        let mut own = Own::default();
         for class in &classes {
-            custom::register(class.bind(py), &mut catalogue.strategies, None)?;
+            own.add(class.bind(py))?;
         }
-        let experiment = Experiment::parse_with(&text, name, &catalogue)
+        let experiment = Experiment::parse_with(&text, name, &own.catalogue)
             .map_err(|error| bad_name(py, &text, error.reason, error.span))?;
+        own.settle(&experiment)?;
         let inputs = Inputs::new(&folder);
         let shared = Arc::new(Shared {
             experiment,
@@ -263,7 +261,7 @@ impl Specification {
         self.folder.display().to_string()
     }
 
-    /// The strategies of its own.
+    /// The strategies and schedulers of its own.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))
@@ -327,8 +325,13 @@ impl Specification {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let stop = cancelled.map(|cancel| cancel.stop.clone()).unwrap_or_default();
         let (shared, own, span) = (self.shared.clone(), stop.clone(), *span);
-        let lines = interruptible(py, move || stop.set(), move || shared.lines(span, &own))?;
-        let lines = lines.map_err(|fault| self.shared.raised(py, fault))?;
+        let (stops, lines) = (move || stop.set(), move || shared.lines(span, &own));
+        let lines = if self.classes.is_empty() {
+            interruptible(py, stops, lines)
+        } else {
+            interruptible_own(py, stops, lines)
+        };
+        let lines = lines?.map_err(|fault| self.shared.raised(py, fault))?;
         Ok(PyBytes::new(py, lines.as_bytes()))
     }
 

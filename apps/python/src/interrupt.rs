@@ -1,8 +1,11 @@
 //! Long work without the interpreter, which Ctrl-C ends within half a second.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::other;
@@ -17,6 +20,41 @@ const GRACE: Duration = Duration::from_millis(300);
 /// What a signal raises, if one came.
 fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
+}
+
+/// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
+/// interpreter, so that a call costs little, and a signal also raises in the caller's code, which may be
+/// in a loop without end.
+pub(crate) fn interruptible_own<T: Send + 'static>(
+    py: Python<'_>,
+    stop: impl FnOnce() + Send,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let thread = Arc::new(AtomicU64::new(0));
+    let own = thread.clone();
+    let work = move || {
+        Python::attach(|py| {
+            let ident = py.import("threading").and_then(|it| it.call_method0("get_ident"));
+            let ident = ident.and_then(|ident| ident.extract()).unwrap_or(0);
+            own.store(ident, Ordering::Relaxed);
+            py.detach(work)
+        })
+    };
+    let stop = move || {
+        stop();
+        // If this fails, the caller's code ends by itself or not at all.
+        let _ = Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed)));
+    };
+    interruptible(py, stop, work)
+}
+
+/// Raises `KeyboardInterrupt` in the Python code that a thread runs.
+fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let thread = ctypes.call_method1("c_ulong", (thread,))?;
+    let raised = ctypes.call_method1("py_object", (py.get_type::<PyKeyboardInterrupt>(),))?;
+    let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
+    raise.call1((thread, raised)).map(drop)
 }
 
 /// Runs something on a thread of its own, without the interpreter, and looks for signals meanwhile. If

@@ -9,6 +9,7 @@
 mod arrays;
 mod custom;
 mod directory;
+mod episode;
 mod errors;
 mod experiment;
 mod explain;
@@ -30,11 +31,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::custom::Free;
-    #[pymodule_export]
     use crate::custom::judgement::{Judgement, judge};
     #[pymodule_export]
+    use crate::custom::{Desk, Free, Job, Queue, QueueIterator, Running};
+    #[pymodule_export]
     use crate::directory::Directory;
+    #[pymodule_export]
+    use crate::episode::{Episode, Episodes};
     #[pymodule_export]
     use crate::experiment::{Cancel, Journal, Progress, Span, Specification};
     #[pymodule_export]

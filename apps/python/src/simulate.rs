@@ -4,21 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, StringArray};
-use pavior_experiments::{
-    Catalogue, Keys, Point, RunRecord, Sample, Scenario, Setting, Specification,
-};
+use pavior_experiments::{Keys, Point, RunRecord, Scenario, Setting, Specification};
 use pavior_mesh::Grid;
-use pavior_simulation::metrics::MetricSpec;
-use pavior_simulation::{Histories, JobRecord, Stop};
+use pavior_simulation::{Histories, JobRecord, RunError, Stop};
 use pavior_workload::TimeUnit;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use crate::errors::{bad_name, other, value};
+use crate::custom::Own;
+use crate::errors::{bad_name, other, stopped, value};
 use crate::inputs::Inputs;
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, interruptible_own};
 use crate::table::Table;
 use crate::trace::Trace;
 use crate::{records, steps};
@@ -181,8 +179,10 @@ pub(crate) fn specification(
     py: Python<'_>,
     settings: &[Setting],
     name: &str,
+    own: &Own,
 ) -> PyResult<Specification> {
-    Specification::from_settings(settings, name, Keys::Plain).map_err(|error| {
+    let read = Specification::from_settings_with(settings, name, Keys::Plain, &own.catalogue);
+    let specification = read.map_err(|error| {
         let setting = error.setting.map(|index| &settings[index]);
         match (setting, error.value) {
             (Some(Setting { key, values }), Some((index, span))) => {
@@ -192,57 +192,58 @@ pub(crate) fn specification(
             (Some(Setting { key, .. }), None) => bad_name(py, key, error.reason, 0..key.len()),
             (None, _) => bad_name(py, "", error.reason, 0..0),
         }
-    })
+    })?;
+    own.settle(&specification)?;
+    Ok(specification)
 }
 
-/// One run. `parameters` are the keys of experiment files, `_` for `-`; an unknown one raises
-/// `BadName`.
+/// What a name, a class or a function is called in an experiment.
+fn named(given: Option<&Bound<'_, PyAny>>, usual: &str, own: &mut Own) -> PyResult<String> {
+    let Some(given) = given else { return Ok(usual.to_string()) };
+    match given.cast::<PyString>() {
+        Ok(name) => Ok(name.to_str()?.to_string()),
+        Err(_) => own.add(given),
+    }
+}
+
+/// One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or `Priority`, or a
+/// function that gives a job its key. `parameters` are the keys of experiment files, `_` for `-`; an
+/// unknown one raises `BadName`.
 #[pyfunction]
 #[pyo3(signature = (
-    machine = "mesh:16x16", strategy = "tff", scheduler = "fcfs", *, trace = None, replication = 0,
+    machine = "mesh:16x16", strategy = None, scheduler = None, *, trace = None, replication = 0,
     **parameters
 ))]
+#[pyo3(text_signature = "(machine='mesh:16x16', strategy='tff', scheduler='fcfs', *, trace=None, \
+                         replication=0, **parameters)")]
 pub(crate) fn simulate(
     py: Python<'_>,
     machine: &str,
-    strategy: &str,
-    scheduler: &str,
+    strategy: Option<&Bound<'_, PyAny>>,
+    scheduler: Option<&Bound<'_, PyAny>>,
     trace: Option<&Bound<'_, PyAny>>,
     replication: u64,
     parameters: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Outcome> {
-    let mut all = vec![
-        Setting::new("machine", machine),
-        Setting::new("strategy", strategy),
-        Setting::new("scheduler", scheduler),
-    ];
-    let mut inputs = Inputs::new(Path::new(""));
-    if let Some(trace) = trace {
-        if let Ok(trace) = trace.cast::<Trace>() {
-            inputs.add(IN_MEMORY, Arc::clone(&trace.get().trace));
-            all.push(Setting::new("trace", IN_MEMORY));
-        } else {
-            all.push(Setting::new("trace", trace.str()?.to_str()?));
-        }
-    }
-    if let Some(parameters) = parameters {
-        all.extend(settings(parameters)?);
-    }
-    let specification = specification(py, &all, "simulate")?;
-    let [point] = &specification.points[..] else {
-        return Err(value("simulate runs one combination; use Experiment for several"));
-    };
-    if point.is_still() {
-        return Err(value("a still state has no run; use Experiment for it"));
-    }
-    let (point, metrics) = (point.clone(), specification.metrics);
-    let (stop, timing) = (Stop::default(), specification.timing);
+    let asked = Asked::new(py, machine, [strategy, scheduler], trace, parameters)?;
+    let (stop, timing, own) = (Stop::default(), asked.specification.timing, asked.own);
+    let (point, metrics) = (asked.point.clone(), asked.specification.metrics.clone());
     let run = {
-        let (point, metrics, stop) = (point.clone(), metrics.clone(), stop.clone());
-        move || run(&point, &metrics, timing, &inputs, replication, &stop)
+        let (metrics, stop) = (metrics.clone(), stop.clone());
+        move || -> Result<_, Fault> {
+            let scenario = asked.scenario().map_err(Fault::Words)?;
+            scenario.record(replication, &metrics, &stop).map_err(Fault::Run)
+        }
     };
-    let (sample, record) =
-        interruptible(py, || stop.set(), run)?.map_err(|error| other(py, error))?;
+    let ended = if own {
+        interruptible_own(py, || stop.set(), run)
+    } else {
+        interruptible(py, || stop.set(), run)
+    };
+    let (sample, record) = ended?.map_err(|fault| match fault {
+        Fault::Words(words) => other(py, words),
+        Fault::Run(error) => stopped(py, &error, ""),
+    })?;
     let unit = point.unit();
     let metrics = metrics
         .iter()
@@ -254,16 +255,63 @@ pub(crate) fn simulate(
     Ok(Outcome { point, metrics, record, jobs, placements })
 }
 
-fn run(
-    point: &Point,
-    metrics: &[&'static MetricSpec],
-    timing: bool,
-    inputs: &Inputs,
-    replication: u64,
-    stop: &Stop,
-) -> Result<(Sample, RunRecord), String> {
-    let scenario =
-        Scenario::new(point, &Catalogue::default(), timing, inputs, &Histories::default())
-            .map_err(|error| error.to_string())?;
-    scenario.record(replication, metrics, stop).map_err(|error| error.to_string())
+/// Why there is no run.
+enum Fault {
+    Words(String),
+    Run(RunError),
+}
+
+/// One combination of parameters, and where its jobs come from.
+pub(crate) struct Asked {
+    pub(crate) specification: Specification,
+    pub(crate) point: Point,
+    inputs: Inputs,
+    /// Whether strategy or scheduler are in Python.
+    own: bool,
+}
+
+impl Asked {
+    /// What the arguments of a call ask for; `names` are its strategy and its scheduler.
+    pub(crate) fn new(
+        py: Python<'_>,
+        machine: &str,
+        names: [Option<&Bound<'_, PyAny>>; 2],
+        trace: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Asked> {
+        let (mut own, [strategy, scheduler]) = (Own::default(), names);
+        let mut all = vec![
+            Setting::new("machine", machine),
+            Setting::new("strategy", &named(strategy, "tff", &mut own)?),
+            Setting::new("scheduler", &named(scheduler, "fcfs", &mut own)?),
+        ];
+        let mut inputs = Inputs::new(Path::new(""));
+        if let Some(trace) = trace {
+            if let Ok(trace) = trace.cast::<Trace>() {
+                inputs.add(IN_MEMORY, Arc::clone(&trace.get().trace));
+                all.push(Setting::new("trace", IN_MEMORY));
+            } else {
+                all.push(Setting::new("trace", trace.str()?.to_str()?));
+            }
+        }
+        if let Some(parameters) = parameters {
+            all.extend(settings(parameters)?);
+        }
+        let specification = specification(py, &all, "simulate", &own)?;
+        let [point] = &specification.points[..] else {
+            return Err(value("this runs one combination; use Experiment for several"));
+        };
+        if point.is_still() {
+            return Err(value("a still state has no run; use Experiment for it"));
+        }
+        let point = point.clone();
+        Ok(Asked { specification, point, inputs, own: own.is_used() })
+    }
+
+    /// What the point means; its log is read.
+    pub(crate) fn scenario(&self) -> Result<Scenario, String> {
+        let Specification { catalogue, timing, .. } = &self.specification;
+        Scenario::new(&self.point, catalogue, *timing, &self.inputs, &Histories::default())
+            .map_err(|error| error.to_string())
+    }
 }

@@ -1,6 +1,6 @@
-"""A strategy that a process pool can import."""
+"""A strategy and schedulers that a process pool can import."""
 
-from pavior import Box, Free, Strategy
+from pavior import Box, Desk, Free, Job, Priority, Queue, Running, Scheduler, Strategy
 
 
 class CornerFirst(Strategy):
@@ -18,3 +18,27 @@ class CornerFirst(Strategy):
                 if free.is_free((x, y), shape):
                     return Box((x, y), shape)
         return None
+
+
+class InOrder(Scheduler):
+    """First come, first served."""
+
+    name = "in-order"
+
+    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+        return 0 if desk.can_start(0) else None
+
+
+class Smallest(Priority):
+    """The smallest job first, and any that fits."""
+
+    name = "smallest"
+    backfill = True
+
+    def key(self, job: Job) -> float:
+        return job.nodes
+
+
+def shortest_demand(job: Job) -> float:
+    """Shortest service demand first."""
+    return job.estimate

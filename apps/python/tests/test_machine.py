@@ -1,4 +1,4 @@
-"""A live machine, against its own bookkeeping and against a model in numpy."""
+"""A live machine: names, errors, copies, threads."""
 
 import copy
 import pickle
@@ -6,9 +6,6 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import pavior
 from pavior import Box, Machine, Refused
@@ -148,54 +145,3 @@ def test_threads_share_a_machine() -> None:
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert not failures and machine.free == 4096
-
-
-class AgainstNumpy(RuleBasedStateMachine):
-    """First Fit on a mesh, against every base tried in numpy."""
-
-    SIDES = (5, 4, 3)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.machine = Machine("mesh:5x4x3", "ff")
-        self.free = np.ones(self.SIDES[::-1], dtype=bool)
-        self.held: dict[int, tuple[slice, ...]] = {}
-
-    @rule(shape=st.tuples(*(st.integers(1, side + 1) for side in SIDES)))
-    def allocate(self, shape: tuple[int, ...]) -> None:
-        answer = self.machine.try_allocate(shape)
-        expected = self.first(shape)
-        if expected is None:
-            assert isinstance(answer, str)
-            larger = any(side > most for side, most in zip(sorted(shape), sorted(self.SIDES)))
-            assert (answer == "larger-than-machine") == larger
-            return
-        assert not isinstance(answer, str) and answer.boxes[0].base == expected[::-1]
-        place = tuple(slice(at, at + side) for at, side in zip(expected, shape[::-1]))
-        self.free[place] = False
-        assert isinstance(answer.job, int)
-        self.held[answer.job] = place
-
-    def first(self, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-        sides = shape[::-1]
-        if any(side > most for side, most in zip(sides, self.free.shape)):
-            return None
-        windows = np.lib.stride_tricks.sliding_window_view(self.free, sides).all(axis=(3, 4, 5))
-        bases = np.argwhere(windows)
-        return tuple(int(at) for at in bases[0]) if len(bases) else None
-
-    @precondition(lambda self: self.held)
-    @rule(data=st.data())
-    def release(self, data: st.DataObject) -> None:
-        job = data.draw(st.sampled_from(sorted(self.held)))
-        self.machine.release(job)
-        self.free[self.held.pop(job)] = True
-
-    @invariant()
-    def same(self) -> None:
-        assert (self.machine.occupancy() == self.free).all()
-        assert self.machine.free == self.free.sum()
-
-
-TestAgainstNumpy = AgainstNumpy.TestCase
-TestAgainstNumpy.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

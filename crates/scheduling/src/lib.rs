@@ -6,6 +6,7 @@
 
 mod kind;
 mod machine_view;
+mod priority;
 mod queue;
 mod running;
 mod scheduler;
@@ -16,6 +17,7 @@ pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
 };
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
+pub use priority::{KeyFunction, Priority};
 pub use queue::Queue;
 pub use running::{Running, RunningJob};
 pub use scheduler::{Scheduler, Start};

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 /// Waiting jobs in the order of arrival.
@@ -36,6 +38,13 @@ impl Queue {
     /// The jobs from the oldest to the youngest.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> + ExactSizeIterator {
         self.jobs.iter()
+    }
+
+    /// The place of a job that arrived at this time; `None` if it does not wait. O(log q) for q waiting
+    /// jobs.
+    pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
+        let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
+        self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
     }
 
     /// Adds the youngest job.

@@ -108,8 +108,8 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// Someone who watches a run and cannot influence it.
-pub trait Observer {
+/// Someone who watches a run and cannot influence it. A run moves between threads with its observers.
+pub trait Observer: Send {
     /// Which facts it wants to be told of.
     fn interest(&self) -> Interest;
 

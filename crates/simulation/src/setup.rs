@@ -49,7 +49,7 @@ pub enum Ending {
 /// What comes from outside in the key of a run.
 pub struct Inputs<'i> {
     /// The jobs, in the order of arrival.
-    pub jobs: Box<dyn Iterator<Item = Job> + 'i>,
+    pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
     /// Failures and repairs in the order of time, and what becomes of jobs on failed nodes. Not
     /// together with a network.
     pub failures: Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)>,

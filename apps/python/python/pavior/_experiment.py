@@ -13,9 +13,14 @@ from typing import Any, Self
 from pavior import _sweep
 from pavior._native import Directory, Journal, Progress, Specification, Table
 from pavior._native import Results as NativeResults
-from pavior._strategy import Strategy
+from pavior._scheduler import NAMELESS, OwnClass, name_of
 
 __all__ = ["Experiment", "Results"]
+
+
+def _is_own(value: object) -> bool:
+    """Whether a value stands for a strategy or a scheduler of the caller: a class or a function."""
+    return callable(value)
 
 
 def _toml(value: object) -> str:
@@ -26,8 +31,8 @@ def _toml(value: object) -> str:
         return repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, type) and issubclass(value, Strategy):
-        return json.dumps(value.name)
+    if _is_own(value):
+        return json.dumps(name_of(value))
     if hasattr(value, "tolist"):  # numpy
         return _toml(value.tolist())
     if isinstance(value, os.PathLike):
@@ -131,7 +136,7 @@ class Experiment:
         *,
         folder: str | os.PathLike[str] = "",
         name: str = "experiment",
-        classes: Sequence[type[Strategy]] = (),
+        classes: Sequence[OwnClass] = (),
     ) -> None:
         self._specification = Specification(
             text, folder=os.fspath(folder), name=name, classes=classes
@@ -146,11 +151,14 @@ class Experiment:
     @classmethod
     def of(cls, *, folder: str | os.PathLike[str] = "", **parameters: Any) -> Self:
         """An experiment from keyword arguments: a key of experiment files each, `_` for `-`. A strategy
-        may be a class."""
+        may be a class, a scheduler a class or a function that gives a job its key. Other processes
+        import them by their names."""
         lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in parameters.items()]
-        given = parameters.get("strategy", ())
-        given = given if isinstance(given, list | tuple) else (given,)
-        classes = tuple(one for one in given if isinstance(one, type))
+        classes: list[OwnClass] = []
+        for key in ("strategy", "scheduler"):
+            given = parameters.get(key, ())
+            given = given if isinstance(given, list | tuple) else (given,)
+            classes += [one for one in given if _is_own(one)]
         return cls("\n".join(lines) + "\n", folder=folder, classes=classes)
 
     @property
@@ -192,9 +200,14 @@ class Experiment:
         `on` is None for threads in this process, any executor of PEP 3148, or a Dask client. `out` is
         the command line's directory: what either began, the other goes on with. Work goes out in
         pieces of about `task_seconds`. The bytes of the results do not depend on any of this, on lost
-        workers, or on interruptions.
+        workers, or on interruptions. A directory knows classes and functions by their names alone: one
+        that is changed gets another name, or another directory.
         """
         report = _sweep.printed if progress is True else progress or None
+        if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
+            raise ValueError(
+                "a directory knows functions by their names, and this one has none: write it with def"
+            )
         directory = None if out is None else Directory(os.fspath(out), self._specification)
         journal = Journal() if directory is None else directory.journal
         _sweep.run(
@@ -220,6 +233,6 @@ class Experiment:
 
 
 def _rebuild(
-    kind: type[Experiment], text: str, folder: str, name: str, classes: tuple[type[Strategy], ...]
+    kind: type[Experiment], text: str, folder: str, name: str, classes: tuple[OwnClass, ...]
 ) -> Experiment:
     return kind(text, folder=folder, name=name, classes=classes)

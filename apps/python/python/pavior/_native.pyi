@@ -1,11 +1,12 @@
 """The native half; use `pavior`."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self, final
 
 import numpy as np
 import numpy.typing as npt
+from pavior._scheduler import KeyFunction, OwnClass, Scheduler
 from pavior._strategy import Strategy
 from pavior._types import ArrowTable, JobName, Node, Reason, Shape, Value
 
@@ -13,15 +14,22 @@ __all__ = [
     "Allocation",
     "Box",
     "Cancel",
+    "Desk",
     "Directory",
+    "Episode",
+    "Episodes",
     "Explanation",
     "Free",
+    "Job",
     "Journal",
     "Judgement",
     "Machine",
     "Progress",
+    "Queue",
+    "QueueIterator",
     "Result",
     "Results",
+    "Running",
     "Span",
     "Specification",
     "Table",
@@ -178,6 +186,87 @@ class Free:
         """True where a node is free, `[z, y, x]`. Needs numpy."""
 
 @final
+class Job:
+    """A job, as schedulers and priority functions see it. Times are in units."""
+
+    @property
+    def id(self) -> int:
+        """Its number in the order of arrival, from 0."""
+    @property
+    def job(self) -> int:
+        """The number that its log gives it; `id` where there is no log."""
+    @property
+    def submit(self) -> float:
+        """When it arrived."""
+    @property
+    def nodes(self) -> int:
+        """The nodes that it asks for."""
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The sides that it asks for; None if it asks for a number of nodes."""
+    @property
+    def estimate(self) -> float:
+        """How long it is said to run; messages or iterations where it sends messages."""
+    @property
+    def start(self) -> float | None:
+        """When it started; None if it waits."""
+    @property
+    def estimated_end(self) -> float | None:
+        """When it is said to end; None if it waits."""
+
+@final
+class Queue:
+    """The waiting jobs, the oldest first. To be used within `Scheduler.next` alone."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Job: ...
+    def __iter__(self) -> QueueIterator: ...
+    def table(self) -> Table:
+        """The jobs as columns: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`."""
+
+@final
+class QueueIterator:
+    """The waiting jobs, one by one; each is made when it is asked for."""
+
+    def __iter__(self) -> QueueIterator: ...
+    def __next__(self) -> Job: ...
+
+@final
+class Running:
+    """The running jobs, by estimated end. To be used within `Scheduler.next` alone."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Job: ...
+    def __iter__(self) -> Iterator[Job]: ...
+    def table(self) -> Table:
+        """The jobs as columns: those of the queue's, `start` and `estimated_end`."""
+
+@final
+class Desk:
+    """Where a scheduler asks what could start. Every question is an attempt in the metrics; looking and
+    forking are none. To be used within `Scheduler.next` alone."""
+
+    def can_start(self, index: int) -> bool:
+        """Whether the job at a place of the queue could start now."""
+    def refusal(self, index: int) -> Reason | None:
+        """Why the job at a place of the queue cannot start now; None if it can."""
+    @property
+    def machine(self) -> str:
+        """The name of the machine, such as `torus:8x8x8`."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sides of the machine."""
+    @property
+    def free(self) -> int:
+        """The number of nodes that are free and healthy."""
+    def boxes(self, id: int) -> tuple[Box, ...] | None:
+        """The boxes that a running job holds, by its `id`; None if it holds none."""
+    def occupancy(self) -> npt.NDArray[np.bool_]:
+        """True where a node is free, `[z, y, x]`: a copy. Needs numpy."""
+    def fork(self) -> Machine:
+        """The machine as it is, to try out what a plan would do: its jobs are named by their `id`."""
+
+@final
 class Judgement:
     """What a judgement came to; true if it passed."""
 
@@ -281,15 +370,51 @@ class Result:
 
 def simulate(
     machine: str = "mesh:16x16",
-    strategy: str = "tff",
-    scheduler: str = "fcfs",
+    strategy: str | type[Strategy] = "tff",
+    scheduler: str | type[Scheduler] | KeyFunction = "fcfs",
     *,
     trace: Trace | str | os.PathLike[str] | None = None,
     replication: int = 0,
     **parameters: Value | Sequence[str],
 ) -> Result:
-    """One run. `parameters` are the keys of experiment files, `_` for `-`; an unknown one raises
-    `BadName`."""
+    """One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or `Priority`,
+    or a function that gives a job its key. `parameters` are the keys of experiment files, `_` for `-`; an
+    unknown one raises `BadName`."""
+
+@final
+class Episodes:
+    """Makes episodes of one combination of parameters, for `pavior.gym`."""
+
+    def __new__(
+        cls,
+        machine: str,
+        strategy: str | type[Strategy],
+        scheduler: str | type[Scheduler] | KeyFunction,
+        *,
+        trace: Trace | str | os.PathLike[str] | None = None,
+        jobs: int | None = None,
+        **parameters: Value | Sequence[str],
+    ) -> Self: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sides of the machine."""
+    def scheduling(self, replication: int, window: int) -> Episode:
+        """An episode in which the caller schedules: it sees the first `window` jobs of the queue."""
+    def allocating(self, replication: int) -> Episode:
+        """An episode in which the caller allocates."""
+
+@final
+class Episode:
+    """A run that waits for a decision, for `pavior.gym`."""
+
+    def step(
+        self, action: int
+    ) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
+        """Carries out an action, and goes on to the next decision."""
+    def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
+        """What is to be decided, without a step."""
+    def drawn(self) -> str:
+        """The machine drawn as text: `.` free, `#` busy or failed."""
 
 @final
 class Span:
@@ -360,7 +485,7 @@ class Specification:
         *,
         folder: str | os.PathLike[str] = "",
         name: str = "experiment",
-        classes: Sequence[type[Strategy]] = (),
+        classes: Sequence[OwnClass] = (),
     ) -> Self: ...
     @property
     def text(self) -> str:
@@ -372,8 +497,8 @@ class Specification:
     def folder(self) -> str:
         """The folder of its logs."""
     @property
-    def classes(self) -> tuple[type[Strategy], ...]:
-        """The strategies of its own."""
+    def classes(self) -> tuple[OwnClass, ...]:
+        """The strategies and schedulers of its own."""
     @property
     def fingerprint(self) -> str:
         """Equal for experiments whose replications may be mixed."""

@@ -17,14 +17,14 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from typing import Any
 
 from pavior._native import Cancel, Directory, Journal, Progress, Span, Specification
-from pavior._strategy import Strategy
+from pavior._scheduler import OwnClass
 
 __all__ = ["printed", "run"]
 
 POLL_SECONDS = 0.1
 """How long Ctrl-C may wait to be seen."""
 
-Sent = tuple[str, str, str, str, tuple[type[Strategy], ...]]
+Sent = tuple[str, str, str, str, tuple[OwnClass, ...]]
 """What a worker makes the experiment of: text, folder, name, fingerprint, classes."""
 
 

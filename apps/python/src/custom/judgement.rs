@@ -7,7 +7,7 @@ use pyo3::types::PyType;
 
 use super::{Raised, register};
 use crate::errors::{failed, machine as read_machine, read, value};
-use crate::interrupt::interruptible;
+use crate::interrupt::interruptible_own;
 
 /// What a judgement came to.
 #[pyclass(frozen, get_all, module = "pavior")]
@@ -80,5 +80,5 @@ fn run(
     raised: &Raised,
     judge: impl FnOnce() -> Result<u64, String> + Send + 'static,
 ) -> PyResult<Result<u64, String>> {
-    interruptible(py, || raised.keep(PyKeyboardInterrupt::new_err(())), judge)
+    interruptible_own(py, || raised.keep(PyKeyboardInterrupt::new_err(())), judge)
 }

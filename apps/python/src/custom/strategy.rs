@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Free, Raised};
+use super::{Free, Raised, lasting};
 use crate::arrays::boxes;
 use crate::errors::{broken, value};
 use crate::geometry::{self, Box as PyBox};
@@ -34,22 +34,8 @@ impl InPython {
         let shape = request.shape.map(|sides| geometry::tuple(py, sides, axes)).transpose()?;
         let view = Free { free: free.clone() };
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
-        if answer.is_none() {
-            return Ok(None);
-        }
-        if let Ok(one) = answer.cast::<PyBox>() {
-            return Ok(Some(Placement::Whole(one.get().on(&self.grid)?)));
-        }
         let wrong = || broken(py, "`find` answers None, a Box or a sequence of Box".into());
-        let parts = answer.try_iter().map_err(|_| wrong())?;
-        let part = |part: PyResult<Bound<'_, PyAny>>| {
-            part?.cast::<PyBox>().map_err(|_| wrong())?.get().on(&self.grid)
-        };
-        let parts = parts.map(part).collect::<PyResult<Vec<Cuboid>>>()?;
-        Ok(Some(match parts[..] {
-            [whole] => Placement::Whole(whole),
-            _ => Placement::Parts(parts),
-        }))
+        placement(&answer, &self.grid, wrong)
     }
 
     fn tell(&self, method: &str, placement: &Placement) {
@@ -110,6 +96,29 @@ impl Strategy for InPython {
     }
 }
 
+/// The placement that an answer names: none, a box, or several; `wrong` is what anything else raises.
+pub(super) fn placement(
+    answer: &Bound<'_, PyAny>,
+    grid: &Grid,
+    wrong: impl Fn() -> PyErr,
+) -> PyResult<Option<Placement>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    if let Ok(one) = answer.cast::<PyBox>() {
+        return Ok(Some(Placement::Whole(one.get().on(grid)?)));
+    }
+    let parts = answer.try_iter().map_err(|_| wrong())?;
+    let part = |part: PyResult<Bound<'_, PyAny>>| {
+        part?.cast::<PyBox>().map_err(|_| wrong())?.get().on(grid)
+    };
+    let parts = parts.map(part).collect::<PyResult<Vec<Cuboid>>>()?;
+    Ok(Some(match parts[..] {
+        [whole] => Placement::Whole(whole),
+        _ => Placement::Parts(parts),
+    }))
+}
+
 /// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or, where
 /// there is none, by each strategy that is made.
 pub(crate) fn register(
@@ -139,9 +148,8 @@ pub(crate) fn register(
         build: BuildStrategy::Closure(Arc::new(build)),
     };
     let entry = Entry {
-        // An entry's name lives as long as the program; a class is registered a few times at most.
-        name: name.clone().leak(),
-        title: name.clone().leak(),
+        name: lasting(&name),
+        title: lasting(&name),
         source: "written in Python",
         options: &[],
         variants: &[""],

@@ -8,7 +8,7 @@ use pavior_network::Channels;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Histories, Inputs, Observer, Recorder, Restart, RunError,
-    Setup, Stop, run_within,
+    Setup, Simulation, Stop, run_within,
 };
 use pavior_workload::traces::{Replay, Trace, TraceJobs};
 use pavior_workload::{
@@ -153,8 +153,21 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
+    /// One replication with its first `most` jobs, for a caller that steps it.
+    pub(super) fn stepped(
+        &self,
+        replication: u64,
+        most: usize,
+    ) -> Result<Simulation<'static, 'static, 'static>, RunError> {
+        let setup = Setup { replication, ending: Ending::Drained, ..self.setup.clone() };
+        let jobs: Vec<Job> = self.jobs(replication).take(most).collect();
+        let failures = self.failures(replication);
+        let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures };
+        Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
+    }
+
     /// The jobs of a replication, in the order of arrival; the same for the same arguments.
-    pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+    pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         match &self.workload {
             Workload::Drawn(workload) => {

@@ -7,7 +7,7 @@ mod network;
 
 use pavior_network::ChannelLoad;
 use pavior_simulation::metrics::MetricSpec;
-use pavior_simulation::{Histories, JobRecord, RunError, Stop};
+use pavior_simulation::{Histories, JobRecord, RunError, Simulation, Stop};
 use pavior_workload::Job;
 
 use crate::still::Still;
@@ -58,7 +58,7 @@ impl Scenario {
 
     /// The jobs of a replication, in the order of arrival; drawn ones have no end. A still state has
     /// none.
-    pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+    pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
             Kind::Still(_) => Box::new(std::iter::empty()),
@@ -78,6 +78,22 @@ impl Scenario {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.replicate(replication, metrics, &mut Vec::new(), stop),
             Kind::Still(still) => Ok(still.replicate(replication, metrics)),
+        }
+    }
+
+    /// One replication with its first `most` jobs, for a caller that steps it; it ends when they have
+    /// departed. A still state has none.
+    ///
+    /// # Errors
+    /// If strategy, machine and network do not go together, or a scheduler cannot be made.
+    pub fn stepped(
+        &self,
+        replication: u64,
+        most: usize,
+    ) -> Result<Option<Simulation<'static, 'static, 'static>>, RunError> {
+        match &self.0 {
+            Kind::Jobs(jobs) => jobs.stepped(replication, most).map(Some),
+            Kind::Still(_) => Ok(None),
         }
     }
 

@@ -13,7 +13,8 @@ use pavior_experiments::{
 use pavior_kernel::{CallerError, Time};
 use pavior_network::{BuildPattern, PatternKind, PatternSelection, SelectedPattern};
 use pavior_scheduling::{
-    BuildScheduler, MachineView, Queue, Running, Scheduler, SchedulerKind, SelectedScheduler, Start,
+    BuildScheduler, MachineView, Priority, Queue, Running, Scheduler, SchedulerKind,
+    SelectedScheduler, Start,
 };
 use pavior_simulation::RunError;
 use pavior_workload::ShapeRule;
@@ -212,4 +213,22 @@ fn an_error_in_a_scheduler_stops_the_run() {
     catalogue.schedulers.add(scheduler("unbuilt", build)).unwrap();
     assert_eq!(error_of(&catalogue, "broken", "ff").to_string(), "exception in line 3");
     assert_eq!(error_of(&catalogue, "unbuilt", "ff").to_string(), "no such script");
+}
+
+#[test]
+fn jobs_that_fail_are_given_their_keys_anew() {
+    let mut catalogue = Catalogue::default();
+    for (name, backfill) in [("by-arrival", false), ("any-that-fits", true)] {
+        let build = BuildScheduler::Closure(Arc::new(move |_| {
+            Ok(Box::new(Priority::new(Box::new(|_| Ok(0.0)), backfill)))
+        }));
+        catalogue.schedulers.add(scheduler(name, build)).unwrap();
+    }
+    let text = "machine = 'mesh:6x6'\nstrategy = 'ff'\n\
+                scheduler = ['fcfs', 'by-arrival', 'scan-all', 'any-that-fits']\nload = 2\n\
+                mttf = 300\nmttr = 5\njobs = 300\nreplications = 3\ntiming = false";
+    let read = Specification::parse_with(text, "test", &catalogue).unwrap();
+    let samples = whole(&read);
+    assert!(samples[0] != samples[2]);
+    assert!(samples[0] == samples[1] && samples[2] == samples[3]);
 }

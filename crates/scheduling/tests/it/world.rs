@@ -140,6 +140,10 @@ impl World {
         }
     }
 
+    pub(crate) fn error(&self) -> Option<pavior_kernel::CallerError> {
+        self.scheduler.error()
+    }
+
     pub(crate) fn broken(&self) -> u64 {
         self.scheduler.broken_guarantees()
     }

@@ -78,7 +78,8 @@ pub fn run_within(
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed;
 /// then jobs are started, by [`Simulation::schedule`] as the scheduler says or by
-/// [`Simulation::start`] as the caller says; at the end [`Simulation::finish`] gives the outcome.
+/// [`Simulation::start`] as the caller says, who may ask the scheduler by [`Simulation::decide`]; at the
+/// end [`Simulation::finish`] gives the outcome. A run is `Send`.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -117,7 +118,7 @@ pub struct Simulation<'a, 'o, 'i> {
     queue: Queue,
     running: Running,
     agenda: Agenda<Departure>,
-    jobs: Peekable<Box<dyn Iterator<Item = Job> + 'i>>,
+    jobs: Peekable<Box<dyn Iterator<Item = Job> + Send + 'i>>,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     /// Estimated ends of the jobs whose departure comes from the network.
@@ -245,21 +246,33 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// # Errors
     /// If it starts a job that cannot start, or scheduler or strategy fail.
     pub fn schedule(&mut self) -> Result<(), RunError> {
-        while !self.queue.is_empty() {
-            let mut view = MachineView::new(&mut self.machine, &mut self.observers);
-            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
-            self.check()?;
-            let Some(start) = start else { return Ok(()) };
-            let broken = self.scheduler.broken_guarantees();
-            if broken > self.broken {
-                self.broken = broken;
-                if let Some(late) = self.queue.get(start.index) {
-                    self.observers.tell(&Fact::GuaranteeBroken(late));
-                }
-            }
+        while let Some(start) = self.decide()? {
             self.start(start)?;
         }
         Ok(())
+    }
+
+    /// What the scheduler says is to start next, if anything. It has not started yet: the caller starts
+    /// that job, there or elsewhere, before the scheduler is asked again.
+    ///
+    /// # Errors
+    /// If scheduler or strategy fail.
+    pub fn decide(&mut self) -> Result<Option<Start>, RunError> {
+        if self.queue.is_empty() {
+            return Ok(None);
+        }
+        let mut view = MachineView::new(&mut self.machine, &mut self.observers);
+        let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
+        self.check()?;
+        let Some(start) = start else { return Ok(None) };
+        let broken = self.scheduler.broken_guarantees();
+        if broken > self.broken {
+            self.broken = broken;
+            if let Some(late) = self.queue.get(start.index) {
+                self.observers.tell(&Fact::GuaranteeBroken(late));
+            }
+        }
+        Ok(Some(start))
     }
 
     /// Starts a job that waits.

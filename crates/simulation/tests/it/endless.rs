@@ -15,7 +15,7 @@ fn go(
     bounds: Bounds,
     scheduler: &str,
     ending: Ending,
-    jobs: impl Iterator<Item = Job>,
+    jobs: impl Iterator<Item = Job> + Send,
     events: Option<Events>,
 ) -> Result<Outcome, Endless> {
     let setup = setup("mesh:4x4", "tff", scheduler, ending);

@@ -1,6 +1,7 @@
 //! A run that its caller steps, and one that is stopped.
 
-use pavior_mesh::JobId;
+use pavior_allocation::Placement;
+use pavior_mesh::{Cuboid, JobId, NodeId};
 use pavior_scheduling::Start;
 use pavior_simulation::{
     Ending, Inputs, Recorder, RunError, Setup, Simulation, StartError, Stop, run, run_until,
@@ -62,4 +63,42 @@ fn a_run_that_is_stopped_has_no_outcome() {
     stop.clone().set();
     let stopped = run_until(&mesh(), inputs(), &mut [], &stop);
     assert!(matches!(stopped, Err(RunError::Stopped)));
+}
+
+#[test]
+fn a_caller_may_ask_the_scheduler_and_place_the_job_itself() {
+    let mut observers = [];
+    let mut simulation = Simulation::new(&mesh(), inputs(), &mut observers).unwrap();
+    let mut placed = 0;
+    while simulation.advance(&Stop::default()).unwrap() {
+        while let Some(Start { index, .. }) = simulation.decide().unwrap() {
+            // The strategy puts a job at the first free base; this caller at the last.
+            let job = simulation.queue().get(index).unwrap();
+            let shape = job.request.shape.unwrap();
+            let grid = *simulation.machine().grid();
+            let free = simulation.machine().free().clone();
+            let boxes = (0..grid.nodes()).map(|id| Cuboid::new(grid.point(NodeId(id)), shape));
+            let mut free = boxes.filter(|at| at.lies_on(&grid) && free.is_free(at));
+            let last = free.next_back().unwrap();
+            simulation.start(Start::on(index, Placement::Whole(last))).unwrap();
+            placed += 1;
+        }
+        assert_eq!(simulation.goes_on(), simulation.completed() < 40);
+    }
+    assert_eq!((placed, simulation.goes_on()), (40, false));
+    assert_eq!(simulation.finish().waiting, 0);
+}
+
+#[test]
+fn a_run_moves_to_another_thread() {
+    let mut simulation = Simulation::new(&mesh(), inputs(), &mut []).unwrap();
+    assert!(simulation.advance(&Stop::default()).unwrap());
+    let run = move || {
+        simulation.schedule().unwrap();
+        while simulation.advance(&Stop::default()).unwrap() {
+            simulation.schedule().unwrap();
+        }
+        simulation.completed()
+    };
+    assert_eq!(std::thread::spawn(run).join().unwrap(), 40);
 }

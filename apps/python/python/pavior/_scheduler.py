@@ -1,0 +1,72 @@
+"""Schedulers of one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeAlias, Union
+
+from pavior._native import Box, Desk, Job, Queue, Running
+from pavior._strategy import Strategy
+
+__all__ = ["KeyFunction", "OwnClass", "Priority", "Scheduler", "name_of"]
+
+
+class Scheduler:
+    """A scheduler in Python: write `next`.
+
+    It is asked at every instant at which something happened while jobs wait, and again after every
+    start, until it answers None. An object is made for each run, without arguments.
+
+    >>> class Fcfs(Scheduler):
+    ...     name = "my-fcfs"
+    ...     def next(self, now, queue, running, desk):
+    ...         return 0 if desk.can_start(0) else None
+    """
+
+    name: ClassVar[str] = "my-scheduler"
+    """Lower-case letters, digits and hyphens."""
+
+    def next(
+        self, now: float, queue: Queue, running: Running, desk: Desk
+    ) -> int | tuple[int, Box | Sequence[Box]] | None:
+        """The place in the queue of the job to start now, alone or with the boxes that it gets; None if
+        none is to start. The three objects can be used until `next` returns."""
+        raise NotImplementedError
+
+
+class Priority(Scheduler):
+    """A scheduler by keys: the waiting job with the least key starts first, ties by arrival.
+
+    `key` is asked once for each job, when it first waits, and again if it waits anew after a failure of
+    a node. A key that changes with time needs a `Scheduler`.
+    """
+
+    name: ClassVar[str] = "my-priority"
+    backfill: ClassVar[bool] = False
+    """Whether others are tried, in the order of their keys, if the least job does not fit; else it blocks
+    them."""
+
+    def key(self, job: Job) -> float:
+        """The key of a job."""
+        raise NotImplementedError
+
+
+KeyFunction: TypeAlias = Callable[[Job], float]
+"""A function that gives a job its key, as `Priority.key` does."""
+OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
+"""What stands for a strategy or a scheduler of one's own."""
+
+
+NAMELESS = "priority"
+"""What a function without a name is called."""
+
+
+def name_of(own: object) -> str:
+    """The name under which a class or a function stands in experiments: its `name`, or that of the
+    function in lower case with hyphens, `priority` if it has none."""
+    name = getattr(own, "name", None)
+    if isinstance(name, str):
+        return name
+    words = re.findall(r"[a-z0-9]+", getattr(own, "__name__", "").lower())
+    return NAMELESS if words in ([], ["lambda"]) else "-".join(words)

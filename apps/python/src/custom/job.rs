@@ -1,0 +1,140 @@
+//! A job, as schedulers and priority functions see it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, UInt16Array, UInt32Array, UInt64Array};
+use pavior_kernel::Time;
+use pavior_mesh::Sides;
+use pavior_scheduling::RunningJob;
+use pavior_workload::TimeUnit;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::geometry;
+use crate::table::Table;
+
+/// A job: what it asks for, and how long it is said to run.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Job {
+    inner: pavior_workload::Job,
+    /// When it started, and when it is said to end.
+    times: Option<(Time, Time)>,
+    unit: TimeUnit,
+    axes: usize,
+}
+
+impl Job {
+    pub(super) fn waiting(job: pavior_workload::Job, unit: TimeUnit, axes: usize) -> Job {
+        Job { inner: job, times: None, unit, axes }
+    }
+
+    pub(super) fn running(running: &RunningJob, unit: TimeUnit, axes: usize) -> Job {
+        let times = Some((running.start, running.estimated_end()));
+        Job { inner: running.job.clone(), times, unit, axes }
+    }
+}
+
+#[pymethods]
+impl Job {
+    /// Its number in the order of arrival, from 0.
+    #[getter]
+    fn id(&self) -> u64 {
+        self.inner.id.0
+    }
+
+    /// The number that its log gives it; `id` where there is no log.
+    #[getter]
+    fn job(&self) -> u64 {
+        self.inner.number
+    }
+
+    /// When it arrived, in units.
+    #[getter]
+    fn submit(&self) -> f64 {
+        self.unit.units(self.inner.arrival)
+    }
+
+    /// The nodes that it asks for.
+    #[getter]
+    fn nodes(&self) -> u32 {
+        self.inner.request.nodes
+    }
+
+    /// The sides that it asks for; None if it asks for a number of nodes.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let shape = self.inner.request.shape;
+        shape.map(|sides| geometry::tuple(py, sides, self.axes)).transpose()
+    }
+
+    /// How long it is said to run, in units; messages or iterations where it sends messages.
+    #[getter]
+    fn estimate(&self) -> f64 {
+        self.unit.units(self.inner.estimate)
+    }
+
+    /// When it started, in units; None if it waits.
+    #[getter]
+    fn start(&self) -> Option<f64> {
+        self.times.map(|(start, _)| self.unit.units(start))
+    }
+
+    /// When it is said to end, in units; None if it waits.
+    #[getter]
+    fn estimated_end(&self) -> Option<f64> {
+        self.times.map(|(_, end)| self.unit.units(end))
+    }
+
+    fn __repr__(&self) -> String {
+        let pavior_workload::Job { number, request, .. } = &self.inner;
+        let shape = request.shape.map(|sides| {
+            let sides: Vec<String> = sides[..self.axes].iter().map(u16::to_string).collect();
+            format!(" as {}", sides.join("x"))
+        });
+        let shape = shape.unwrap_or_default();
+        format!(
+            "<Job {number}: {} nodes{shape}, {} {}>",
+            request.nodes,
+            self.estimate(),
+            self.unit.name
+        )
+    }
+}
+
+/// Jobs as columns; `times`, of running ones, are their starts and estimated ends.
+pub(super) fn table(
+    jobs: &[&pavior_workload::Job],
+    times: Option<&[(Time, Time)]>,
+    unit: TimeUnit,
+) -> PyResult<Table> {
+    let side = |axis: usize| -> ArrayRef {
+        let sides = jobs.iter().map(|job| job.request.shape);
+        let side = sides.map(|shape| shape.map(|sides: Sides| sides[axis]));
+        Arc::new(side.collect::<UInt16Array>())
+    };
+    let units = |of: fn(&pavior_workload::Job) -> Time| -> ArrayRef {
+        Arc::new(Float64Array::from_iter_values(jobs.iter().map(|job| unit.units(of(job)))))
+    };
+    let whole = |of: fn(&pavior_workload::Job) -> u64| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|job| of(job))))
+    };
+    let nodes = jobs.iter().map(|job| job.request.nodes);
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("id", whole(|job| job.id.0)),
+        ("job", whole(|job| job.number)),
+        ("submit", units(|job| job.arrival)),
+        ("nodes", Arc::new(UInt32Array::from_iter_values(nodes))),
+        ("estimate", units(|job| job.estimate)),
+        ("x", side(0)),
+        ("y", side(1)),
+        ("z", side(2)),
+    ];
+    if let Some(times) = times {
+        let of = |times: &mut dyn Iterator<Item = Time>| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values(times.map(|time| unit.units(time))))
+        };
+        columns.push(("start", of(&mut times.iter().map(|&(start, _)| start))));
+        columns.push(("estimated_end", of(&mut times.iter().map(|&(_, end)| end))));
+    }
+    Table::new(columns, unit.name)
+}

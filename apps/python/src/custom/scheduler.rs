@@ -1,0 +1,186 @@
+//! Schedulers and priority functions that are written in Python.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use pavior_allocation::Placement;
+use pavior_kernel::{CallerError, Time};
+use pavior_mesh::Grid;
+use pavior_scheduling::{
+    BuildScheduler, Entry, MachineView, Priority, Queue as Waiting, Registry, Running as Started,
+    Scheduler, SchedulerKind, Start,
+};
+use pavior_workload::TimeUnit;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyTuple};
+
+use super::job::Job;
+use super::turn::{Desk, Question, Queue, Running, TURN};
+use super::{lasting, strategy};
+use crate::errors::{broken, value};
+
+/// What the times of a run are in, once its experiment has been read.
+pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
+
+/// A scheduler that is an object of a Python class. Its method is called once a decision, with three
+/// objects that are made once a run.
+struct InPython {
+    next: Py<PyAny>,
+    queue: Py<Queue>,
+    running: Py<Running>,
+    desk: Py<Desk>,
+    unit: TimeUnit,
+    error: Option<CallerError>,
+}
+
+impl InPython {
+    fn new(object: &Bound<'_, PyAny>, unit: TimeUnit) -> PyResult<InPython> {
+        let py = object.py();
+        Ok(InPython {
+            next: object.getattr("next")?.unbind(),
+            queue: Py::new(py, Queue { unit })?,
+            running: Py::new(py, Running { unit })?,
+            desk: Py::new(py, Desk {})?,
+            unit,
+            error: None,
+        })
+    }
+
+    fn ask(&self, py: Python<'_>, now: Time, grid: &Grid) -> PyResult<Option<Start>> {
+        let now = self.unit.units(now);
+        let answer = self.next.bind(py).call1((now, &self.queue, &self.running, &self.desk))?;
+        start(&answer, grid)
+    }
+}
+
+/// What an answer of `next` says: nothing, a place in the queue, or one and boxes.
+fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
+    let wrong = || {
+        let said = answer.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
+        let message = "`next` answers None, a place in the queue, or a place and boxes";
+        broken(answer.py(), format!("{message}, not {said}"))
+    };
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let place = |index: &Bound<'_, PyAny>| -> PyResult<usize> {
+        if index.cast::<PyInt>().is_err() || index.cast::<PyBool>().is_ok() {
+            return Err(wrong());
+        }
+        index.extract::<usize>().map_err(|_| wrong())
+    };
+    let Ok(pair) = answer.cast::<PyTuple>() else { return Ok(Some(Start::at(place(answer)?))) };
+    if pair.len() != 2 {
+        return Err(wrong());
+    }
+    let placement: Option<Placement> = strategy::placement(&pair.get_item(1)?, grid, wrong)?;
+    Ok(Some(Start { index: place(&pair.get_item(0)?)?, placement }))
+}
+
+impl Scheduler for InPython {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Waiting,
+        running: &Started,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        if self.error.is_some() {
+            return None;
+        }
+        let grid = *view.machine().grid();
+        let mut question = Question { queue, running, view };
+        let answer = TURN.set(&mut question, || Python::attach(|py| self.ask(py, now, &grid)));
+        answer.unwrap_or_else(|error| {
+            self.error = Some(CallerError::new(error));
+            None
+        })
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        self.error.clone()
+    }
+}
+
+/// A scheduler whose keys come from a function in Python.
+struct ByKey {
+    inner: Priority,
+    /// How many sides the shapes of jobs have: the function sees jobs alone.
+    axes: Arc<AtomicUsize>,
+}
+
+impl ByKey {
+    fn new(function: Py<PyAny>, backfill: bool, unit: TimeUnit) -> ByKey {
+        let axes = Arc::new(AtomicUsize::new(0));
+        let seen = axes.clone();
+        let key = move |job: &pavior_workload::Job| {
+            let job = Job::waiting(job.clone(), unit, seen.load(Ordering::Relaxed));
+            Python::attach(|py| function.bind(py).call1((job,))?.extract::<f64>())
+                .map_err(CallerError::new)
+        };
+        ByKey { inner: Priority::new(Box::new(key), backfill), axes }
+    }
+}
+
+impl Scheduler for ByKey {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Waiting,
+        running: &Started,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        self.axes.store(view.machine().grid().axes(), Ordering::Relaxed);
+        self.inner.next(now, queue, running, view)
+    }
+
+    fn error(&self) -> Option<CallerError> {
+        self.inner.error()
+    }
+}
+
+/// What the caller's own scheduler is.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// A class with `next`.
+    Scheduler,
+    /// A class with `key`.
+    Priority,
+    /// A function of a job.
+    Function,
+}
+
+/// Adds a class or a function to a registry, under this name.
+pub(super) fn register(
+    own: &Bound<'_, PyAny>,
+    kind: Kind,
+    name: &str,
+    registry: &mut Registry,
+    unit: &Unit,
+) -> PyResult<()> {
+    let (own, unit) = (own.clone().unbind(), unit.clone());
+    let build = move || -> PyResult<Box<dyn Scheduler>> {
+        let unit = unit.get().copied().unwrap_or(TimeUnit::TIME_UNIT);
+        Python::attach(|py| {
+            Ok(match kind {
+                Kind::Function => Box::new(ByKey::new(own.clone_ref(py), false, unit)) as _,
+                Kind::Scheduler => Box::new(InPython::new(&own.bind(py).call0()?, unit)?) as _,
+                Kind::Priority => {
+                    let object = own.bind(py).call0()?;
+                    let backfill = object.getattr("backfill")?.extract()?;
+                    Box::new(ByKey::new(object.getattr("key")?.unbind(), backfill, unit)) as _
+                }
+            })
+        })
+    };
+    let build = BuildScheduler::Closure(Arc::new(move |_| build().map_err(CallerError::new)));
+    let entry = Entry {
+        name: lasting(name),
+        title: lasting(name),
+        source: "written in Python",
+        options: &[],
+        variants: &[""],
+        does: SchedulerKind { build },
+    };
+    registry.add(entry).map(drop).map_err(value)
+}

@@ -1,0 +1,269 @@
+//! What a scheduler sees when it is asked: the queue, the running jobs, and the desk where it asks.
+//!
+//! The objects that Python gets hold nothing: they look at what the thread that asks has put aside for as
+//! long as the question lasts. Nothing is copied for a question, and an object that was kept for later
+//! finds nothing.
+
+// What these objects show is not in them.
+#![allow(clippy::unused_self)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pavior_allocation::{Machine, Refusal};
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_scheduling::{MachineView, Queue as Waiting, Running as Started, RunningJob};
+use pavior_workload::TimeUnit;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use scoped_tls_hkt::scoped_thread_local;
+
+use super::job::{Job, table};
+use crate::arrays::{array, boxes, word};
+use crate::errors::{broken, failed};
+use crate::geometry;
+use crate::jobs::{JobName, Jobs};
+use crate::machine::{Inner, Machine as PyMachine};
+use crate::table::Table;
+
+/// What a question of the engine to a scheduler comes with.
+pub(super) trait Turn {
+    fn queue(&self) -> &Waiting;
+    fn running(&self) -> &Started;
+    fn machine(&self) -> &Machine;
+    /// Whether the job at a place of the queue could start now: an attempt in the metrics.
+    fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
+}
+
+/// The one implementation.
+pub(super) struct Question<'q, 'm> {
+    pub(super) queue: &'q Waiting,
+    pub(super) running: &'q Started,
+    pub(super) view: &'q mut MachineView<'m>,
+}
+
+impl Turn for Question<'_, '_> {
+    fn queue(&self) -> &Waiting {
+        self.queue
+    }
+
+    fn running(&self) -> &Started {
+        self.running
+    }
+
+    fn machine(&self) -> &Machine {
+        self.view.machine()
+    }
+
+    fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>> {
+        let request = self.queue.get(index)?.request;
+        Some(self.view.can_start(&request))
+    }
+}
+
+scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
+
+/// Looks at the question that this thread is asking.
+fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
+    if !TURN.is_set() {
+        let message = "the queue, the running jobs and the desk are to be used within `next` alone";
+        return Err(broken(py, message.into()));
+    }
+    TURN.with(look)
+}
+
+/// A place of a sequence, from its end if it is negative.
+fn place(index: isize, length: usize) -> PyResult<usize> {
+    let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
+    let place = usize::try_from(from_start).ok().filter(|&place| place < length);
+    place.ok_or_else(|| PyIndexError::new_err(format!("{index} of a queue of {length} jobs")))
+}
+
+/// The waiting jobs, the oldest first.
+#[pyclass(frozen, sequence, module = "pavior")]
+pub(crate) struct Queue {
+    pub(super) unit: TimeUnit,
+}
+
+#[pymethods]
+impl Queue {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        turn(py, |turn| Ok(turn.queue().len()))
+    }
+
+    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Job> {
+        turn(py, |turn| {
+            let index = place(index, turn.queue().len())?;
+            let job = turn.queue().get(index).cloned();
+            let axes = turn.machine().grid().axes();
+            job.map(|job| Job::waiting(job, self.unit, axes))
+                .ok_or_else(|| PyIndexError::new_err("the queue is shorter"))
+        })
+    }
+
+    fn __iter__(&self) -> QueueIterator {
+        QueueIterator { unit: self.unit, next: AtomicU64::new(0) }
+    }
+
+    /// The jobs as columns: `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`, `z`.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        turn(py, |turn| table(&turn.queue().iter().collect::<Vec<_>>(), None, self.unit))
+    }
+}
+
+/// The waiting jobs, one by one; each is made when it is asked for.
+#[pyclass(frozen, module = "pavior._native")]
+pub(crate) struct QueueIterator {
+    unit: TimeUnit,
+    next: AtomicU64,
+}
+
+#[pymethods]
+impl QueueIterator {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Job>> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        turn(py, |turn| {
+            let job =
+                usize::try_from(index).ok().and_then(|index| turn.queue().get(index)).cloned();
+            let axes = turn.machine().grid().axes();
+            Ok(job.map(|job| Job::waiting(job, self.unit, axes)))
+        })
+    }
+}
+
+/// The running jobs, by estimated end.
+#[pyclass(frozen, sequence, module = "pavior")]
+pub(crate) struct Running {
+    pub(super) unit: TimeUnit,
+}
+
+impl Running {
+    fn job(&self, running: &RunningJob, axes: usize) -> Job {
+        Job::running(running, self.unit, axes)
+    }
+}
+
+#[pymethods]
+impl Running {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        turn(py, |turn| Ok(turn.running().len()))
+    }
+
+    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Job> {
+        turn(py, |turn| {
+            let axes = turn.machine().grid().axes();
+            let index = place(index, turn.running().len())?;
+            let running = turn.running().by_estimated_end().nth(index);
+            running
+                .map(|running| self.job(running, axes))
+                .ok_or_else(|| PyIndexError::new_err("fewer jobs run"))
+        })
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let jobs: Vec<Job> = turn(py, |turn| {
+            let axes = turn.machine().grid().axes();
+            Ok(turn.running().by_estimated_end().map(|running| self.job(running, axes)).collect())
+        })?;
+        Ok(PyTuple::new(py, jobs)?.try_iter()?.into_any())
+    }
+
+    /// The jobs as columns: those of the queue's, `start` and `estimated_end`.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        turn(py, |turn| {
+            let running: Vec<&RunningJob> = turn.running().by_estimated_end().collect();
+            let times: Vec<(Time, Time)> =
+                running.iter().map(|running| (running.start, running.estimated_end())).collect();
+            let jobs: Vec<_> = running.iter().map(|running| &running.job).collect();
+            table(&jobs, Some(&times), self.unit)
+        })
+    }
+}
+
+/// Where a scheduler asks what could start. Every question is an attempt in the metrics; looking and
+/// forking are none.
+#[pyclass(frozen, module = "pavior")]
+pub(crate) struct Desk {}
+
+impl Desk {
+    /// Asks about the job at a place of the queue.
+    fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
+        turn(py, |turn| {
+            let length = turn.queue().len();
+            let answer = turn.ask(place(index, length)?);
+            if let Some(error) = turn.machine().error() {
+                return Err(failed(py, &error));
+            }
+            answer.ok_or_else(|| PyIndexError::new_err("the queue is shorter"))
+        })
+    }
+}
+
+#[pymethods]
+impl Desk {
+    /// Whether the job at a place of the queue could start now.
+    fn can_start(&self, py: Python<'_>, index: isize) -> PyResult<bool> {
+        Ok(Desk::ask(py, index)?.is_ok())
+    }
+
+    /// Why the job at a place of the queue cannot start now; None if it can.
+    fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
+        Ok(Desk::ask(py, index)?.err().map(|refusal| word(py, refusal)))
+    }
+
+    /// The name of the machine, such as `torus:8x8x8`.
+    #[getter]
+    fn machine(&self, py: Python<'_>) -> PyResult<String> {
+        turn(py, |turn| Ok(turn.machine().grid().to_string()))
+    }
+
+    /// The sides of the machine.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let grid = turn(py, |turn| Ok(*turn.machine().grid()))?;
+        geometry::tuple(py, grid.sides(), grid.axes())
+    }
+
+    /// The number of nodes that are free and healthy.
+    #[getter]
+    fn free(&self, py: Python<'_>) -> PyResult<u32> {
+        turn(py, |turn| Ok(turn.machine().free().count()))
+    }
+
+    /// The boxes that a running job holds, by its `id`; None if it holds none.
+    fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let held = turn(py, |turn| {
+            let placement = turn.machine().placement(JobId(id)).cloned();
+            Ok(placement.map(|placement| (*turn.machine().grid(), placement)))
+        })?;
+        held.map(|(grid, placement)| boxes(py, &grid, placement.parts())).transpose()
+    }
+
+    /// True where a node is free, `[z, y, x]`: a copy. Needs numpy.
+    fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let free = turn(py, |turn| Ok(turn.machine().free().clone()))?;
+        let mut bytes = vec![0; free.grid().nodes() as usize];
+        free.iter().for_each(|node| bytes[node.index()] = 1);
+        array(py, free.grid(), &bytes, "bool")
+    }
+
+    /// The machine as it is, to try out what a plan would do: its jobs are named by their `id`.
+    fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
+        let machine = turn(py, |turn| Ok(turn.machine().clone()))?;
+        if let Some(error) = machine.error() {
+            return Err(failed(py, &error));
+        }
+        let mut jobs = Jobs::default();
+        for (id, _) in machine.grants() {
+            // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
+            jobs.add(&JobName::Number(id.0.cast_signed()), id);
+        }
+        let (grid, selection) = (*machine.grid(), machine.selection().clone());
+        Ok(PyMachine::of(grid, selection, 1, Inner::new(machine, jobs)))
+    }
+}

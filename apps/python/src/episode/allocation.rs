@@ -1,0 +1,81 @@
+//! Episodes in which the scheduler says which job starts next, and the caller where.
+
+use pavior_allocation::Placement;
+use pavior_mesh::{BaseSet, Cuboid, NodeId, Sides};
+use pavior_scheduling::Start;
+use pavior_simulation::RunError;
+
+use super::features::floats;
+use super::steps::Steps;
+
+/// A run whose jobs the caller places.
+pub(super) struct Allocating {
+    pub(super) steps: Steps,
+    bases: BaseSet,
+    /// The job that is to be placed: its place in the queue, and its shape.
+    chosen: Option<(usize, Sides)>,
+}
+
+impl Allocating {
+    pub(super) fn new(steps: Steps) -> Allocating {
+        let bases = BaseSet::new(*steps.simulation.machine().grid());
+        Allocating { steps, bases, chosen: None }
+    }
+
+    /// Goes on to the next job that is to be placed.
+    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+        self.chosen = None;
+        while !self.steps.over {
+            let simulation = &mut self.steps.simulation;
+            let Some(start) = simulation.decide()? else {
+                self.steps.advance()?;
+                continue;
+            };
+            let shape = simulation.queue().get(start.index).and_then(|job| job.request.shape);
+            // A scheduler that plans in space says itself where a job goes.
+            let Some(shape) = shape.filter(|_| start.placement.is_none()) else {
+                simulation.start(start)?;
+                continue;
+            };
+            if self.bases.compute(simulation.machine().free(), shape) && self.bases.any() {
+                self.chosen = Some((start.index, shape));
+                return Ok(());
+            }
+            simulation.start(start)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the job at the base with this number, or, where it does not fit, at the first base at which
+    /// it does. Whether the mask allows the action.
+    pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
+        let Some((index, shape)) = self.chosen else { return Ok(false) };
+        let grid = *self.steps.simulation.machine().grid();
+        let node = u32::try_from(action).ok().filter(|&node| node < grid.nodes()).map(NodeId);
+        let base = node.map(|node| grid.point(node)).filter(|&base| self.bases.contains(base));
+        let valid = base.is_some();
+        let start = match base.or_else(|| self.bases.first()) {
+            Some(base) => Start::on(index, Placement::Whole(Cuboid::new(base, shape))),
+            None => Start::at(index),
+        };
+        self.steps.simulation.start(start)?;
+        self.settle()?;
+        Ok(valid)
+    }
+
+    /// The free nodes, the remaining times, the job, and the mask.
+    pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
+        let steps = &self.steps;
+        let queue = steps.simulation.queue();
+        let chosen = self.chosen.and_then(|(index, _)| queue.get(index));
+        let job = chosen.map(|job| steps.features(job)).unwrap_or_default();
+        let grid = steps.simulation.machine().grid();
+        let mut mask = vec![0; grid.nodes() as usize];
+        if chosen.is_some() {
+            for base in self.bases.row_major() {
+                mask[grid.id(base).index()] = 1;
+            }
+        }
+        vec![steps.free(), steps.remaining(), floats(&job), mask]
+    }
+}

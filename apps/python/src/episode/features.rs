@@ -1,0 +1,58 @@
+//! What an agent sees, as the bytes of arrays of numbers between 0 and 1.
+
+use pavior_workload::Job;
+
+use super::steps::Steps;
+
+/// The columns of a job: its share of the nodes, of each side, its estimate, how long it has waited.
+pub(super) const COLUMNS: usize = 6;
+
+/// The bytes of an array of 32-bit floats.
+pub(super) fn floats(values: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 * values.len());
+    for value in values {
+        bytes.extend_from_slice(&value.to_ne_bytes());
+    }
+    bytes
+}
+
+impl Steps {
+    /// 1 where a node is free, a byte a node.
+    pub(super) fn free(&self) -> Vec<u8> {
+        let free = self.simulation.machine().free();
+        let mut bytes = vec![0; free.grid().nodes() as usize];
+        free.iter().for_each(|node| bytes[node.index()] = 1);
+        bytes
+    }
+
+    /// For each node, how long the job on it is said to go on; 0 where there is none.
+    pub(super) fn remaining(&self) -> Vec<u8> {
+        let machine = self.simulation.machine();
+        let (grid, now) = (*machine.grid(), self.simulation.now());
+        let mut shares = vec![0.0_f32; grid.nodes() as usize];
+        for running in self.simulation.running().by_estimated_end() {
+            let end = running.estimated_end();
+            let share = if end > now { self.share(end.since(now)) } else { 0.0 };
+            let parts = machine.placement(running.job.id).map_or(&[][..], |held| held.parts());
+            for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
+                shares[node.index()] = share;
+            }
+        }
+        floats(&shares)
+    }
+
+    /// The columns of a job.
+    pub(super) fn features(&self, job: &Job) -> [f32; COLUMNS] {
+        let grid = self.simulation.machine().grid();
+        let sides = job.request.shape.unwrap_or_default();
+        let side = |axis: usize| f32::from(sides[axis]) / f32::from(grid.side(axis));
+        [
+            job.request.nodes as f32 / grid.nodes() as f32,
+            side(0).min(1.0),
+            side(1).min(1.0),
+            side(2).min(1.0),
+            self.share(job.estimate),
+            self.share(self.simulation.now().since(job.arrival)),
+        ]
+    }
+}

@@ -1,0 +1,189 @@
+//! Runs that are stepped decision by decision: what the environments of `pavior.gym` are made of.
+//!
+//! A step of an episode takes microseconds, so that it keeps the interpreter; there is no thread.
+
+mod allocation;
+mod features;
+mod scheduling;
+mod steps;
+
+use std::sync::Mutex;
+
+use pavior_experiments::Scenario;
+use pavior_mesh::Grid;
+use pavior_simulation::Simulation;
+use pavior_workload::TimeUnit;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyDict, PyTuple};
+
+use crate::errors::{other, stopped, value};
+use crate::geometry;
+use crate::interrupt::interruptible;
+use crate::simulate::Asked;
+use allocation::Allocating;
+use scheduling::Scheduling;
+use steps::{Steps, Tally};
+
+/// Makes episodes of one combination of parameters.
+#[pyclass(frozen, module = "pavior._native")]
+pub(crate) struct Episodes {
+    scenario: Scenario,
+    grid: Grid,
+    unit: TimeUnit,
+    jobs: usize,
+}
+
+impl Episodes {
+    fn simulation(
+        &self,
+        py: Python<'_>,
+        replication: u64,
+    ) -> PyResult<Simulation<'static, 'static, 'static>> {
+        let run = self.scenario.stepped(replication, self.jobs);
+        let run = run.map_err(|error| stopped(py, &error, ""))?;
+        run.ok_or_else(|| value("a still state has no run"))
+    }
+
+    /// The mean estimate of the jobs of a replication, in ticks: what is long and what is short.
+    fn scale(&self, replication: u64) -> f64 {
+        let (mut sum, mut count) = (0.0, 0_u32);
+        for job in self.scenario.jobs(replication).take(self.jobs.min(10_000)) {
+            sum += job.estimate.ticks();
+            count += 1;
+        }
+        (sum / f64::from(count.max(1))).max(1.0)
+    }
+}
+
+#[pymethods]
+impl Episodes {
+    /// `jobs` is the number of jobs of an episode; none is all of a log, and 1,000 drawn ones.
+    #[new]
+    #[pyo3(signature = (machine, strategy, scheduler, *, trace = None, jobs = None, **parameters))]
+    fn new(
+        py: Python<'_>,
+        machine: &str,
+        strategy: &Bound<'_, PyAny>,
+        scheduler: &Bound<'_, PyAny>,
+        trace: Option<&Bound<'_, PyAny>>,
+        jobs: Option<usize>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Episodes> {
+        if jobs == Some(0) {
+            return Err(value("an episode has at least one job"));
+        }
+        let names = [Some(strategy), Some(scheduler)];
+        let asked = Asked::new(py, machine, names, trace, parameters)?;
+        let (grid, unit) = (machine_of(&asked)?, asked.point.unit());
+        let jobs = jobs.unwrap_or(if trace.is_some() { usize::MAX } else { 1_000 });
+        let scenario = interruptible(py, || (), move || asked.scenario())?;
+        let scenario = scenario.map_err(|error| other(py, error))?;
+        Ok(Episodes { scenario, grid, unit, jobs })
+    }
+
+    /// The sides of the machine.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        geometry::tuple(py, self.grid.sides(), self.grid.axes())
+    }
+
+    /// An episode in which the caller schedules: it sees the first `window` jobs of the queue.
+    fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
+        let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
+        Episode::begin(py, Kind::Scheduling(Scheduling::new(steps, window)), self.unit)
+    }
+
+    /// An episode in which the caller allocates.
+    fn allocating(&self, py: Python<'_>, replication: u64) -> PyResult<Episode> {
+        let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
+        Episode::begin(py, Kind::Allocating(Allocating::new(steps)), self.unit)
+    }
+}
+
+/// The machine of a combination of parameters.
+fn machine_of(asked: &Asked) -> PyResult<Grid> {
+    let name = asked.point.get("machine").and_then(|name| name.parse().ok());
+    name.ok_or_else(|| value("the run has no machine"))
+}
+
+enum Kind {
+    Scheduling(Scheduling),
+    Allocating(Allocating),
+}
+
+/// A run that waits for a decision.
+#[pyclass(frozen, module = "pavior._native")]
+pub(crate) struct Episode {
+    kind: Mutex<Kind>,
+    unit: TimeUnit,
+}
+
+/// What a step gives: the observation as bytes of its arrays, the mask, the time integral of the waiting
+/// jobs since the last decision, whether the run is over, the time, and how many jobs wait, run, have
+/// departed; whether the action was one that the mask allows.
+type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
+
+impl Episode {
+    fn begin(py: Python<'_>, kind: Kind, unit: TimeUnit) -> PyResult<Episode> {
+        let episode = Episode { kind: Mutex::new(kind), unit };
+        episode.with(py, |kind| match kind {
+            Kind::Scheduling(one) => one.settle(),
+            Kind::Allocating(one) => one.settle(),
+        })?;
+        Ok(episode)
+    }
+
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut Kind) -> Result<T, pavior_simulation::RunError>,
+    ) -> PyResult<T> {
+        let busy = |_| other(py, "an episode is stepped by one thread at a time".into());
+        let mut kind = self.kind.try_lock().map_err(busy)?;
+        step(&mut kind).map_err(|error| stopped(py, &error, ""))
+    }
+}
+
+#[pymethods]
+impl Episode {
+    /// Carries out an action, and goes on to the next decision.
+    fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
+        let valid = self.with(py, |kind| match kind {
+            Kind::Scheduling(one) => one.act(action),
+            Kind::Allocating(one) => one.act(action),
+        })?;
+        self.look(py, valid)
+    }
+
+    /// What is to be decided, without a step.
+    fn see<'py>(&self, py: Python<'py>) -> PyResult<Step<'py>> {
+        self.look(py, true)
+    }
+
+    /// The machine drawn as text: `.` free, `#` busy or failed.
+    fn drawn(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |kind| {
+            let steps = match kind {
+                Kind::Scheduling(one) => &one.steps,
+                Kind::Allocating(one) => &one.steps,
+            };
+            Ok(pavior_mesh::picture::draw(steps.simulation.machine().free()))
+        })
+    }
+}
+
+impl Episode {
+    fn look<'py>(&self, py: Python<'py>, valid: bool) -> PyResult<Step<'py>> {
+        let (arrays, tally) = self.with(py, |kind| {
+            Ok(match kind {
+                Kind::Scheduling(one) => (one.observe(), one.steps.tally()),
+                Kind::Allocating(one) => (one.observe(), one.steps.tally()),
+            })
+        })?;
+        let arrays = arrays.iter().map(|bytes| PyByteArray::new(py, bytes)).collect();
+        let Tally { waited, over, now, waiting, running, completed } = tally;
+        let waited = waited / self.unit.ticks as f64;
+        let counts = (waiting, running, completed);
+        Ok((arrays, waited, over, self.unit.units(now), counts, valid))
+    }
+}

@@ -1,0 +1,97 @@
+//! Episodes in which the caller says which job starts next.
+
+use std::collections::HashSet;
+
+use pavior_mesh::Request;
+use pavior_scheduling::Start;
+use pavior_simulation::RunError;
+
+use super::features::{COLUMNS, floats};
+use super::steps::Steps;
+
+/// A run whose jobs the caller starts.
+pub(super) struct Scheduling {
+    pub(super) steps: Steps,
+    /// For each of the first jobs of the queue, whether it could start now.
+    fits: Vec<bool>,
+    window: usize,
+    /// What was refused in this state of the machine.
+    refused: HashSet<Request>,
+    state: Option<u64>,
+}
+
+impl Scheduling {
+    pub(super) fn new(steps: Steps, window: usize) -> Scheduling {
+        let refused = HashSet::new();
+        Scheduling { steps, fits: Vec::new(), window: window.max(1), refused, state: None }
+    }
+
+    /// Goes on to the next instant at which a job could start.
+    pub(super) fn settle(&mut self) -> Result<(), RunError> {
+        self.look();
+        while !self.steps.over && !self.fits.contains(&true) {
+            self.steps.advance()?;
+            self.look();
+        }
+        Ok(())
+    }
+
+    /// Starts the job at a place of the queue; any other action waits for the next change, or, where
+    /// there will be none, starts the oldest job that fits. Whether the mask allows the action.
+    pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
+        let starts = self.fits.get(action).copied().unwrap_or(false);
+        if self.steps.over {
+            return Ok(false);
+        }
+        let waits = self.steps.simulation.goes_on();
+        let valid = starts || (action == self.window && waits);
+        let first = self.fits.iter().position(|&fits| fits);
+        match (starts, first) {
+            (true, _) => self.steps.simulation.start(Start::at(action))?,
+            (false, Some(oldest)) if !waits => {
+                self.steps.simulation.start(Start::at(oldest))?;
+            }
+            _ => self.steps.advance()?,
+        }
+        self.settle()?;
+        Ok(valid)
+    }
+
+    /// Asks which of the first jobs could start.
+    fn look(&mut self) {
+        self.fits.clear();
+        if self.steps.over {
+            return;
+        }
+        let simulation = &mut self.steps.simulation;
+        let state = simulation.machine().state();
+        if self.state != Some(state) {
+            self.state = Some(state);
+            self.refused.clear();
+        }
+        for index in 0..self.window.min(simulation.queue().len()) {
+            let Some(request) = simulation.queue().get(index).map(|job| job.request) else { break };
+            let fits = !self.refused.contains(&request) && simulation.can_start(index);
+            if !fits {
+                self.refused.insert(request);
+            }
+            self.fits.push(fits);
+        }
+    }
+
+    /// The free nodes, the remaining times, the jobs, how many wait beyond them, and the mask.
+    pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
+        let queue = self.steps.simulation.queue();
+        let waiting = queue.len() as f32;
+        let mut jobs = vec![0.0_f32; self.window * COLUMNS];
+        for (row, job) in jobs.chunks_exact_mut(COLUMNS).zip(queue.iter()) {
+            row.copy_from_slice(&self.steps.features(job));
+        }
+        let length = waiting / (waiting + self.window as f32);
+        let mut mask: Vec<u8> = self.fits.iter().map(|&fits| u8::from(fits)).collect();
+        mask.resize(self.window, 0);
+        let waits = self.steps.simulation.goes_on() || !self.fits.contains(&true);
+        mask.push(u8::from(waits));
+        vec![self.steps.free(), self.steps.remaining(), floats(&jobs), floats(&[length]), mask]
+    }
+}

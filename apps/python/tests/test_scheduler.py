@@ -1,0 +1,299 @@
+"""Schedulers and priority functions in Python: the same runs as those of Rust, and what goes wrong."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pavior
+from own import CornerFirst, InOrder, Smallest, shortest_demand
+from pavior import Box, Desk, Experiment, Job, Priority, Queue, Running, Scheduler, simulate
+from test_simulate import interrupted
+
+RUN: dict[str, Any] = {"load": 2.0, "jobs": 300, "timing": False}
+
+
+def same(ours: pavior.Result, theirs: pavior.Result) -> bool:
+    """The same jobs at the same times in the same places, after the same questions."""
+    tables = pl.DataFrame(ours.jobs).equals(pl.DataFrame(theirs.jobs))
+    return tables and pl.DataFrame(ours.metrics).equals(pl.DataFrame(theirs.metrics))
+
+
+class Greedy(Scheduler):
+    """The oldest that fits: `scan-all`, which asks about equal requests once in a state."""
+
+    name = "greedy"
+
+    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+        refused = set()
+        for index, job in enumerate(queue):
+            if job.shape not in refused:
+                if desk.can_start(index):
+                    return index
+                refused.add(job.shape)
+        return None
+
+
+@pytest.mark.parametrize(
+    ("machine", "extra"),
+    [
+        ("mesh:16x16", {}),
+        ("torus:4x4x4", {"strategy": "gabl"}),
+        ("mesh:8x8", {"mttf": 3000, "mttr": 10}),
+        ("torus:8x8", {"service": "messages:3", "load": 0.01, "jobs": 40}),
+    ],
+)
+def test_the_schedulers_of_rust_in_python(machine: str, extra: dict[str, Any]) -> None:
+    arguments = RUN | extra
+    for ours, theirs in [
+        (InOrder, "fcfs"),
+        (lambda job: 0.0, "fcfs"),
+        (shortest_demand, "ssd"),
+        (lambda job: -job.nodes, "ljf"),
+    ]:
+        own = simulate(machine, scheduler=ours, **arguments)
+        assert same(own, simulate(machine, scheduler=theirs, **arguments)), theirs
+    own, rust = (simulate(machine, scheduler=one, **arguments) for one in (Greedy, "scan-all"))
+    assert pl.DataFrame(own.jobs).equals(pl.DataFrame(rust.jobs))
+
+
+def test_a_strategy_and_a_scheduler_of_ones_own() -> None:
+    own = simulate("mesh:6x6", CornerFirst, InOrder, **RUN)
+    assert same(own, simulate("mesh:6x6", "ff", "fcfs", **RUN))
+    assert "corner-first in-order" in repr(own)
+
+
+class Looks(Scheduler):
+    """Looks at everything that it is given; else FCFS."""
+
+    name = "looks"
+    seen: list[Any] = []
+
+    def __init__(self) -> None:
+        self.last = -1.0
+
+    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+        assert now >= self.last
+        self.last = now
+        jobs = list(queue)
+        assert len(jobs) == len(queue) > 0 and queue[-1].id == jobs[-1].id == queue[len(queue) - 1].id
+        with pytest.raises(IndexError):
+            queue[len(queue)]
+        with pytest.raises(IndexError):
+            desk.can_start(-len(queue) - 1)
+        assert [job.id for job in jobs] == queue.table()["id"] == sorted(job.id for job in jobs)
+        head = jobs[0]
+        assert head.submit <= now and head.start is None and head.estimated_end is None
+        assert head.shape is not None and head.nodes == np.prod(head.shape)
+        assert len(head.shape) == len(desk.shape) == 2 and head.job == head.id
+        started = list(running)
+        assert len(started) == len(running) == len(running.table())
+        assert running.table().columns[-2:] == ["start", "estimated_end"]
+        ends = [job.estimated_end for job in started if job.estimated_end is not None]
+        assert ends == sorted(ends) == running.table()["estimated_end"]
+        held = [desk.boxes(job.id) for job in started]
+        assert sum(box.nodes() for boxes in held if boxes for box in boxes) == 64 - desk.free
+        assert desk.boxes(10**9) is None and desk.machine == "mesh:8x8"
+        assert desk.occupancy().sum() == desk.free
+        twin = desk.fork()
+        assert list(twin.jobs) == sorted(
+            (job.id for job in started), key=lambda id: list(twin.jobs).index(id)
+        )
+        reason = desk.refusal(0)
+        assert (twin.try_allocate(head.shape) == reason) == (reason is not None)
+        if started:
+            assert running[0].id == started[0].id and running[-1].start is not None
+            twin.release(started[0].id)
+        self.seen[:] = [queue, running, desk, head]
+        return 0 if reason is None else None
+
+
+def test_what_a_scheduler_sees() -> None:
+    own = simulate("mesh:8x8", "ff", Looks, load=1.5, jobs=120, timing=False)
+    rust = simulate("mesh:8x8", "ff", "fcfs", load=1.5, jobs=120, timing=False)
+    assert pl.DataFrame(own.jobs).equals(pl.DataFrame(rust.jobs))
+    queue, running, desk, head = Looks.seen
+    assert head.nodes > 0
+    for late in (
+        lambda: len(queue),
+        lambda: queue[0],
+        lambda: list(queue),
+        lambda: len(running),
+        lambda: list(running),
+        lambda: desk.can_start(0),
+        lambda: desk.fork(),
+    ):
+        with pytest.raises(pavior.Broken, match="within `next` alone"):
+            late()
+
+
+class LastCorner(Scheduler):
+    """Puts the oldest job into the last corner, if it is free."""
+
+    name = "last-corner"
+
+    def next(
+        self, now: float, queue: Queue, running: Running, desk: Desk
+    ) -> tuple[int, Box] | None:
+        shape = queue[0].shape
+        assert shape is not None
+        base = tuple(8 - side for side in shape)
+        free = desk.occupancy()[base[1] :, base[0] :]
+        return (0, Box(base, shape)) if free.all() else None
+
+
+def test_a_scheduler_may_say_where() -> None:
+    jobs = pl.DataFrame(simulate("mesh:8x8", "ff", LastCorner, load=0.5, jobs=50).placements)
+    assert (jobs["base_x"] + jobs["side_x"] == 8).all()
+    assert (jobs["base_y"] + jobs["side_y"] == 8).all()
+
+
+class Answers(Scheduler):
+    """Gives a fixed answer at the tenth question."""
+
+    name = "answers"
+    answer: Any = None
+
+    def __init__(self) -> None:
+        self.questions = 0
+
+    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> Any:
+        self.questions += 1
+        if self.questions >= 10:
+            if isinstance(self.answer, BaseException):
+                raise self.answer
+            return self.answer
+        return 0 if desk.can_start(0) else None
+
+
+@pytest.mark.parametrize(
+    ("answer", "raised", "says"),
+    [
+        (-1, pavior.Broken, "not -1"),
+        (10**30, pavior.Broken, "not 1000"),
+        (True, pavior.Broken, "not True"),
+        (1.0, pavior.Broken, "not 1.0"),
+        ("0", pavior.Broken, "not '0'"),
+        ((0,), pavior.Broken, "a place and boxes"),
+        ((0, 3), pavior.Broken, "a place and boxes"),
+        ((0, Box((7, 7), (2, 2))), pavior.Broken, "cannot have"),
+        ((0, Box((0, 0, 0), (1, 1, 1))), ValueError, "mesh:8x8"),
+        ((0, []), pavior.Broken, "cannot have"),
+        (10_000, pavior.Broken, "job 10000 of a queue of"),
+        (ZeroDivisionError("of its own"), ZeroDivisionError, "of its own"),
+        (SystemExit(3), SystemExit, "3"),
+    ],
+)
+def test_wrong_answers_stop_the_run(answer: Any, raised: type[BaseException], says: str) -> None:
+    own = type("Answers", (Answers,), {"answer": answer})
+    for run in (
+        lambda: simulate("mesh:8x8", "ff", own, load=2, jobs=100),
+        lambda: Experiment.of(
+            machine="mesh:8x8", strategy="ff", scheduler=own, load=2, jobs=100, replications=2
+        ).run(),
+    ):
+        with pytest.raises(raised) as error:
+            run()
+        assert says in str(error.value)
+
+
+def test_a_job_that_does_not_fit_is_not_started() -> None:
+    class Blind(Scheduler):
+        name = "blind"
+
+        def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int:
+            return 0
+
+    with pytest.raises(pavior.Broken, match="does not fit now"):
+        simulate("mesh:8x8", "ff", Blind, load=5, jobs=100)
+
+
+def test_keys_that_are_none() -> None:
+    with pytest.raises(pavior.Broken, match="not a number"):
+        simulate(scheduler=lambda job: float("nan"))
+    with pytest.raises(TypeError):
+        simulate(scheduler=lambda job: "small")  # type: ignore[arg-type,return-value]
+    with pytest.raises(ZeroDivisionError):
+        simulate(scheduler=lambda job: 1 / 0)
+    with pytest.raises(TypeError, match="no Strategy"):
+        simulate(scheduler=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="no Strategy"):
+        simulate(scheduler=dict)  # type: ignore[arg-type]
+    with pytest.raises(NotImplementedError):
+        simulate(scheduler=Priority)
+    with pytest.raises(NotImplementedError):
+        simulate(scheduler=Scheduler)
+    with pytest.raises(ValueError, match="fcfs"):
+        simulate(scheduler=type("Taken", (Scheduler,), {"name": "fcfs"}))
+    # A strategy is no scheduler, and the other way round.
+    with pytest.raises(pavior.BadName, match="unknown scheduler"):
+        simulate(scheduler=CornerFirst)  # type: ignore[arg-type]
+
+
+def test_each_job_is_given_a_key_once() -> None:
+    jobs: list[int] = []
+
+    def count(job: Job) -> float:
+        jobs.append(job.id)
+        return -job.submit
+
+    result = simulate("mesh:8x8", "ff", count, **RUN)
+    assert jobs == sorted(set(jobs)) and len(jobs) == len(result.jobs)
+
+
+def test_sweeps_of_ones_own() -> None:
+    experiment = Experiment.of(
+        machine="mesh:6x6",
+        strategy=["ff", CornerFirst],
+        scheduler=["fcfs", InOrder, Smallest, "ssd", shortest_demand],
+        jobs=60,
+        replications=3,
+        timing=False,
+    )
+    results = experiment.run(threads=2)
+    means = pl.DataFrame(results.means).filter(pl.col("metric") == "turnaround")
+    mean = {(row["strategy"], row["scheduler"]): row["mean"] for row in means.rows(named=True)}
+    for strategy in ("ff", "corner-first"):
+        assert mean[strategy, "in-order"] == mean["ff", "fcfs"]
+        assert mean[strategy, "shortest-demand"] == mean["ff", "ssd"] != mean["ff", "fcfs"]
+        assert mean[strategy, "smallest"] < mean["ff", "fcfs"]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert experiment.run(on=processes).files() == results.files()
+
+
+def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
+    experiment = Experiment.of(scheduler=lambda job: job.nodes, jobs=20, replications=1)
+    assert experiment.points[0]["scheduler"] == "priority"
+    experiment.run()
+    with pytest.raises(ValueError, match="write it with def"):
+        experiment.run(out=tmp_path / "out")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        with pytest.raises(Exception, match="pickle"):
+            experiment.run(on=processes)
+    with pytest.raises(ValueError, match="priority"):
+        Experiment.of(scheduler=[lambda job: 0.0, lambda job: 1.0])
+
+
+def test_one_unit_of_time() -> None:
+    with pytest.raises(ValueError, match="one unit"):
+        Experiment.of(scheduler=InOrder, service=["exponential", "messages:2"], jobs=10)
+
+
+def test_ctrl_c_ends_a_scheduler_within_half_a_second() -> None:
+    assert interrupted(lambda: simulate("mesh:8x8", "ff", InOrder, load=0.9, jobs=10**8)) < 0.5
+
+    class Forever(Scheduler):
+        name = "forever"
+
+        def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+            while True:
+                time.sleep(0.001)
+
+    assert interrupted(lambda: simulate(scheduler=Forever)) < 0.5
