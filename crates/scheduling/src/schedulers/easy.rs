@@ -31,11 +31,15 @@
 //! cover failures of nodes.
 //!
 //! Only the head is safe: others starve no longer than it takes them to become the head. Cost: O(r)
-//! searches on one fork for r running jobs when the head or the running jobs change; O(q) look-ups a
-//! decision for q waiting jobs, and a search for each different request among them.
+//! searches on one fork for r running jobs when the head or the running jobs change; then O(q) look-ups for q
+//! waiting jobs, and a search for each different request among them. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving in space is ours.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -93,13 +97,25 @@ struct ByGeometry {
     passed: Passed,
 }
 
-/// The candidates that need not be looked at again while state and reservation last.
+/// The candidates that need not be looked at again while state and reservation last: the oldest `jobs`.
 #[derive(Default)]
 struct Passed {
     jobs: usize,
-    /// Until when: then one that would have ended in time no longer does, and is to be asked about
-    /// on other nodes.
-    until: Time,
+    /// Those among them that would have ended in time, each with the last time at which it would. After
+    /// that it is to be asked about on other nodes.
+    in_time: BinaryHeap<Reverse<(Time, usize)>>,
+}
+
+impl Passed {
+    /// Takes out those that no longer end in time, the oldest first.
+    fn take_late(&mut self, now: Time) -> Vec<usize> {
+        let mut late = Vec::new();
+        while let Some(first) = self.in_time.peek_mut().filter(|first| first.0.0 < now) {
+            late.push(PeekMut::pop(first).0.1);
+        }
+        late.sort_unstable();
+        late
+    }
 }
 
 impl Scheduler for ByGeometry {
@@ -170,16 +186,12 @@ impl ByGeometry {
 
     fn backfill(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) -> Option<Start> {
         let limit = self.reservation.as_ref().map_or(Time::MAX, |reserved| reserved.at);
-        if now > self.passed.until {
-            self.passed = Passed::default();
-        }
-        if self.passed.jobs == 0 {
-            self.passed = Passed { jobs: 1, until: Time::MAX };
-        }
-        for index in self.passed.jobs..queue.len() {
+        let late = self.passed.take_late(now);
+        let new = self.passed.jobs.max(1)..queue.len();
+        for index in late.into_iter().chain(new) {
             let job = queue.get(index)?;
             let start = if now.saturating_add(job.estimate) <= limit {
-                self.passed.until = self.passed.until.min(limit - job.estimate);
+                self.passed.in_time.push(Reverse((limit - job.estimate, index)));
                 let ask = |request: &_| view.can_start(request).ok();
                 self.refused.ask(&job.request, ask).map(|()| Start::at(index))
             } else {
@@ -189,7 +201,7 @@ impl ByGeometry {
                 self.passed = Passed::default();
                 return start;
             }
-            self.passed.jobs = index + 1;
+            self.passed.jobs = self.passed.jobs.max(index + 1);
         }
         None
     }
@@ -237,6 +249,10 @@ fn replay(
 struct ByCount {
     promise: HeadPromise,
     refused: Refused,
+    /// The machine's state, the head, and its shadow: while they last, the oldest `passed` jobs need not
+    /// be looked at again. One that no longer ends by the shadow time was refused in this state.
+    same: Option<(u64, JobId, Time, u64)>,
+    passed: usize,
 }
 
 impl Scheduler for ByCount {
@@ -261,7 +277,12 @@ impl Scheduler for ByCount {
         }
         // What a backfilled job uses up shows in the next shadow: it is then running.
         let (at, extra) = shadow.unwrap_or((Time::MAX, u64::MAX));
-        for (index, job) in queue.iter().enumerate().skip(1) {
+        let same = Some((view.machine().state(), head.id, at, extra));
+        if self.same != same {
+            (self.same, self.passed) = (same, 1);
+        }
+        for index in self.passed..queue.len() {
+            let job = queue.get(index)?;
             let ends_in_time = now.saturating_add(job.estimate) <= at;
             if ends_in_time || view.machine().needed(&job.request) <= extra {
                 let ask = |request: &_| view.can_start(request).ok();
@@ -269,6 +290,7 @@ impl Scheduler for ByCount {
                     return Some(Start::at(index));
                 }
             }
+            self.passed = index + 1;
         }
         None
     }

@@ -1,8 +1,7 @@
 //! What has been refused already, so that it is not asked again.
 
-use std::collections::HashSet;
-
 use pavior_mesh::Request;
+use rustc_hash::FxHashSet;
 
 use crate::{MachineView, Queue, Start};
 
@@ -12,7 +11,7 @@ use crate::{MachineView, Queue, Start};
 pub(crate) struct Refused {
     state: u64,
     /// Only ever asked for membership: its order does not matter.
-    requests: HashSet<Request>,
+    requests: FxHashSet<Request>,
     /// The waiting jobs, from the oldest, known to be refused.
     passed: usize,
 }
