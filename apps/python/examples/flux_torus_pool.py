@@ -1,14 +1,15 @@
 """A resource pool for Flux whose nodes form a torus: every job gets a box of nodes.
 
-Flux's schedulers in Python (`sched-simple`, `sched-fifo`, your own) take a pool class:
+Flux's schedulers in Python (`sched-simple`, `sched-fifo`, your own) take a pool class from a module on
+PYTHONPATH:
 
-    flux module load sched-fifo pool-class=file:///PATH/flux_torus_pool.py#TorusPool
+    flux module load sched-fifo pool-class=flux_torus_pool:TorusPool
 
 What the machine is stands in the key `scheduling` of the instance's R; the pool class may stand there,
 too, instead of in the arguments of the module:
 
     {"version": 1, "execution": {...},
-     "scheduling": {"writer": "file:///PATH/flux_torus_pool.py#TorusPool",
+     "scheduling": {"writer": "flux_torus_pool:TorusPool",
                     "torus": {"machine": "torus:8x8x8", "strategy": "tff"}}}
 
 Rank r is node r, counted row by row with x fastest, unless `torus` has a list `nodes`: the coordinates
@@ -18,7 +19,7 @@ free is made. Nodes are granted whole: where the box has more nodes than were as
 idle until the job ends. The R of a job says which nodes it has, so that an instance started inside
 the job sees its own part of the torus.
 
-The pool is the `ResourcePoolImplementation` of flux-core, of 2026: parsing, allocation and release, up and
+The pool is a `ResourcePoolImplementation` of flux-core (0.88): parsing, allocation and release, up and
 down, feasibility, copies for forecasts, a generation.
 """
 

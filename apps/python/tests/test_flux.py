@@ -25,7 +25,7 @@ def resources(
         entries.append({"rank": gpu, "children": {"core": cores, "gpu": "0-1"}})
     R: dict[str, Any] = {"version": 1, "execution": {"R_lite": entries, **more}}
     if torus is not None:
-        R["scheduling"] = {"writer": "file:///x.py#TorusPool", "torus": torus}
+        R["scheduling"] = {"writer": "flux_torus_pool:TorusPool", "torus": torus}
     return R
 
 
@@ -96,7 +96,7 @@ def test_a_job_gets_a_box() -> None:
     # A number of nodes becomes the most compact box that is free.
     assert is_box(ranks(made.alloc(3, asked(made, 4))), (2, 2, 1))
     written = granted.to_dict()["scheduling"]
-    assert written["writer"] == "file:///x.py#TorusPool"
+    assert written["writer"] == "flux_torus_pool:TorusPool"
     assert len(written["torus"]["nodes"]) == 8 and written["torus"]["machine"] == "torus:4x4x4"
     made.free(1)
     assert ranks(made.copy_allocated()) & ranks(granted) == set()
@@ -294,7 +294,7 @@ def test_random_histories_against_sets_of_ranks(seed: int) -> None:
     draw, made = random.Random(seed), pool()
     held: dict[int, set[int]] = {}
     down: set[int] = set()
-    for job in range(300):
+    for job in range(150):
         generation = made.generation
         shape = tuple(draw.randint(1, 4) for _ in range(3))
         volume = shape[0] * shape[1] * shape[2]
