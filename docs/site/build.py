@@ -206,8 +206,9 @@ def main() -> int:
     if pages.problems:
         return 1
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    build(load_config(str(HERE / "mkdocs.yml"), nav=nav, strict=True))
     rust = SITE / "rust"
+    rust.unlink(missing_ok=True)
+    build(load_config(str(HERE / "mkdocs.yml"), nav=nav, strict=True))
     if (ROOT / "target/doc/pavior/index.html").exists():
         rust.symlink_to("../doc")
     else:
