@@ -44,6 +44,9 @@ from flux.resource.Rv1Set import Rv1Set
 
 from pavior import Box, Machine
 
+LONGEST = 65_535
+"""The longest side of a machine."""
+
 Node = tuple[int, ...]
 Rank = int
 
@@ -183,13 +186,13 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
             slots = self._slots_of_a_node(counts.cores, counts.gpus)
             least = -(-counts.slots[0] // slots)
             most = None if counts.slots[1] is None else -(-counts.slots[1] // slots)
-        shape = (system.get("torus") or {}).get("shape")
-        if shape is not None:
-            shape = tuple(int(side) for side in shape)
-            if len(shape) != len(self._empty.shape) or min(shape) < 1:
-                raise ValueError(f"torus.shape is {len(self._empty.shape)} sides of at least 1 node")
-            if least > math.prod(shape):
-                raise ValueError(f"torus.shape has {math.prod(shape)} nodes, {least} are asked for")
+        shape = self._shape_of(system.get("torus") or {})
+        if shape is not None and least > math.prod(shape):
+            raise ValueError(f"torus.shape has {math.prod(shape)} nodes, {least} are asked for")
+        constraint = system.get("constraints") or None
+        if constraint is not None:
+            # One that cannot be read is an error now, not when the job is scheduled.
+            self._plain.copy_constraint(constraint)
         return Request(
             least=least,
             most=most,
@@ -197,7 +200,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
             cores=slots * counts.cores,
             gpus=slots * counts.gpus,
             duration=float(system.get("duration") or 0.0),
-            constraint=system.get("constraints") or None,
+            constraint=constraint,
             jobspec=jobspec,
         )
 
@@ -316,6 +319,18 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
     def _subset(self, ranks: Iterable[Rank]) -> Rv1Set:
         part: Rv1Set = self._plain.copy_ranks(",".join(map(str, sorted(ranks))))
         return part
+
+    def _shape_of(self, torus: object) -> tuple[int, ...] | None:
+        """The shape that a jobspec asks for."""
+        axes = len(self._empty.shape)
+        match torus:
+            case {"shape": [*sides]} if len(sides) == axes and all(
+                type(side) is int and 1 <= side <= LONGEST for side in sides
+            ):
+                return tuple(sides)
+            case Mapping() if "shape" not in torus:
+                return None
+        raise ValueError(f"torus.shape is a list of {axes} sides of 1 to {LONGEST} nodes")
 
     def _single(self, node: Node) -> Box:
         return Box(node, [1] * len(node))

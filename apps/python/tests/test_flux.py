@@ -130,6 +130,11 @@ def test_requests() -> None:
         jobspec(None, 1, 5),
         jobspec(1, torus={"shape": [2, 2]}),
         jobspec(1, torus={"shape": [0, 1, 1]}),
+        jobspec(1, torus={"shape": [1, 1, 1.5]}),
+        jobspec(1, torus={"shape": [1, 1, 10**12]}),
+        jobspec(1, torus={"shape": 4}),
+        jobspec(1, torus="2x2x2"),
+        jobspec(1, constraints={"nonsense": []}),
         jobspec(9, torus={"shape": [2, 2, 2]}),
     ]:
         with pytest.raises((ValueError, KeyError)):
@@ -148,6 +153,8 @@ def test_not_now_and_never() -> None:
     for never in [
         asked(made, 5, torus={"shape": [5, 1, 1]}),
         asked(made, 65),
+        asked(made, 10**12),
+        asked(made, 1, torus={"shape": [65535, 65535, 65535]}),
         asked(made, 1, 1, 5),
         asked(made, 1, 1, 1, 1),
         asked(made, 1, constraints={"properties": ["gold"]}),
