@@ -41,7 +41,7 @@ pub(crate) fn site(root: &Path) -> Vec<String> {
 }
 
 /// Does something in the environment; without one it is left out, loudly.
-fn with_environment(
+pub(crate) fn with_environment(
     root: &Path,
     what: &str,
     act: impl FnOnce(&Environment) -> Vec<String>,
@@ -84,7 +84,7 @@ pub(crate) fn prepare(root: &Path) {
 }
 
 /// An environment with the programs of the checks.
-struct Environment(PathBuf);
+pub(crate) struct Environment(PathBuf);
 
 impl Environment {
     fn program(&self, name: &str) -> PathBuf {
@@ -92,7 +92,7 @@ impl Environment {
     }
 
     /// Runs a program of the environment, and says whether it succeeded.
-    fn run(&self, folder: &Path, step: &[&str]) -> bool {
+    pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
         let (program, arguments) = step.split_first().expect("a step names its program");
         let status = Command::new(self.program(program))
             .args(arguments)
@@ -105,7 +105,7 @@ impl Environment {
 }
 
 /// The environment, made if it is not there or is out of date.
-fn environment(root: &Path) -> Result<Environment, String> {
+pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
     let environment = Environment(root.join("target/python"));
