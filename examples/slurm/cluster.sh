@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A toy cluster of 64 nodes on one machine: one munged, one slurmctld, 64 slurmd, all on the loopback
+# A toy cluster on one machine: one munged, one slurmctld, 64 slurmd, all on the loopback
 # interface, everything in one directory. Needs root and Debian's packages:
 #   apt-get install --no-install-recommends slurm-wlm slurm-wlm-basic-plugins slurm-client \
 #     slurmctld slurmd munge
@@ -7,11 +7,12 @@
 #   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # DIR is made; 70 ports from PORT on (26800)
 #   examples/slurm/cluster.sh stop DIR
 #
-# Options for slurm.conf may be given in the variable SLURM_EXTRA (lines).
+# Options for slurm.conf may be given in the variable SLURM_EXTRA (lines). With SLURM_PLAIN=N it is a
+# cluster of N nodes (2 to 64) without Pavior's daemon.
 set -euo pipefail
 
 start() {
-  local dir=$1 port=${2:-26800} pavior=${3:-pavior}
+  local dir=$1 port=${2:-26800} pavior=${3:-pavior} nodes=${SLURM_PLAIN:-64}
   mkdir -p "$dir"/{log,state,spool,pid}
   dir=$(cd "$dir" && pwd)
   chmod 755 "$dir"
@@ -21,29 +22,32 @@ start() {
   chmod 400 "$dir/munge/key"
   munged --key-file "$dir/munge/key" --socket "$dir/munge/socket" --log-file "$dir/munge/log" \
     --pid-file "$dir/munge/pid" --seed-file "$dir/munge/seed" --num-threads 4 --force 2>/dev/null
-  conf "$dir" "$port" >"$dir/slurm.conf"
-  toml >"$dir/pavior.toml"
-  "$pavior" slurm --config "$dir/pavior.toml" install "$dir" >/dev/null
-  grep -v '^#' "$dir/slurm.conf.lines" | grep -v '^NodeName\|^PartitionName' >>"$dir/slurm.conf"
+  conf "$dir" "$port" "$nodes" >"$dir/slurm.conf"
+  if [ -z "${SLURM_PLAIN:-}" ]; then
+    toml >"$dir/pavior.toml"
+    "$pavior" slurm --config "$dir/pavior.toml" install "$dir" >/dev/null
+    grep -v '^#' "$dir/slurm.conf.lines" | grep -v '^NodeName\|^PartitionName' >>"$dir/slurm.conf"
+  fi
   export SLURM_CONF=$dir/slurm.conf
   slurmctld -f "$dir/slurm.conf" -L "$dir/log/slurmctld.log"
   local node
-  for node in $(seq -f 'n%02g' 0 63); do
+  for node in $(seq -f 'n%02g' 0 $((nodes - 1))); do
     slurmd -N "$node" -f "$dir/slurm.conf" -L "$dir/log/$node.log"
   done
   local try
   for try in $(seq 300); do
-    [ "$(sinfo -h -t idle -o %D 2>/dev/null || true)" = 64 ] && break
+    [ "$(sinfo -h -t idle -o %D 2>/dev/null || true)" = "$nodes" ] && break
     [ "$try" = 300 ] && { echo "the cluster did not start; see $dir/log" >&2; exit 1; }
     sleep 0.2
   done
-  scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
+  [ -n "${SLURM_PLAIN:-}" ] || scontrol create reservation ReservationName=pavior Licenses=pavior:1 Users=root \
     StartTime=now Duration=UNLIMITED Flags=LICENSE_ONLY >/dev/null
   echo "export SLURM_CONF=$dir/slurm.conf"
 }
 
 conf() {
-  local dir=$1 port=$2
+  local dir=$1 port=$2 nodes=$3 names
+  names=n[00-$(printf %02d $((nodes - 1)))]
   cat <<EOF
 ClusterName=toy
 SlurmctldHost=localhost(127.0.0.1)
@@ -75,8 +79,8 @@ SlurmdSpoolDir=$dir/spool/%n
 SlurmctldPidFile=$dir/pid/slurmctld
 SlurmdPidFile=$dir/pid/%n
 PluginDir=/usr/lib/$(uname -m)-linux-gnu/slurm-wlm
-NodeName=n[00-63] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 64))] CPUs=1 RealMemory=100
-PartitionName=mesh Nodes=n[00-63] Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP
+NodeName=$names NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=1 RealMemory=100
+PartitionName=mesh Nodes=$names Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP
 ${SLURM_EXTRA:-}
 EOF
 }
@@ -112,5 +116,5 @@ stop() {
 case ${1:-} in
   start) start "${2:?a directory}" "${3:-26800}" "${4:-pavior}" ;;
   stop) stop "${2:?a directory}" ;;
-  *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::cargo::run as cargo;
-use crate::{dependencies, docs, layers, packages, python, tidy};
+use crate::{dependencies, docs, layers, openapi, packages, python, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -82,6 +82,8 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     eprintln!("== Python package");
     environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));
+    eprintln!("== OpenAPI document of pavior serve");
+    failed.extend(openapi::problems(root));
     if failed.is_empty() {
         eprintln!("== all checks passed");
     }

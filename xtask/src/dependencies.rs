@@ -30,6 +30,8 @@ const NOT_BUILT: &[(&str, &str)] =
 
 /// Packages of which several versions are needed, and by whom.
 const SEVERAL: &[(&str, &str)] = &[
+    ("base64", "rcgen, which tests only, asks for 0.23, postgres for 0.22"),
+    ("num-bigint", "in no program: a part of rcgen that is left out asks for 0.4, arrow for 0.5"),
     ("getrandom", "ring asks for 0.2, all others for 0.4"),
     ("r-efi", "of other platforms: the hashes of arrow-array ask for 5, all others for 6"),
     ("shlex", "trycmd, which tests only, asks for 1, cc for 2"),

@@ -5,8 +5,10 @@ mod check;
 mod dependencies;
 mod docs;
 mod layers;
+mod openapi;
 mod packages;
 mod python;
+mod service;
 mod strategy;
 mod tidy;
 
@@ -26,7 +28,11 @@ const USAGE: &str = "usage: cargo xtask <command>
   conformance NAME   one strategy's claim (seconds)
   strategy NAME      the file of a new contiguous strategy, and its lines in the lists
   slurm              the daemon against a real Slurm, killed at 200 random moments (some minutes)
-  python      the Python package: built, installed into target/python, and tried there
+  python      the Python package: built, installed into target/python, and tried there; and the site
+  site        the documentation site, target/site/index.html
+  openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
+  service            the speed of `pavior serve`, measured (release build and some minutes; quiet
+                     machine)
   tries              hostile values of every option, and full or closed outputs (some minutes)
   fuzz [MINUTES]     changed inputs for every parser (default 1)";
 
@@ -50,6 +56,9 @@ fn main() -> ExitCode {
         Some("strategy") if rest.len() == 1 => strategy::add(&root, &rest[0]),
         Some("slurm") => check::slurm(&root),
         Some("python") => python::problems(&root),
+        Some("site") => python::site(&root),
+        Some("openapi") => openapi::problems(&root),
+        Some("service") => service::measure(&root),
         Some("tries") => check::tries(&root),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {

@@ -1,4 +1,5 @@
-//! The Python package: built into a wheel, installed into an environment of its own, and tried there.
+//! The Python package: built into a wheel, installed into an environment of its own, and tried there; and
+//! the documentation site, which is built in the same environment.
 //!
 //! The environment lies in `target/python`. It is made anew when what it needs has changed.
 
@@ -17,25 +18,60 @@ const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info 
 
 /// What is done in the environment, below `apps/python`: a program of it, and its arguments.
 const STEPS: &[&[&str]] = &[
-    &["python", "-m", "pytest", "--quiet", "tests"],
+    &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// Builds, installs and tries the package; returns what failed.
+/// What builds the site, from the root of the workspace.
+const SITE: &[&str] = &["python", "docs/site/build.py"];
+
+/// Builds, installs and tries the package, and builds the site; returns what failed.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    let environment = match environment(root) {
-        Ok(environment) => environment,
+    with_environment(root, "the Python package and the site were", |environment| {
+        let mut failed = tried(root, environment);
+        failed.extend(built(root, environment));
+        failed
+    })
+}
+
+/// Builds the documentation site alone.
+pub(crate) fn site(root: &Path) -> Vec<String> {
+    with_environment(root, "the site was", |environment| built(root, environment))
+}
+
+/// Does something in the environment; without one it is left out, loudly.
+pub(crate) fn with_environment(
+    root: &Path,
+    what: &str,
+    act: impl FnOnce(&Environment) -> Vec<String>,
+) -> Vec<String> {
+    match environment(root) {
+        Ok(environment) => act(&environment),
         Err(reason) if std::env::var_os(REQUIRE).is_some() => {
-            return vec![format!("the Python package was not tried: {reason}")];
+            vec![format!("{what} not tried: {reason}")]
         }
         Err(reason) => {
-            eprintln!("SKIPPED: THE PYTHON PACKAGE WAS NOT TRIED: {reason}");
-            return Vec::new();
+            eprintln!("SKIPPED: {} NOT TRIED: {reason}", what.to_uppercase());
+            Vec::new()
         }
-    };
+    }
+}
+
+/// Builds the site; any warning is a failure.
+fn built(root: &Path, environment: &Environment) -> Vec<String> {
+    eprintln!("== documentation site");
+    if environment.run(root, SITE) {
+        Vec::new()
+    } else {
+        vec![format!("failed: {}", SITE.join(" "))]
+    }
+}
+
+/// Builds, installs and tries the package.
+fn tried(root: &Path, environment: &Environment) -> Vec<String> {
     let folder = root.join("apps/python");
-    if let Err(reason) = install(root, &folder, &environment) {
+    if let Err(reason) = install(root, &folder, environment) {
         return vec![format!("the Python package: {reason}")];
     }
     let failed = STEPS.iter().filter(|step| !environment.run(&folder, step));
@@ -48,7 +84,7 @@ pub(crate) fn prepare(root: &Path) {
 }
 
 /// An environment with the programs of the checks.
-struct Environment(PathBuf);
+pub(crate) struct Environment(PathBuf);
 
 impl Environment {
     fn program(&self, name: &str) -> PathBuf {
@@ -56,7 +92,7 @@ impl Environment {
     }
 
     /// Runs a program of the environment, and says whether it succeeded.
-    fn run(&self, folder: &Path, step: &[&str]) -> bool {
+    pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
         let (program, arguments) = step.split_first().expect("a step names its program");
         let status = Command::new(self.program(program))
             .args(arguments)
@@ -69,7 +105,7 @@ impl Environment {
 }
 
 /// The environment, made if it is not there or is out of date.
-fn environment(root: &Path) -> Result<Environment, String> {
+pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
     let environment = Environment(root.join("target/python"));

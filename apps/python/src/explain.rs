@@ -43,8 +43,7 @@ pub(crate) fn explain(
 /// The machine as it is, drawn.
 pub(crate) fn picture(inner: &Inner) -> String {
     let state = State::of(&inner.machine);
-    let nothing = Request::nodes(0);
-    pavior_draw::explanation(&state, &nothing, &[], &|job| name(&inner.jobs, job))
+    pavior_draw::state(&state, &|job| name(&inner.jobs, job))
 }
 
 fn name(jobs: &Jobs, job: JobId) -> String {

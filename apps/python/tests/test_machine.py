@@ -83,6 +83,15 @@ def test_bad_names_say_where() -> None:
         Machine("mesh:4x4x4", "2db")
 
 
+def test_a_machine_draws_itself() -> None:
+    machine = Machine("torus:8x8", "tff")
+    machine.allocate((5, 3), job="a")
+    machine.fail((7, 7))
+    svg = machine._repr_svg_()
+    assert "torus:8x8" in svg and "48 of 64 nodes free" in svg
+    assert svg.count('class="job"') == svg.count('class="failed"') == 1 and ">a</text>" in svg
+
+
 def test_failed_nodes() -> None:
     machine = Machine("mesh:4x1")
     held = machine.allocate((2, 1), job="a")

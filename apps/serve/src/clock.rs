@@ -5,22 +5,22 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// Milliseconds since 1970 that never go back, nor jump while the service runs: the wall clock is
 /// read once.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub struct ServiceClock {
     base_ms: u64,
     began: Instant,
 }
 
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock::new()
+impl Default for ServiceClock {
+    fn default() -> ServiceClock {
+        ServiceClock::new()
     }
 }
 
-impl Clock {
+impl ServiceClock {
     /// A clock that shows the time of now.
-    pub fn new() -> Clock {
+    pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Clock { base_ms: since.as_millis() as u64, began: Instant::now() }
+        ServiceClock { base_ms: since.as_millis() as u64, began: Instant::now() }
     }
 
     /// The time.

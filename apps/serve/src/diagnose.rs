@@ -7,7 +7,7 @@ use pavior_allocation::explain::{self, Diagnosis};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
 use serde_json::{Value, json};
 
-use crate::core::{BoardView, Caller, View, parts, point};
+use crate::core::{BoardView, Caller, StateView, parts, point};
 
 /// Changes to imagine before a question.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Changes {
 }
 
 /// A machine of a view as the explanations see it.
-pub(crate) fn state(view: &View, board: &BoardView, changes: &Changes) -> explain::State {
+pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
         if !changes.ended.contains(&lease.id) {
@@ -42,7 +42,7 @@ pub(crate) fn state(view: &View, board: &BoardView, changes: &Changes) -> explai
 /// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
 /// left out.
 pub(crate) fn diagnosis(
-    view: &View,
+    view: &StateView,
     board: &BoardView,
     state: &explain::State,
     shape: Option<Sides>,

@@ -6,12 +6,14 @@
 //! ```
 //!
 //! [`core`] decides and folds, without a clock, a file or a socket; [`storage`] keeps records;
-//! [`engine`] is the one writer between them; `http` is how callers reach it.
+//! [`writer`] is the one writer between them; `http` is how callers reach it.
 
 pub mod clock;
 pub mod core;
 mod diagnose;
-pub mod engine;
 mod http;
+pub mod lines;
+mod plan;
 pub mod service;
 pub mod storage;
+pub mod writer;

@@ -9,23 +9,23 @@ use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-pub use crate::http::{Access, Address, BadToken, Bounds, ListenError, Tls};
+pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls};
 
-use crate::clock::Clock;
-use crate::core::{Event, Limits, MachineSpec, Record, State};
-use crate::engine::{self, Health, StartError, Tuning, recover};
+use crate::clock::ServiceClock;
+use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};
 use crate::http::{App, Listener, router, sample};
-use crate::storage::disk::Folder;
-use crate::storage::journal::Journal;
-use crate::storage::postgres::Postgres;
-use crate::storage::{Store, StoreError};
+use crate::storage::disk::DiskFolder;
+use crate::storage::journal::JournalStore;
+use crate::storage::postgres::PostgresStore;
+use crate::storage::{RecordStore, StoreError};
+use crate::writer::{self, Health, RecoveryError, Tuning, recover};
 
 /// Seconds without a sign of life after which a standby takes over.
 const PATIENCE_S: f64 = 3.0;
 
 /// How a service is started.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServiceOptions {
     /// The machines; those of the data if there are none.
     pub machines: Vec<MachineSpec>,
     /// Where records are kept.
@@ -41,7 +41,7 @@ pub struct Options {
     /// The most nodes of a tenant.
     pub quota: Option<u64>,
     /// How much callers may ask for.
-    pub bounds: Bounds,
+    pub bounds: HttpBounds,
     /// The writer's queues, and how much history is kept.
     pub tuning: Tuning,
     /// The seed of strategies that draw.
@@ -59,7 +59,7 @@ pub enum ServiceError {
     Listen(#[from] ListenError),
     /// The records.
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(#[from] RecoveryError),
     /// The system.
     #[error("{what}: {error}")]
     Io {
@@ -82,7 +82,7 @@ impl ServiceError {
         match self {
             ServiceError::Usage(_) => true,
             ServiceError::Listen(error) => !matches!(error, ListenError::Bind { .. }),
-            ServiceError::Start(error) => matches!(error, StartError::State(_)),
+            ServiceError::Start(error) => matches!(error, RecoveryError::State(_)),
             ServiceError::Io { .. } => false,
         }
     }
@@ -93,7 +93,7 @@ impl ServiceError {
 ///
 /// # Errors
 /// If it cannot start.
-pub fn run(options: &Options, output: &mut dyn Write) -> Result<(), ServiceError> {
+pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
     log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| io_error("the runtime", error))?;
@@ -103,10 +103,13 @@ pub fn run(options: &Options, output: &mut dyn Write) -> Result<(), ServiceError
     served
 }
 
-async fn serve(options: &Options, output: &mut dyn Write) -> Result<(), ServiceError> {
+async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), ServiceError> {
     let access = access(options)?;
-    let limits =
-        Limits { quota: options.quota, quotas: access.quotas().clone(), ..Limits::default() };
+    let limits = ServiceLimits {
+        quota: options.quota,
+        quotas: access.quotas().clone(),
+        ..ServiceLimits::default()
+    };
     let (own, own_limits) = (options.clone(), limits.clone());
     let opened = tokio::task::spawn_blocking(move || open(&own, &own_limits)).await;
     let (state, store, health) =
@@ -118,16 +121,16 @@ async fn serve(options: &Options, output: &mut dyn Write) -> Result<(), ServiceE
         None => Address::Unix(options.data.join("pavior.sock")),
     };
     let listener = Listener::bind(&address, options.tls.as_ref(), access.asks()).await?;
-    let (engine, writer) =
-        engine::start(state, store, limits, options.seed, options.tuning.clone(), health);
+    let (writer, thread) =
+        writer::start(state, store, limits, options.seed, options.tuning.clone(), health);
     let (stop, stopping) = watch::channel(false);
     let machines = machines.into_iter().zip(grids).collect();
     let bounds = options.bounds.clone();
-    let app = App::new(engine.clone(), access, bounds, machines, stopping, options.seed);
+    let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
     let told = writeln!(output, "{listener}").and_then(|()| output.flush());
     told.map_err(|error| io_error("standard output", error))?;
-    tracing::info!(address = %listener, seq = engine.seq(), "serving");
+    tracing::info!(address = %listener, seq = writer.seq(), "serving");
     tokio::spawn(sample(app.clone()));
     let serving = tokio::spawn(listener.serve(app.clone(), router(app)));
     wait_for_a_signal().await?;
@@ -136,8 +139,8 @@ async fn serve(options: &Options, output: &mut dyn Write) -> Result<(), ServiceE
     let _ = stop.send(true);
     let _ = serving.await;
     tokio::task::spawn_blocking(move || {
-        engine.stop();
-        drop(writer.join());
+        writer.stop();
+        drop(thread.join());
     })
     .await
     .map_err(|error| io_error("the writer", io::Error::other(error)))
@@ -155,12 +158,12 @@ async fn wait_for_a_signal() -> Result<(), ServiceError> {
 }
 
 /// The store, and whether this server decides.
-fn store(options: &Options) -> Result<(Box<dyn Store>, Health), ServiceError> {
-    let folder = Folder::open(&options.data);
+fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+    let folder = DiskFolder::open(&options.data);
     let folder = folder.map_err(|error| io_error("the data", error))?;
     match options.store.as_deref() {
         None | Some("embedded") => {
-            let (store, opened) = Journal::open(Arc::new(folder))?;
+            let (store, opened) = JournalStore::open(Arc::new(folder))?;
             if opened.cut > 0 {
                 let bytes = opened.cut;
                 tracing::warn!(bytes, "the end of the journal was never acknowledged: cut off");
@@ -169,7 +172,7 @@ fn store(options: &Options) -> Result<(Box<dyn Store>, Health), ServiceError> {
         }
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             let holder = format!("process {} of {}", std::process::id(), host());
-            let store = Postgres::open(url, &holder, PATIENCE_S)?;
+            let store = PostgresStore::open(url, &holder, PATIENCE_S)?;
             let health = if store.leads() {
                 Health::Ready
             } else {
@@ -191,9 +194,9 @@ fn host() -> String {
 
 /// Reads the records back, and adds the machines that are new.
 fn open(
-    options: &Options,
-    limits: &Limits,
-) -> Result<(State, Box<dyn Store>, Health), ServiceError> {
+    options: &ServiceOptions,
+    limits: &ServiceLimits,
+) -> Result<(ServiceState, Box<dyn RecordStore>, Health), ServiceError> {
     let (mut store, mut health) = store(options)?;
     let history = store.history();
     loop {
@@ -215,9 +218,9 @@ fn open(
 
 /// Gives the machines their strategies and schedulers of now; what is new is recorded.
 fn configure(
-    options: &Options,
-    state: &mut State,
-    store: &mut dyn Store,
+    options: &ServiceOptions,
+    state: &mut ServiceState,
+    store: &mut dyn RecordStore,
 ) -> Result<(), ServiceError> {
     let known = state.machines();
     let wanted = if options.machines.is_empty() { known.clone() } else { options.machines.clone() };
@@ -236,15 +239,20 @@ fn configure(
         return Ok(());
     }
     // Tried on a copy first: what cannot be done is not recorded.
-    state.configure(&wanted).map_err(StartError::State)?;
+    state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
-    let record = Record { seq: state.seq() + 1, at_ms: Clock::new().now_ms(), event, kept: None };
+    let record = ServiceRecord {
+        seq: state.seq() + 1,
+        at_ms: ServiceClock::new().now_ms(),
+        event,
+        kept: None,
+    };
     store.append(std::slice::from_ref(&record))?;
     state.apply(&record).map_err(StoreError::Fold)?;
     Ok(())
 }
 
-fn access(options: &Options) -> Result<Access, ServiceError> {
+fn access(options: &ServiceOptions) -> Result<Access, ServiceError> {
     let certificates = options.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some());
     let uid = own_uid(&options.data);
     let Some(file) = &options.token_file else {

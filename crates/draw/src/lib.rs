@@ -8,6 +8,7 @@
 //! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one of samples |
 //! | measured times side by side ([`TimesChart`]) | [`times`] |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
+//! | a machine as it is | [`state`] |
 //! | what strategies would do in a state | [`explanation`] |
 //! | jobs that move so that a box fits | [`plan`] |
 //! | the load of a network's channels | [`heatmap`] |
@@ -51,6 +52,7 @@ mod palette;
 mod placements;
 mod plan;
 mod schedule;
+mod state;
 mod text;
 mod times;
 mod vega;
@@ -67,6 +69,7 @@ pub use machine::{animation, instant};
 pub use placements::{DrawError, Placed};
 pub use plan::{PlannedMove, plan};
 pub use schedule::schedule;
+pub use state::state;
 pub use times::{TimesChart, TimesGroup, times};
 pub use vega::vega;
 pub use xml::escape;

@@ -4,10 +4,10 @@ use pavior_allocation::explain::{self, Answer, Diagnosis};
 use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
 use pavior_files::Plan;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
+use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
-use super::allocate::parts;
 use crate::args::ExplainArgs;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;

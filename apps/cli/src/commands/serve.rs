@@ -4,8 +4,8 @@ use std::io;
 
 use pavior_allocation::{SelectedStrategy, Selection};
 use pavior_serve::core::MachineSpec;
-use pavior_serve::engine::Tuning;
-use pavior_serve::service::{self, Bounds, Options, Tls};
+use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
+use pavior_serve::writer::Tuning;
 use pavior_workload::ShapeRule;
 
 use crate::args::ServeArgs;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         key: key.clone(),
         client_ca: args.client_ca.clone(),
     });
-    let options = Options {
+    let options = ServiceOptions {
         machines: machines(args)?,
         data: args.data.clone(),
         store: Some(args.store.clone()),
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         token_file: args.token_file.clone(),
         tls,
         quota: args.quota,
-        bounds: Bounds { rate: args.rate.map(f64::from), ..Bounds::default() },
+        bounds: HttpBounds { rate: args.rate.map(f64::from), ..HttpBounds::default() },
         tuning: Tuning {
             history: args.history,
             snapshot_every: args.snapshot_every,

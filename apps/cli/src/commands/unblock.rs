@@ -7,10 +7,10 @@ use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_planning::{self as planning, Limits, Move, Plan, Shape, Snapshot, Weights};
+use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
-use super::allocate::parts;
 use crate::args::{Turning, UnblockArgs};
 use crate::busy::{self, Busy};
 use crate::failure::Failure;

@@ -126,7 +126,7 @@ class Experiment:
 
     >>> experiment = Experiment.of(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
-    >>> len(experiment.run(progress=False).replications)
+    >>> len(experiment.run().replications)
     12
     """
 

@@ -42,7 +42,8 @@ __all__ = [
 class Box:
     """A box of nodes: its base, the corner of least coordinates before wrapping, and its sides."""
 
-    def __new__(cls, base: Node, sides: Shape) -> Self: ...
+    def __new__(cls, base: Node, sides: Shape) -> Self:
+        """A box of a machine with as many axes."""
     @property
     def base(self) -> tuple[int, ...]:
         """The corner of least coordinates, before wrapping."""
@@ -79,7 +80,9 @@ class Allocation:
 class Machine:
     """A machine, and the strategy that allocates its nodes. Safe to use from several threads."""
 
-    def __new__(cls, machine: str, strategy: str | type[Strategy] | None = None, *, seed: int = 1) -> Self: ...
+    def __new__(cls, machine: str, strategy: str | type[Strategy] | None = None, *, seed: int = 1) -> Self:
+        """An empty machine, such as `torus:8x8x8`, under a strategy: a name with its options, such as
+        `tff:scan=yx` (without one `tff`), or a class. `seed` is for strategies that draw."""
     def allocate(
         self, shape: Shape | None = None, *, nodes: int | None = None, job: JobName | None = None
     ) -> Allocation:
@@ -420,7 +423,8 @@ class Episode:
 class Span:
     """Some replications of one point: the unit of work."""
 
-    def __new__(cls, point: int, first: int, last: int) -> Self: ...
+    def __new__(cls, point: int, first: int, last: int) -> Self:
+        """The replications of a point from `first` to before `last`."""
     @property
     def point(self) -> int:
         """The index of the point."""
@@ -486,7 +490,9 @@ class Specification:
         folder: str | os.PathLike[str] = "",
         name: str = "experiment",
         classes: Sequence[OwnClass] = (),
-    ) -> Self: ...
+    ) -> Self:
+        """Reads an experiment: TOML, its logs looked for in `folder`, strategies and schedulers of its own in
+        `classes`. `BadName` where it cannot be read."""
     @property
     def text(self) -> str:
         """The text that describes it."""

@@ -10,7 +10,7 @@ use pavior_scheduling::{
 };
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
-use super::{Ask, Lease, MachineSpec, NodeState, StateError, Waiting};
+use super::{Ask, Lease, MachineSpec, NodeState, StateError, WaitingRequest};
 
 /// How long a job without an estimate is taken to run: a century, in milliseconds.
 const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
@@ -84,13 +84,13 @@ impl Board {
     /// Puts a lease on its nodes. Nothing changes if they are not free.
     pub(crate) fn place(&mut self, lease: &Lease) -> Result<(), String> {
         let parts = lease.cuboids();
-        self.check(&parts)?;
-        let whole = parts.len() == 1;
-        let placement = if whole { Placement::Whole(parts[0]) } else { Placement::Parts(parts) };
-        self.machine
-            .allocate_at(JobId(lease.id), placement)
-            .map(drop)
-            .map_err(|error| error.to_string())
+        let placement = match parts[..] {
+            [whole] => Placement::Whole(whole),
+            _ => Placement::Parts(parts.clone()),
+        };
+        let placed = self.machine.allocate_at(JobId(lease.id), placement).map(drop);
+        // The box that is in the way is looked for only where there is one.
+        placed.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
     /// Whether boxes lie on the machine, apart, and on free nodes.
@@ -134,7 +134,7 @@ impl Board {
     }
 
     /// Adds a request to the queue.
-    pub(crate) fn wait(&mut self, waiting: &Waiting) {
+    pub(crate) fn wait(&mut self, waiting: &WaitingRequest) {
         let estimate = micros(waiting.estimate_ms.or(waiting.ttl_ms).unwrap_or(FOREVER_MS));
         let asked = micros(waiting.asked_ms);
         self.queue.push(job(waiting.id, waiting.requested, waiting.shape, asked, estimate));

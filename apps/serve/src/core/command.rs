@@ -1,6 +1,6 @@
 //! What callers ask of the service.
 
-use pavior_mesh::{Coordinates, Cuboid, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use super::JobName;
 
@@ -28,8 +28,33 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes, which the shape rule turns into a box.
     Nodes(u32),
-    /// So many nodes in a box with a side beyond every machine's: refused as too large.
+    /// So many nodes, too many for any machine or in a box with a side beyond every machine's: a
+    /// strategy that places boxes refuses them as too large.
     Beyond(u32),
+}
+
+impl Ask {
+    /// A number of nodes; more than the largest machine has are beyond every machine.
+    pub fn nodes(nodes: u64) -> Ask {
+        match u32::try_from(nodes) {
+            Ok(nodes) if u64::from(nodes) <= Grid::MAX_NODES => Ask::Nodes(nodes),
+            _ => Ask::Beyond(u32::try_from(nodes).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// A box of at most three sides, none of them 0.
+    pub fn shape(given: &[u64]) -> Ask {
+        let product = given.iter().fold(1u64, |product, &side| product.saturating_mul(side));
+        let beyond = Ask::Beyond(u32::try_from(product).unwrap_or(u32::MAX));
+        let mut sides = [1; 3];
+        for (side, &given) in sides.iter_mut().zip(given) {
+            match u16::try_from(given) {
+                Ok(given) => *side = given,
+                Err(_) => return beyond,
+            }
+        }
+        if product > Grid::MAX_NODES { beyond } else { Ask::Shape(sides) }
+    }
 }
 
 /// A key that a client gives to a command, so that sending it twice does it once.
@@ -108,6 +133,9 @@ pub enum Command {
         /// What happens to it.
         change: NodeChange,
     },
+    /// Carries out commands in order, each on its own, at one instant. Ends that stand together free
+    /// their nodes together: what waits is offered the nodes of all of them at once.
+    Batch(Vec<Command>),
     /// Keeps the reply to a refused command under its key, once it has been diagnosed.
     Keep {
         /// The status of the reply.

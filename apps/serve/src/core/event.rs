@@ -1,12 +1,14 @@
 //! What the service has decided. The journal is a list of these, and the state is their fold.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Lease, MachineSpec, Waiting};
+use super::{Lease, MachineSpec, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ServiceRecord {
     /// Its number, from 1, without gaps.
     pub seq: u64,
     /// When it was decided, in milliseconds since 1970; never less than the one before.
@@ -70,12 +72,14 @@ pub enum Event {
     /// A lease begins. If a request of that number waits, it leaves the queue.
     Granted {
         /// The lease.
-        lease: Lease,
+        #[serde(with = "shared")]
+        lease: Arc<Lease>,
     },
     /// A request waits.
     Queued {
         /// The request.
-        waiting: Waiting,
+        #[serde(with = "shared")]
+        waiting: Arc<WaitingRequest>,
     },
     /// A lease is prolonged.
     Renewed {
@@ -102,4 +106,24 @@ pub enum Event {
     },
     /// Nothing but a kept reply.
     Kept,
+}
+
+/// What a record and the state share is written as what it is.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        shared: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(shared, serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
 }

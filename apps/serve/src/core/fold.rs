@@ -6,7 +6,9 @@ use pavior_mesh::JobId;
 use thiserror::Error;
 
 use super::board::Board;
-use super::{Event, Lease, MachineSpec, Record, State, StateError, Waiting, Why};
+use super::{
+    Event, Lease, MachineSpec, ServiceRecord, ServiceState, StateError, WaitingRequest, Why,
+};
 
 /// A record that does not follow from those before it: the journal is damaged, or was written by
 /// another program.
@@ -30,12 +32,12 @@ pub enum FoldError {
     },
 }
 
-impl State {
+impl ServiceState {
     /// Takes over a record of the journal.
     ///
     /// # Errors
     /// If it does not follow from those before it; the state is then not to be used.
-    pub fn apply(&mut self, record: &Record) -> Result<(), FoldError> {
+    pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
         }
@@ -51,15 +53,15 @@ impl State {
     }
 
     /// Books a record whose nodes the machine has granted already.
-    pub(crate) fn enter(&mut self, record: &Record) -> Result<(), String> {
+    pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
         match &record.event {
             Event::Configured { machines } => {
                 self.configure(machines).map_err(|error| error.to_string())?;
             }
-            Event::Granted { lease } => self.begin(lease.clone())?,
-            Event::Queued { waiting } => self.enqueue(waiting.clone())?,
+            Event::Granted { lease } => self.begin(lease)?,
+            Event::Queued { waiting } => self.enqueue(waiting)?,
             Event::Renewed { id, expires_ms } => self.prolong(*id, *expires_ms)?,
             Event::Ended { id, why } => self.end(*id, *why)?,
             Event::Node { machine, node, state } => {
@@ -71,7 +73,7 @@ impl State {
             Event::Kept => {}
         }
         if let Some(kept) = &record.kept {
-            self.keys.keep(record.at_ms, kept, self.limits.keys);
+            self.keys.keep(record.at_ms, kept, &self.limits);
         }
         Ok(())
     }
@@ -130,25 +132,25 @@ impl State {
         Ok(())
     }
 
-    fn begin(&mut self, lease: Lease) -> Result<(), String> {
+    fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if let Some(waiting) = self.waiting.remove(&lease.id) {
             self.forget(&waiting.tenant, waiting.job.as_ref(), waiting.requested);
             let board = self.board_of(&waiting.machine)?;
             self.boards[board].leave(lease.id);
         }
         let board = self.board_of(&lease.machine)?;
-        self.boards[board].began(&lease);
+        self.boards[board].began(lease);
         self.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes());
         self.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
-        self.leases.insert(lease.id, Arc::new(lease));
+        self.leases.insert(lease.id, lease.clone());
         Ok(())
     }
 
-    fn enqueue(&mut self, waiting: Waiting) -> Result<(), String> {
+    fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
-        self.boards[board].wait(&waiting);
+        self.boards[board].wait(waiting);
         self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), waiting.requested);
-        self.waiting.insert(waiting.id, Arc::new(waiting));
+        self.waiting.insert(waiting.id, waiting.clone());
         Ok(())
     }
 

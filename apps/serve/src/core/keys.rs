@@ -1,19 +1,20 @@
 //! Replies that clients may ask for again, the youngest of them.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
-use super::{KeptReply, Reply};
+use super::{KeptReply, Reply, ServiceLimits};
 
 /// How long a reply is kept, in milliseconds: a day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
 
-/// Kept replies by tenant and key. Bounded by age and by number.
+/// Kept replies by tenant and key. Bounded by age, by number and by bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     known: HashMap<(String, String), (u64, Reply)>,
     /// In the order in which they were made, with the time.
     order: VecDeque<(u64, (String, String))>,
+    /// The bytes of all bodies.
+    bytes: usize,
 }
 
 impl Keys {
@@ -24,17 +25,22 @@ impl Keys {
     }
 
     /// Keeps a reply, and forgets those that are too old or too many.
-    pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, most: usize) {
+    pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, limits: &ServiceLimits) {
         let name = (kept.tenant.clone(), kept.key.clone());
-        let reply = Reply { status: kept.status, body: Arc::from(kept.body.as_str()) };
-        if self.known.insert(name.clone(), (kept.digest, reply)).is_none() {
-            self.order.push_back((now_ms, name));
+        let reply = Reply { status: kept.status, body: kept.body.clone() };
+        self.bytes += kept.body.len();
+        match self.known.insert(name.clone(), (kept.digest, reply)) {
+            None => self.order.push_back((now_ms, name)),
+            Some((_, old)) => self.bytes -= old.body.len(),
         }
         while let Some((at, name)) = self.order.front() {
-            if self.order.len() <= most && at + KEEP_MS > now_ms {
+            let few = self.order.len() <= limits.keys && self.bytes <= limits.key_bytes;
+            if few && at + KEEP_MS > now_ms {
                 break;
             }
-            self.known.remove(name);
+            if let Some((_, reply)) = self.known.remove(name) {
+                self.bytes -= reply.body.len();
+            }
             self.order.pop_front();
         }
     }
@@ -48,7 +54,7 @@ impl Keys {
                 key: name.1.clone(),
                 digest: *digest,
                 status: reply.status,
-                body: reply.body.to_string(),
+                body: reply.body.clone(),
             };
             (*at, kept)
         })

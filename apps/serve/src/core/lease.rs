@@ -4,6 +4,7 @@ use std::fmt;
 
 use pavior_mesh::Cuboid;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What a client calls a job: a JSON integer or string; 7 and "7" differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -15,6 +16,15 @@ pub enum JobName {
     Large(u64),
     /// A string.
     Text(String),
+}
+
+impl JobName {
+    /// The name that a JSON value is; `None` for anything but an integer or a string.
+    pub fn read(value: &Value) -> Option<JobName> {
+        let number = || value.as_i64().map(JobName::Number);
+        let large = || value.as_u64().map(JobName::Large);
+        value.as_str().map(|text| JobName::Text(text.to_string())).or_else(number).or_else(large)
+    }
 }
 
 impl fmt::Display for JobName {
@@ -106,7 +116,7 @@ impl Lease {
 
 /// A request that waits in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct WaitingRequest {
     /// The number that its lease will bear.
     pub id: u64,
     /// The machine.

@@ -1,6 +1,6 @@
-//! The service as a pure function: a [`Command`] and a time go in, [`Record`]s and a [`Reply`] come
+//! The service as a pure function: a [`Command`] and a time go in, [`ServiceRecord`]s and a [`Reply`] come
 //! out. Nothing here reads a clock, a file or a socket, so that the same commands at the same times
-//! always make the same records, and a fold over the records always makes the same [`State`].
+//! always make the same records, and a fold over the records always makes the same [`ServiceState`].
 
 mod board;
 mod command;
@@ -17,11 +17,11 @@ mod view;
 
 pub use command::{Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange};
 pub use decide::{Decision, Refused};
-pub use event::{Event, KeptReply, NodeState, Record, Why};
+pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
-pub use lease::{JobName, Lease, Waiting};
+pub use lease::{JobName, Lease, WaitingRequest};
 pub use problem::{Problem, Reason};
 pub use reply::{Reply, parts, point};
-pub use snapshot::Snapshot;
-pub use state::{Limits, MachineSpec, State, StateError};
-pub use view::{BoardView, View};
+pub use snapshot::StateSnapshot;
+pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
+pub use view::{BoardView, StateView};

@@ -42,6 +42,8 @@ pub enum Reason {
     OtherTenant,
     /// A value is wrong.
     BadValue,
+    /// More is asked for at once than may be.
+    TooLarge,
     /// The strategy proposed nodes that cannot be granted: it breaks its contract.
     BadStrategy,
 }
@@ -66,6 +68,7 @@ impl Reason {
             Reason::NoScheduler => (400, "no-scheduler", "the service orders no jobs"),
             Reason::OperatorOnly => (403, "operator-only", "only the operator may do this"),
             Reason::OtherTenant => (403, "other-tenant", "a tenant may name only itself"),
+            Reason::TooLarge => (413, "too-large", "more is asked for at once than may be"),
             Reason::BadValue => (400, "bad-value", "a value is wrong"),
             Reason::BadStrategy => (500, "bad-strategy", "the strategy breaks its contract"),
         }

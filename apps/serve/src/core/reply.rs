@@ -1,11 +1,13 @@
 //! What the service answers, as it goes to the caller.
 
-use std::sync::Arc;
+use std::fmt;
+use std::time::{Duration, UNIX_EPOCH};
 
 use pavior_mesh::{Coordinates, Cuboid, Grid};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{Lease, Waiting};
+use super::{JobName, Lease, WaitingRequest};
 
 /// A status and a body of JSON; a status of 400 or more carries a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,13 +15,16 @@ pub struct Reply {
     /// The HTTP status.
     pub status: u16,
     /// The body.
-    pub body: Arc<str>,
+    pub body: String,
 }
 
 impl Reply {
     /// A reply.
-    pub fn new(status: u16, body: &Value) -> Reply {
-        Reply { status, body: body.to_string().into() }
+    ///
+    /// # Panics
+    /// If the body has keys that are no text.
+    pub fn new(status: u16, body: &impl Serialize) -> Reply {
+        Reply { status, body: serde_json::to_string(body).expect("bodies can be written") }
     }
 }
 
@@ -35,34 +40,83 @@ pub fn point(grid: &Grid, point: Coordinates) -> Value {
     json!(&point[..grid.axes()])
 }
 
-/// A time as people and programs write it.
-pub(crate) fn instant(ms: Option<u64>) -> Value {
-    ms.map_or(Value::Null, |ms| {
-        let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(ms);
-        Value::String(humantime::format_rfc3339_millis(time).to_string())
-    })
+/// A time as people and programs write it (RFC 3339), from milliseconds since 1970.
+struct Instant(u64);
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = UNIX_EPOCH + Duration::from_millis(self.0);
+        humantime::format_rfc3339_millis(time).fmt(f)
+    }
+}
+
+impl Serialize for Instant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A box as callers see it.
+#[derive(Serialize)]
+struct ShownPart<'a> {
+    base: &'a [u16],
+    sides: &'a [u16],
+}
+
+/// A lease as callers see it.
+#[derive(Serialize)]
+struct ShownLease<'a> {
+    id: u64,
+    state: &'static str,
+    epoch: u64,
+    machine: &'a str,
+    nodes: u32,
+    requested: u32,
+    parts: Vec<ShownPart<'a>>,
+    expires: Option<Instant>,
+    start: Instant,
+    tenant: Option<&'a str>,
+    job: Option<&'a JobName>,
+}
+
+/// A lease that is no more, as callers see it.
+#[derive(Serialize)]
+struct ShownEnd {
+    id: u64,
+    ended: bool,
+    nodes: u32,
 }
 
 impl Lease {
     /// The lease as callers see it.
+    pub fn shown(&self, grid: &Grid) -> impl Serialize {
+        let axes = grid.axes();
+        ShownLease {
+            id: self.id,
+            state: "held",
+            epoch: self.epoch,
+            machine: &self.machine,
+            nodes: self.nodes(),
+            requested: self.requested,
+            parts: self
+                .parts
+                .iter()
+                .map(|[base, sides]| ShownPart { base: &base[..axes], sides: &sides[..axes] })
+                .collect(),
+            expires: self.expires_ms.map(Instant),
+            start: Instant(self.start_ms),
+            tenant: tenant(&self.tenant),
+            job: self.job.as_ref(),
+        }
+    }
+
+    /// The same as a value, to add to.
     pub fn json(&self, grid: &Grid) -> Value {
-        json!({
-            "id": self.id,
-            "state": "held",
-            "epoch": self.epoch,
-            "machine": self.machine,
-            "nodes": self.nodes(),
-            "requested": self.requested,
-            "parts": parts(grid, &self.cuboids()),
-            "expires": instant(self.expires_ms),
-            "start": instant(Some(self.start_ms)),
-            "tenant": tenant(&self.tenant),
-            "job": self.job,
-        })
+        json!(self.shown(grid))
     }
 }
 
-impl Waiting {
+impl WaitingRequest {
     /// The request as callers see it.
     pub fn json(&self, grid: &Grid) -> Value {
         json!({
@@ -71,13 +125,19 @@ impl Waiting {
             "machine": self.machine,
             "requested": self.requested,
             "shape": self.shape.map(|shape| shape[..grid.axes()].to_vec()),
-            "asked": instant(Some(self.asked_ms)),
+            "asked": Instant(self.asked_ms),
             "tenant": tenant(&self.tenant),
             "job": self.job,
         })
     }
 }
 
-fn tenant(name: &str) -> Value {
-    if name.is_empty() { Value::Null } else { name.into() }
+/// The reply to an end.
+pub(crate) fn ended(id: u64, nodes: u32) -> Reply {
+    Reply::new(200, &ShownEnd { id, ended: true, nodes })
+}
+
+/// A tenant as callers see it: the operator has no name.
+fn tenant(name: &str) -> Option<&str> {
+    (!name.is_empty()).then_some(name)
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use super::{KeptReply, Lease, Limits, MachineSpec, NodeState, State, Waiting};
+use super::{
+    KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceState, WaitingRequest,
+};
 
 /// A state, written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct StateSnapshot {
     /// The number of the last record in it.
     pub seq: u64,
     /// The time of the last record in it.
@@ -21,7 +23,7 @@ pub struct Snapshot {
     /// The leases, in the order of their grants.
     pub leases: Vec<Lease>,
     /// The waiting requests, machine by machine in the order of the queue.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRequest>,
     /// The kept replies, with their times.
     pub kept: Vec<(u64, KeptReply)>,
     /// The leases that ended last, with their tenants.
@@ -38,9 +40,9 @@ pub struct SavedMachine {
     pub nodes: Vec<(u32, NodeState)>,
 }
 
-impl State {
+impl ServiceState {
     /// The state as one value.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let bad = board.failed.iter().chain(&board.drained);
             let nodes = bad.map(|&node| (node.0, board.node(node))).collect();
@@ -50,13 +52,13 @@ impl State {
             self.leases.values().map(|lease| Lease::clone(lease)).collect();
         leases.sort_by_key(|lease| lease.epoch);
         let waiting = self.boards.iter().flat_map(Board::waiting);
-        Snapshot {
+        StateSnapshot {
             seq: self.seq,
             now_ms: self.now_ms,
             next_id: self.next_id,
             machines: machines.collect(),
             leases,
-            waiting: waiting.map(|id| Waiting::clone(&self.waiting[&id])).collect(),
+            waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
             kept: self.keys.iter().collect(),
             ended: self.ended.iter().cloned().collect(),
         }
@@ -66,8 +68,12 @@ impl State {
     ///
     /// # Errors
     /// If it contradicts itself, with the reason.
-    pub fn restore(snapshot: &Snapshot, limits: Limits, seed: u64) -> Result<State, String> {
-        let mut state = State::new(limits, seed);
+    pub fn restore(
+        snapshot: &StateSnapshot,
+        limits: ServiceLimits,
+        seed: u64,
+    ) -> Result<ServiceState, String> {
+        let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> =
             snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
@@ -97,7 +103,7 @@ impl State {
             state.waiting.insert(waiting.id, Arc::new(waiting.clone()));
         }
         for (at, kept) in &snapshot.kept {
-            state.keys.keep(*at, kept, usize::MAX);
+            state.keys.keep(*at, kept, &state.limits);
         }
         state.ended.extend(snapshot.ended.iter().cloned());
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);

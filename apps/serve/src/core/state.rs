@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use pavior_mesh::Grid;
+use pavior_allocation::{Machine, Placement, Refusal};
+use pavior_mesh::{Grid, Request};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::board::Board;
 use super::keys::Keys;
-use super::{JobName, Lease, Waiting};
+use super::{Ask, JobName, Lease, WaitingRequest};
 
 /// The number of ended leases that are remembered, so that their holders are told apart from
 /// strangers.
@@ -33,7 +34,7 @@ pub struct MachineSpec {
 
 /// What tenants may have, and how much is remembered.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ServiceLimits {
     /// The most nodes that a tenant may hold and wait for, where `quotas` does not say otherwise.
     pub quota: Option<u64>,
     /// The same by tenant.
@@ -42,11 +43,19 @@ pub struct Limits {
     pub waiting: usize,
     /// The most replies that are kept for clients that ask again.
     pub keys: usize,
+    /// The most bytes of their bodies together.
+    pub key_bytes: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { quota: None, quotas: HashMap::new(), waiting: 10_000, keys: 50_000 }
+impl Default for ServiceLimits {
+    fn default() -> ServiceLimits {
+        ServiceLimits {
+            quota: None,
+            quotas: HashMap::new(),
+            waiting: 10_000,
+            keys: 50_000,
+            key_bytes: 64 << 20,
+        }
     }
 }
 
@@ -77,13 +86,13 @@ pub enum StateError {
 }
 
 /// Who holds what, who waits, and what was answered.
-pub struct State {
+pub struct ServiceState {
     pub(crate) seq: u64,
     pub(crate) now_ms: u64,
     pub(crate) next_id: u64,
     pub(crate) boards: Vec<Board>,
     pub(crate) leases: BTreeMap<u64, Arc<Lease>>,
-    pub(crate) waiting: BTreeMap<u64, Arc<Waiting>>,
+    pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// (time, lease) of those that end by themselves.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
@@ -95,14 +104,14 @@ pub struct State {
     pub(crate) ended: VecDeque<(u64, String)>,
     /// Machines whose queues move after the last of the ends of one instant. Empty between batches.
     pub(crate) moving: BTreeSet<usize>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
 
-impl State {
+impl ServiceState {
     /// A service without machines, before its first record.
-    pub fn new(limits: Limits, seed: u64) -> State {
-        State {
+    pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
+        ServiceState {
             seq: 0,
             now_ms: 0,
             next_id: 1,
@@ -141,6 +150,34 @@ impl State {
             None => (!self.boards.is_empty()).then_some(0),
             Some(name) => self.boards.iter().position(|board| board.spec.name == name),
         }
+    }
+
+    /// The nodes of a machine, and who holds them.
+    pub fn machine(&self, board: usize) -> &Machine {
+        &self.boards[board].machine
+    }
+
+    /// The request of a machine's strategy for what a caller asks. A random shape rule draws.
+    pub fn request(&mut self, board: usize, ask: Ask) -> Request {
+        self.boards[board].request(ask)
+    }
+
+    /// What a request would be granted now.
+    ///
+    /// # Errors
+    /// Why it would be refused.
+    pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
+        self.boards[board].machine.probe(request)
+    }
+
+    /// A lease by its number.
+    pub fn lease(&self, id: u64) -> Option<&Lease> {
+        self.leases.get(&id).map(|lease| &**lease)
+    }
+
+    /// The live lease of a tenant's job.
+    pub fn lease_of(&self, tenant: &str, job: &JobName) -> Option<&Lease> {
+        self.jobs.get(&(tenant.to_string(), job.clone())).and_then(|&id| self.lease(id))
     }
 
     /// The grid of a machine.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use pavior_mesh::{Grid, Occupancy};
 
 use super::board::Board;
-use super::{Lease, MachineSpec, State, Waiting};
+use super::{Lease, MachineSpec, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct StateView {
     /// The number of the last record.
     pub seq: u64,
     /// The time of the last record.
@@ -19,7 +19,7 @@ pub struct View {
     /// The leases by number.
     pub leases: Vec<Arc<Lease>>,
     /// The waiting requests, machine by machine in the order of the queue.
-    pub waiting: Vec<Arc<Waiting>>,
+    pub waiting: Vec<Arc<WaitingRequest>>,
 }
 
 /// A machine as it was at one record.
@@ -41,9 +41,9 @@ pub struct BoardView {
     pub drained: Vec<u32>,
 }
 
-impl State {
+impl ServiceState {
     /// The state as readers look at it. O(leases + nodes/64).
-    pub fn view(&self) -> View {
+    pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
             grid: board.grid,
@@ -54,7 +54,7 @@ impl State {
             drained: board.drained.iter().map(|node| node.0).collect(),
         });
         let waiting = self.boards.iter().flat_map(Board::waiting);
-        View {
+        StateView {
             seq: self.seq,
             now_ms: self.now_ms,
             boards: boards.collect(),
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-impl View {
+impl StateView {
     /// The place of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         match name {

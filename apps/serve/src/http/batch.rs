@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{Extension, State};
-use axum::http::StatusCode;
+use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::body::{self, LeaseBody, NodeBody, millis, read};
-use super::openapi::{AnswersDocument, ProblemDocument};
+use super::documents::{AnswersDocument, ProblemDocument};
+use super::extract::{Change, ChangeHeaders};
 use super::{App, Fault};
-use crate::core::{Caller, Command, NodeChange, Problem, Reply};
-use crate::engine::Do;
+use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
 /// Commands, in order.
 #[derive(Deserialize, ToSchema)]
@@ -93,41 +92,26 @@ impl Operation {
 /// stops all of them before the first. The answers come in
 /// the order of the commands, each with the status that it would have had alone. Ends that stand
 /// together happen at one instant: what waits is offered the nodes of all of them at once.
-#[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, responses(
+#[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, params(ChangeHeaders), responses(
     (status = 200, description = "an answer for each command", body = AnswersDocument),
     (status = "default", description = "none was carried out", body = ProblemDocument, content_type = "application/problem+json")))]
-pub(crate) async fn batch(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
-    bytes: Bytes,
-) -> Result<Reply, Fault> {
-    let operations = match read::<BatchBody>(&bytes) {
-        Ok(body) => body.operations,
-        Err(problem) => return Ok(problem.reply()),
-    };
+pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
+    change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await
+}
+
+/// The commands of a batch.
+fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
+    let BatchBody { operations } = read(bytes)?;
     let most = app.bounds.batch;
     if operations.len() > most {
         let detail = format!("a batch has at most {most} operations");
-        return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
+        return Err(Problem::new(Reason::TooLarge, detail));
     }
-    let mut all = Vec::with_capacity(operations.len());
-    for (index, operation) in operations.into_iter().enumerate() {
-        match operation.command(&app) {
-            Ok(command) => all.push(Do { caller: caller.clone(), key: None, command }),
-            Err(mut problem) => {
-                problem.detail = format!("operation {index}: {}", problem.detail);
-                return Ok(problem.reply());
-            }
-        }
-    }
-    let answers = app.engine.carry_out_all(all).await?;
-    let mut text = String::from("{\"answers\":[");
-    for (index, reply) in answers.into_iter().map(|answer| answer.reply).enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(&format!("{{\"status\":{},\"body\":{}}}", reply.status, reply.body));
-    }
-    text.push_str("]}");
-    Ok(Reply { status: 200, body: text.into() })
+    let command = |(index, operation): (usize, Operation)| {
+        operation.command(app).map_err(|mut problem| {
+            problem.detail = format!("operation {index}: {}", problem.detail);
+            problem
+        })
+    };
+    operations.into_iter().enumerate().map(command).collect::<Result<_, _>>().map(Command::Batch)
 }

@@ -1,7 +1,7 @@
 //! What bodies hold, and how they are read.
 
 use axum::body::Bytes;
-use pavior_mesh::{Coordinates, Cuboid, Grid, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -214,25 +214,13 @@ pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Res
         (Some(_), Some(_)) => bad("give \"shape\" or \"nodes\", not both"),
         (None, None) => bad("a request needs \"shape\" or \"nodes\""),
         (None, Some(0)) => bad("\"nodes\" is an integer of at least 1"),
-        // Anything above the largest machine is as far out of reach.
-        (None, Some(nodes)) => Ok(match u32::try_from(nodes) {
-            Ok(nodes) if u64::from(nodes) <= Grid::MAX_NODES => Ask::Nodes(nodes),
-            _ => Ask::Beyond(u32::MAX),
-        }),
+        (None, Some(nodes)) => Ok(Ask::nodes(nodes)),
         (Some(shape), None) => {
             let axes = grid.axes();
             if shape.len() != axes || shape.contains(&0) {
                 return bad(format!("\"shape\" is {axes} integers of at least 1"));
             }
-            let mut sides = [1; 3];
-            for (side, &given) in sides.iter_mut().zip(shape) {
-                match u16::try_from(given) {
-                    Ok(given) => *side = given,
-                    Err(_) => return Ok(Ask::Beyond(u32::MAX)),
-                }
-            }
-            let beyond = volume(sides) > Grid::MAX_NODES;
-            Ok(if beyond { Ask::Beyond(u32::MAX) } else { Ask::Shape(sides) })
+            Ok(Ask::shape(shape))
         }
     }
 }

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::body::{ask, read};
+use super::documents::{ExplanationDocument, ProblemDocument};
 use super::leases::internal;
-use super::openapi::ProblemDocument;
 use super::reads::{board_of, numbers};
 use super::{App, Fault};
-use crate::core::{Ask, Caller, Problem, Reason, Reply, View};
+use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView};
 use crate::diagnose::{self, Changes};
-use crate::engine::Unavailable;
+use crate::writer::Unavailable;
 
 /// A question about the machine as it is.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -64,7 +64,7 @@ pub(crate) struct WhatIfBody {
 
 /// What each strategy would do now with a request, and what stands in its way. Nothing changes.
 #[utoipa::path(post, path = "/v1/explain", tag = "machines", request_body = ExplainBody, responses(
-    (status = 200, description = "the answers, and the diagnosis", body = Object),
+    (status = 200, description = "the answers, and the diagnosis", body = ExplanationDocument),
     (status = "default", description = "the question cannot be answered", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn explain(
     State(app): State<Arc<App>>,
@@ -88,7 +88,7 @@ pub(crate) async fn explain(
 /// What the machine's strategy would do if leases had ended and nodes were otherwise. Nothing
 /// changes.
 #[utoipa::path(post, path = "/v1/what-if", tag = "machines", request_body = WhatIfBody, responses(
-    (status = 200, description = "the answer, and the diagnosis", body = Object),
+    (status = 200, description = "the answer, and the diagnosis", body = ExplanationDocument),
     (status = "default", description = "the question cannot be answered", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn what_if(
     State(app): State<Arc<App>>,
@@ -123,7 +123,7 @@ struct Question {
 }
 
 async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply, Fault> {
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let seed = app.seed;
     let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, seed));
@@ -131,7 +131,12 @@ async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 
-fn answer(view: &View, caller: &Caller, question: &Question, seed: u64) -> Result<Value, Reply> {
+fn answer(
+    view: &StateView,
+    caller: &Caller,
+    question: &Question,
+    seed: u64,
+) -> Result<Value, Reply> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail).reply();
     let board = board_of(view, question.machine.as_deref())?;
     let grid = &board.grid;

@@ -50,7 +50,7 @@ pub(crate) async fn pass(
     }
     let caller = app.access.caller(&peer, request.headers())?;
     if let (Some(tenant), Some(rate)) = (&caller.tenant, app.bounds.rate) {
-        app.rates.take(tenant, rate, app.engine.clock.micros()).map_err(|seconds| {
+        app.rates.take(tenant, rate, app.writer.clock.micros()).map_err(|seconds| {
             let detail = format!("at most {rate} requests a second");
             let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail);
             fault.retry_after = Some(seconds.ceil() as u32);
@@ -79,13 +79,13 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
 
 /// Measures requests, and passes `traceparent` on to the reply and to the log.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let began = app.engine.clock.micros();
+    let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_string());
     let path = path.unwrap_or_else(|| "other".to_string());
     let method = request.method().clone();
     let mut response = as_problem(next.run(request).await);
-    let took = (app.engine.clock.micros() - began) as f64 * 1e-6;
+    let took = (app.writer.clock.micros() - began) as f64 * 1e-6;
     let status = response.status().as_u16();
     app.metrics.request(&path, status, took);
     let shown = trace.as_ref().and_then(|trace| trace.to_str().ok());

@@ -22,6 +22,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
+use super::body::is_tenant;
 use super::{App, Peer};
 
 /// How long a connection may take to shake hands, or to send a head.
@@ -226,7 +227,13 @@ async fn converse(
         (Stream::Plain(stream), peer) => (stream, peer.unwrap_or(Peer::Tcp(None))),
         (Stream::Tls(stream, acceptor), _) => {
             let shaken = tokio::time::timeout(PATIENCE, acceptor.accept(*stream)).await;
-            let Ok(Ok(stream)) = shaken else { return };
+            let stream = match shaken {
+                Ok(Ok(stream)) => stream,
+                // A client that trusts another authority, say, or shows a certificate that is out of
+                // date.
+                Ok(Err(error)) => return tracing::info!(%error, "no tls connection"),
+                Err(_) => return tracing::info!("no tls connection: the client is too slow"),
+            };
             let name = stream.get_ref().1.peer_certificates().and_then(|all| name(all.first()?));
             (Box::new(stream), Peer::Tcp(name))
         }
@@ -239,10 +246,10 @@ async fn converse(
     let _ = watcher.watch(connection).await;
 }
 
-/// The first DNS name of a client certificate: the name of its tenant.
+/// The first DNS name of a client certificate, if a tenant may be called so.
 fn name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
-    certificate.valid_dns_names().next().map(str::to_string)
+    certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)
 }
 
 /// Binds a Unix socket in place of one that no process listens at any more.

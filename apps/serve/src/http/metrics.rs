@@ -15,7 +15,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use super::App;
-use crate::engine::{Health, Unavailable};
+use crate::writer::{Health, Unavailable};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -63,7 +63,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
 
 /// Adds the numbers of the state.
 async fn state(app: &App, mut text: String) -> String {
-    let counters = &app.engine.counters;
+    let counters = &app.writer.counters;
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let mut family = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
         let _ = write!(text, "# HELP pavior_{name} {help}\n# TYPE pavior_{name} {kind}\n");
@@ -88,9 +88,9 @@ async fn state(app: &App, mut text: String) -> String {
     family("watchers", "gauge", "Watchers", &one(watching as f64));
     let connections = app.connections.load(Ordering::Relaxed);
     family("connections", "gauge", "Connections", &one(connections as f64));
-    let ready = f64::from(u8::from(app.engine.health() == Health::Ready));
+    let ready = f64::from(u8::from(app.writer.health() == Health::Ready));
     family("ready", "gauge", "1 if the service can decide", &one(ready));
-    if let Ok(view) = app.engine.view().await {
+    if let Ok(view) = app.writer.view().await {
         let of = |number: &dyn Fn(usize) -> f64| -> Vec<(String, f64)> {
             let machines = view.boards.iter().enumerate();
             machines

@@ -3,7 +3,9 @@
 mod auth;
 mod batch;
 mod body;
+mod documents;
 mod explain;
+mod extract;
 mod gate;
 mod leases;
 mod listen;
@@ -34,11 +36,11 @@ pub(crate) use problem::Fault;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
-use crate::engine::Engine;
+use crate::writer::WriterHandle;
 
 /// How much callers may ask for.
 #[derive(Clone, Debug)]
-pub struct Bounds {
+pub struct HttpBounds {
     /// The bytes of a body.
     pub body: usize,
     /// Watchers at a time.
@@ -51,17 +53,17 @@ pub struct Bounds {
     pub connections: usize,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { body: 1 << 20, watchers: 1024, rate: None, batch: 4096, connections: 4096 }
+impl Default for HttpBounds {
+    fn default() -> HttpBounds {
+        HttpBounds { body: 1 << 20, watchers: 1024, rate: None, batch: 4096, connections: 4096 }
     }
 }
 
 /// What all handlers share.
 pub(crate) struct App {
-    pub(crate) engine: Engine,
+    pub(crate) writer: WriterHandle,
     pub(crate) access: Access,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: HttpBounds,
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
     rates: gate::Rates,
@@ -78,9 +80,9 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(
-        engine: Engine,
+        writer: WriterHandle,
         access: Access,
-        bounds: Bounds,
+        bounds: HttpBounds,
         machines: Vec<(MachineSpec, Grid)>,
         stopping: signal::Receiver<bool>,
         seed: u64,
@@ -92,7 +94,7 @@ impl App {
             series: series::Series::default(),
             rates: gate::Rates::default(),
             connections: AtomicUsize::new(0),
-            engine,
+            writer,
             access,
             bounds,
             machines,

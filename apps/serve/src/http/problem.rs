@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::core::{Problem, Reply};
-use crate::engine::Unavailable;
+use crate::writer::Unavailable;
 
 /// A problem of the service itself, rather than of a command.
 #[derive(Clone, Debug)]
@@ -76,6 +76,6 @@ impl IntoResponse for Reply {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind = if self.status >= 400 { "application/problem+json" } else { "application/json" };
-        (status, [(header::CONTENT_TYPE, kind)], self.body.to_string()).into_response()
+        (status, [(header::CONTENT_TYPE, kind)], self.body).into_response()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
 use pavior_mesh::{Grid, NodeId};
 use serde::Deserialize;
@@ -10,14 +10,16 @@ use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::body::in_query;
+use super::documents::{
+    EitherDocument, LeasesDocument, MachineDocument, MachinesDocument, ProblemDocument,
+    QueueDocument, StateDocument, StatusDocument,
+};
+use super::extract::InQuery;
 use super::leases::{internal, number};
-use super::openapi::{EitherDocument, ProblemDocument};
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Limits, Problem, Reason, Reply, View, point};
-use crate::engine::{Health, Moment, StartError, look_back};
+use crate::core::{BoardView, Caller, Problem, Reason, Reply, ServiceLimits, StateView, point};
 use crate::storage::StoreError;
-
-type Rejected = axum::extract::rejection::QueryRejection;
+use crate::writer::{Health, Moment, RecoveryError, look_back};
 
 /// The longest list of one reply.
 const PAGE: usize = 10_000;
@@ -52,20 +54,19 @@ pub(crate) struct MachineQuery {
 
 /// The leases that the caller may see, by number.
 #[utoipa::path(get, path = "/v1/leases", tag = "leases", params(ListQuery), responses(
-    (status = 200, description = "the leases, and from where to go on", body = Object),
+    (status = 200, description = "the leases, and from where to go on", body = LeasesDocument),
     (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn leases(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<ListQuery>, Rejected>,
+    InQuery(query): InQuery<ListQuery>,
 ) -> Result<Reply, Fault> {
-    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
     let most = query.limit.unwrap_or(1000);
     if !(1..=PAGE).contains(&most) {
         let detail = format!("\"limit\" is 1 to {PAGE}");
         return Ok(Problem::new(Reason::BadValue, detail).reply());
     }
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let after = query.after.unwrap_or(0);
     let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
     let mut seen = view.leases.iter().filter(|lease| {
@@ -93,7 +94,7 @@ pub(crate) async fn lease(
         Ok(id) => id,
         Err(problem) => return Ok(problem.reply()),
     };
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
     let held = view.leases.binary_search_by_key(&id, |lease| lease.id);
     let held = held.ok().map(|index| &view.leases[index]);
@@ -110,13 +111,13 @@ pub(crate) async fn lease(
 
 /// The requests that wait, machine by machine in the order in which they came.
 #[utoipa::path(get, path = "/v1/queue", tag = "leases", responses(
-    (status = 200, description = "the requests", body = Object),
+    (status = 200, description = "the requests", body = QueueDocument),
     (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Reply, Fault> {
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
     let seen = view.waiting.iter().filter(|waiting| caller.may_touch(&waiting.tenant));
     let list: Vec<Value> = seen.map(|waiting| waiting.json(&grid(&waiting.machine))).collect();
@@ -125,15 +126,14 @@ pub(crate) async fn queue(
 
 /// A machine: how many of its nodes are free, held and failed, and the largest free box.
 #[utoipa::path(get, path = "/v1/machine", tag = "machines", params(MachineQuery), responses(
-    (status = 200, description = "the machine", body = Object),
+    (status = 200, description = "the machine", body = MachineDocument),
     (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
     (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
     (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn machine(
     State(app): State<Arc<App>>,
-    query: Result<Query<MachineQuery>, Rejected>,
+    InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
     let view = view_at(&app, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
@@ -144,10 +144,10 @@ pub(crate) async fn machine(
 
 /// All machines.
 #[utoipa::path(get, path = "/v1/machines", tag = "machines", responses(
-    (status = 200, description = "the machines", body = Object),
+    (status = 200, description = "the machines", body = MachinesDocument),
     (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let work = tokio::task::spawn_blocking(move || {
         let list: Vec<Value> = view.boards.iter().map(|board| shown(&view, board)).collect();
         json!({ "seq": view.seq, "machines": list })
@@ -158,16 +158,15 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault
 /// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
 /// of other tenants have no names.
 #[utoipa::path(get, path = "/v1/state", tag = "machines", params(MachineQuery), responses(
-    (status = 200, description = "the state", body = Object),
+    (status = 200, description = "the state", body = StateDocument),
     (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
     (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
     (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn state(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<MachineQuery>, Rejected>,
+    InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
     let view = view_at(&app, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
@@ -209,7 +208,7 @@ pub(crate) async fn state(
     ))
 }
 
-fn shown(view: &View, board: &BoardView) -> Value {
+fn shown(view: &StateView, board: &BoardView) -> Value {
     let largest = board.free.largest_free().map_or([0; 3], |cuboid| cuboid.sides);
     json!({
         "name": board.spec.name,
@@ -233,23 +232,23 @@ fn unknown_machine(name: Option<&str>) -> Reply {
 }
 
 /// The state now, or after a record or at an instant of the past.
-async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<View>, Fault> {
-    let now = app.engine.view().await?;
+async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<StateView>, Fault> {
+    let now = app.writer.view().await?;
     let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
     if until >= now.seq && at_ms >= now.now_ms {
         return Ok(now);
     }
     // One look back at a time: it reads the journal.
-    let _one = app.explaining.acquire().await.map_err(|_| crate::engine::Unavailable::Stopping)?;
-    let (history, seed) = (app.engine.history().clone(), app.seed);
+    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
+    let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
     let work = tokio::task::spawn_blocking(move || {
-        look_back(&*history, &moment, &Limits::default(), seed).map(|state| state.view())
+        look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
     });
     match work.await.map_err(|error| internal(&error))? {
         Ok(view) => Ok(Arc::new(view)),
-        Err(StartError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
+        Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
         Err(error) => Err(internal(&error)),
     }
 }
@@ -264,21 +263,21 @@ pub(crate) fn compacted(upto: u64) -> Fault {
 
 /// Whether the process runs.
 #[utoipa::path(get, path = "/healthz", tag = "service", responses(
-    (status = 200, description = "it does", body = Object)))]
+    (status = 200, description = "it does", body = StatusDocument)))]
 pub(crate) async fn healthz() -> Reply {
     Reply::new(200, &json!({ "status": "ok" }))
 }
 
 /// Whether the service can decide.
 #[utoipa::path(get, path = "/readyz", tag = "service", responses(
-    (status = 200, description = "it can", body = Object),
+    (status = 200, description = "it can", body = StatusDocument),
     (status = 503, description = "it cannot, and why", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
-    use crate::engine::Unavailable;
-    match app.engine.health() {
+    use crate::writer::Unavailable;
+    match app.writer.health() {
         Health::Ready if *app.stopping.borrow() => Err(Unavailable::Stopping.into()),
         Health::Ready => {
-            Ok(Reply::new(200, &json!({ "status": "ready", "seq": app.engine.seq() })))
+            Ok(Reply::new(200, &json!({ "status": "ready", "seq": app.writer.seq() })))
         }
         Health::ReadOnly(reason) => Err(Unavailable::ReadOnly(reason).into()),
         Health::Standby(by) => Err(Unavailable::Standby(by).into()),
@@ -286,7 +285,10 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Reply, Fault> 
 }
 
 /// The grid of a view's machine, for a name that was found there.
-pub(crate) fn board_of<'a>(view: &'a View, name: Option<&str>) -> Result<&'a BoardView, Reply> {
+pub(crate) fn board_of<'a>(
+    view: &'a StateView,
+    name: Option<&str>,
+) -> Result<&'a BoardView, Reply> {
     view.board_index(name).map(|index| &view.boards[index]).ok_or_else(|| unknown_machine(name))
 }
 

@@ -4,16 +4,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::openapi::ProblemDocument;
+use super::documents::{ProblemDocument, SeriesDocument};
+use super::extract::InQuery;
 use super::{App, Fault};
-use crate::core::{Limits, Reply, State as CoreState, View};
-use crate::engine::StartError;
+use crate::core::{Reply, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
+use crate::writer::RecoveryError;
 
 /// The most samples of a machine.
 const MOST: usize = 2048;
@@ -48,7 +49,7 @@ impl Series {
     }
 
     /// Adds the machines of a view, unless the last sample is too young.
-    fn add(&self, view: &View) {
+    fn add(&self, view: &StateView) {
         let Ok(mut inner) = self.samples.lock() else { return };
         let (all, gap_ms) = &mut *inner;
         all.resize_with(view.boards.len(), Vec::new);
@@ -82,9 +83,9 @@ impl Series {
 /// Samples the history once, then the state once a second, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
-    let (own, seed, until) = (app.clone(), app.seed, app.engine.seq());
+    let (own, seed, until) = (app.clone(), app.seed, app.writer.seq());
     let past = tokio::task::spawn_blocking(move || {
-        look_back(&own.series, &**own.engine.history(), until, seed)
+        look_back(&own.series, &**own.writer.history(), until, seed)
     });
     if let Ok(Err(error)) = past.await {
         tracing::warn!(%error, "the past cannot be drawn");
@@ -95,10 +96,10 @@ pub(crate) async fn sample(app: Arc<App>) {
             () = tokio::time::sleep(Duration::from_millis(500)) => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        if app.engine.seq() == last {
+        if app.writer.seq() == last {
             continue;
         }
-        let Ok(view) = app.engine.view().await else { continue };
+        let Ok(view) = app.writer.view().await else { continue };
         last = view.seq;
         let own = app.clone();
         let _ = tokio::task::spawn_blocking(move || own.series.add(&view)).await;
@@ -111,13 +112,13 @@ fn look_back(
     history: &dyn History,
     until: u64,
     seed: u64,
-) -> Result<(), StartError> {
+) -> Result<(), RecoveryError> {
     let oldest = history.oldest()?;
     // The newest snapshot at which the kept records begin.
     let mut state = match history.snapshot(oldest.max(1).min(until))? {
-        Some(snapshot) => CoreState::restore(&snapshot, Limits::default(), seed)
-            .map_err(|reason| StartError::Snapshot { seq: snapshot.seq, reason })?,
-        None => CoreState::new(Limits::default(), seed),
+        Some(snapshot) => ServiceState::restore(&snapshot, ServiceLimits::default(), seed)
+            .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
+        None => ServiceState::new(ServiceLimits::default(), seed),
     };
     let every = EVERY.max((until - oldest.min(until)) / MOST as u64);
     history.scan(state.seq(), &mut |record| {
@@ -143,13 +144,12 @@ pub(crate) struct SeriesQuery {
 
 /// Utilisation and the largest free box over time.
 #[utoipa::path(get, path = "/v1/series", tag = "machines", params(SeriesQuery), responses(
-    (status = 200, description = "the samples, the oldest first", body = Object),
+    (status = 200, description = "the samples, the oldest first", body = SeriesDocument),
     (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn series(
     State(app): State<Arc<App>>,
-    query: Result<Query<SeriesQuery>, axum::extract::rejection::QueryRejection>,
+    InQuery(query): InQuery<SeriesQuery>,
 ) -> Result<Reply, Fault> {
-    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query()) };
     let wanted = query.machine.as_deref();
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));

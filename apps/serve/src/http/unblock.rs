@@ -5,21 +5,22 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
-use pavior_mesh::{Cuboid, JobId};
-use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock as plan};
+use pavior_mesh::JobId;
+use pavior_planning::{Answer, Limits, Shape, Snapshot, Weights, unblock as unblock_plan};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::body::{ask, read};
+use super::documents::{PlanDocument, ProblemDocument};
 use super::explain::request;
 use super::leases::internal;
-use super::openapi::ProblemDocument;
 use super::reads::board_of;
 use super::{App, Fault};
-use crate::core::{Caller, Problem, Reason, Reply, View, parts};
+use crate::core::{Caller, Problem, Reason, Reply, StateView, parts};
 use crate::diagnose::{self, Changes};
-use crate::engine::Unavailable;
+use crate::plan;
+use crate::writer::Unavailable;
 
 /// A request that does not fit.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -41,7 +42,7 @@ pub(crate) struct UnblockBody {
 /// The cheapest set of leases whose moving makes a request fit, with where each goes; the moves are
 /// in an order in which they can be carried out. A lease weighs its nodes. Nothing changes.
 #[utoipa::path(post, path = "/v1/unblock", tag = "machines", request_body = UnblockBody, responses(
-    (status = 200, description = "the plan", body = Object),
+    (status = 200, description = "the plan", body = PlanDocument),
     (status = "default", description = "there is no answer", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn unblock(
     State(app): State<Arc<App>>,
@@ -56,7 +57,7 @@ pub(crate) async fn unblock(
         let detail = "only the operator may see how to move leases";
         return Ok(Problem::new(Reason::OperatorOnly, detail).reply());
     }
-    let view = app.engine.view().await?;
+    let view = app.writer.view().await?;
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let seed = app.seed;
     let work = tokio::task::spawn_blocking(move || planned(&view, &body, seed));
@@ -64,7 +65,7 @@ pub(crate) async fn unblock(
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 
-fn planned(view: &View, body: &UnblockBody, seed: u64) -> Result<Value, Reply> {
+fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Value, Reply> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail).reply();
     let board = board_of(view, body.machine.as_deref())?;
     let grid = &board.grid;
@@ -73,35 +74,23 @@ fn planned(view: &View, body: &UnblockBody, seed: u64) -> Result<Value, Reply> {
     if !(1..=4).contains(&max_jobs) {
         return Err(bad("\"max_jobs\" is 1 to 4".to_string()));
     }
-    let none = json!({
-        "fits": false, "proven": true, "cost": null, "jobs": null, "placement": null, "moves": [],
-    });
-    let Some(shape) = request(asked, &board.spec.shape_rule, grid, seed).shape else {
-        return Ok(none);
-    };
     let strategy: Selection =
         board.spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
     let state = diagnose::state(view, board, &Changes::default());
     let machine = state.machine(&strategy, seed).map_err(|error| bad(error.to_string()))?;
     let snapshot = Snapshot::of(&machine);
     let weights = Weights::nodes(&snapshot);
-    let answer = plan(&snapshot, Shape::new(shape), &weights, &Limits::jobs(max_jobs as usize));
-    let Some(plan) = answer.plan else {
-        let mut none = none;
-        none["proven"] = answer.proven.into();
-        return Ok(none);
+    let limits = Limits::jobs(max_jobs as usize);
+    let answer = match request(asked, &board.spec.shape_rule, grid, seed).shape {
+        Some(shape) => unblock_plan(&snapshot, Shape::new(shape), &weights, &limits),
+        // A request without a box fits nowhere, ever.
+        None => Answer { plan: None, proven: true },
     };
-    let list = |boxes: &[Cuboid]| parts(grid, boxes);
-    let moves = plan
-        .moves
-        .iter()
-        .map(|step| json!({ "job": step.job.0, "from": list(&step.from), "to": list(&step.to) }));
-    Ok(json!({
-        "fits": plan.jobs.is_empty(),
-        "proven": answer.proven,
-        "cost": plan.cost,
-        "jobs": plan.jobs.iter().map(|JobId(id)| id).collect::<Vec<_>>(),
-        "placement": list(&plan.boxes).first(),
-        "moves": moves.collect::<Vec<_>>(),
-    }))
+    let found = answer.plan.as_ref();
+    let place = found.and_then(|plan| parts(grid, &plan.boxes).into_iter().next());
+    let mut told: Map<String, Value> = Map::new();
+    told.insert("fits".to_string(), found.is_some_and(|plan| plan.jobs.is_empty()).into());
+    told.insert("placement".to_string(), json!(place));
+    told.extend(plan::members(grid, &answer, |JobId(id)| id.into()));
+    Ok(told.into())
 }

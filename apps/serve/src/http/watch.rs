@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Extension, Query, State};
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -17,11 +17,12 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
 use utoipa::IntoParams;
 
 use super::body::in_query;
+use super::documents::ProblemDocument;
+use super::extract::InQuery;
 use super::leases::internal;
-use super::openapi::ProblemDocument;
 use super::reads::compacted;
 use super::{App, Fault};
-use crate::core::{Caller, Event, Record, View, Why};
+use crate::core::{Caller, Event, ServiceRecord, StateView, Why};
 use crate::storage::StoreError;
 
 /// Records that are read from the history at a time.
@@ -43,7 +44,7 @@ struct Watcher {
     /// The last record that was sent or passed over.
     last: u64,
     ready: VecDeque<Sent>,
-    live: broadcast::Receiver<Arc<Vec<Record>>>,
+    live: broadcast::Receiver<Arc<Vec<ServiceRecord>>>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
     /// Tenants by lease, so that the end of a lease is told to its own tenant only.
@@ -65,10 +66,9 @@ struct Watcher {
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<WatchQuery>, axum::extract::rejection::QueryRejection>,
+    InQuery(query): InQuery<WatchQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    let Ok(Query(query)) = query else { return Ok(super::leases::bad_query().into_response()) };
     let place = app.watchers.clone().try_acquire_owned().map_err(|_| {
         let most = app.bounds.watchers;
         let mut fault = Fault::new(
@@ -80,10 +80,10 @@ pub(crate) async fn watch(
         fault
     })?;
     let again = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    let live = app.engine.watch();
-    let view = app.engine.view().await?;
+    let live = app.writer.watch();
+    let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq).min(view.seq);
-    let history = app.engine.history().clone();
+    let history = app.writer.history().clone();
     let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
     let oldest = oldest.map_err(|error| internal(&error))?.map_err(|error| internal(&error))?;
     if last < oldest {
@@ -111,7 +111,7 @@ pub(crate) async fn watch(
     Ok(Sse::new(events).keep_alive(alive).into_response())
 }
 
-fn tenants(view: &View) -> std::collections::HashMap<u64, String> {
+fn tenants(view: &StateView) -> std::collections::HashMap<u64, String> {
     let held = view.leases.iter().map(|lease| (lease.id, lease.tenant.clone()));
     held.chain(view.waiting.iter().map(|one| (one.id, one.tenant.clone()))).collect()
 }
@@ -141,8 +141,8 @@ impl Watcher {
 
     /// Reads a part of the history.
     async fn catch_up(&mut self) -> Option<()> {
-        let (history, after) = (self.app.engine.history().clone(), self.last);
-        let durable = self.app.engine.seq();
+        let (history, after) = (self.app.writer.history().clone(), self.last);
+        let durable = self.app.writer.seq();
         let read = tokio::task::spawn_blocking(move || {
             let mut records = Vec::new();
             let all = history.scan(after, &mut |record| {
@@ -172,7 +172,7 @@ impl Watcher {
         }
     }
 
-    fn take(&mut self, record: &Record) {
+    fn take(&mut self, record: &ServiceRecord) {
         if record.seq <= self.last {
             return;
         }
@@ -184,7 +184,7 @@ impl Watcher {
     }
 
     /// What the caller is told of a record, if it is for them.
-    fn told(&mut self, record: &Record) -> Option<(&'static str, Value)> {
+    fn told(&mut self, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         let (kind, tenant, mut data) = match &record.event {
             Event::Configured { machines } => ("configured", None, json!({ "machines": machines })),
             Event::Granted { lease } => {

@@ -66,17 +66,17 @@ pub trait DiskFile: Send {
 }
 
 /// A folder of the file system, locked against other processes for as long as this lives.
-pub struct Folder {
+pub struct DiskFolder {
     path: PathBuf,
     _lock: File,
 }
 
-impl Folder {
+impl DiskFolder {
     /// Opens a folder, and makes it if there is none.
     ///
     /// # Errors
     /// If it cannot be made, or another process has it.
-    pub fn open(path: &Path) -> io::Result<Folder> {
+    pub fn open(path: &Path) -> io::Result<DiskFolder> {
         fs::create_dir_all(path)?;
         let lock = OpenOptions::new().create(true).append(true).open(path.join("lock"))?;
         if let Err(error) = lock.try_lock() {
@@ -86,11 +86,11 @@ impl Folder {
             };
             return Err(io::Error::other(format!("{}: {reason}", path.display())));
         }
-        Ok(Folder { path: path.to_path_buf(), _lock: lock })
+        Ok(DiskFolder { path: path.to_path_buf(), _lock: lock })
     }
 }
 
-impl Disk for Folder {
+impl Disk for DiskFolder {
     fn list(&self) -> io::Result<Vec<String>> {
         let names = fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name()));
         let names: io::Result<Vec<_>> = names.collect();

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use super::disk::{Disk, DiskFile};
 use super::frame::{self, Frame};
 use super::segment::frames;
-use super::{Each, History, Store, StoreError};
-use crate::core::{Record, Snapshot};
+use super::{Each, History, RecordStore, StoreError};
+use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The journal's writer.
-pub struct Journal {
+pub struct JournalStore {
     files: Arc<Files>,
     file: Box<dyn DiskFile>,
     name: String,
@@ -43,12 +43,12 @@ struct Files {
     disk: Arc<dyn Disk>,
 }
 
-impl Journal {
+impl JournalStore {
     /// Opens the journal of a folder, or begins one. All frames are looked at.
     ///
     /// # Errors
     /// If it is damaged, or cannot be read or written.
-    pub fn open(disk: Arc<dyn Disk>) -> Result<(Journal, Opened), StoreError> {
+    pub fn open(disk: Arc<dyn Disk>) -> Result<(JournalStore, Opened), StoreError> {
         let files = Arc::new(Files { disk });
         let mut opened = Opened::default();
         let starts = files.starts()?;
@@ -61,7 +61,7 @@ impl Journal {
             }
             let (file, name) = files.begin(1)?;
             let journal =
-                Journal { files, file, name, length: 0, next: 1, sealed: true, failed: None };
+                JournalStore { files, file, name, length: 0, next: 1, sealed: true, failed: None };
             return Ok((journal, opened));
         };
         let mut next = starts[0];
@@ -88,7 +88,7 @@ impl Journal {
         file.sync().map_err(failed)?;
         opened.last = next - 1;
         let (length, sealed) = (end.length as u64, end.sealed);
-        Ok((Journal { files, file, name, length, next, sealed, failed: None }, opened))
+        Ok((JournalStore { files, file, name, length, next, sealed, failed: None }, opened))
     }
 
     /// Writes a frame and makes it durable, or leaves the file as it was, or writes no more.
@@ -127,8 +127,8 @@ impl Journal {
     }
 }
 
-impl Store for Journal {
-    fn append(&mut self, records: &[Record]) -> Result<(), StoreError> {
+impl RecordStore for JournalStore {
+    fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError> {
         let Some(first) = records.first() else { return Ok(()) };
         assert_eq!(first.seq, self.next, "records are appended in order");
         let mut body = Vec::with_capacity(records.len() * 256);
@@ -240,7 +240,7 @@ impl Files {
         Ok(next)
     }
 
-    fn load(&self, seq: u64) -> Result<Snapshot, StoreError> {
+    fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
         let file = snapshot_name(seq);
         let bytes = self.disk.read(&file).map_err(failed)?;
         let damaged = |reason: &str| StoreError::Damaged {
@@ -253,14 +253,14 @@ impl Files {
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
             return Err(damaged("its sum is wrong"));
         }
-        let snapshot: Snapshot =
+        let snapshot: StateSnapshot =
             serde_json::from_slice(body).map_err(|error| damaged(&error.to_string()))?;
         if snapshot.seq == seq { Ok(snapshot) } else { Err(damaged("it is another snapshot")) }
     }
 }
 
 impl History for Files {
-    fn snapshot(&self, seq: u64) -> Result<Option<Snapshot>, StoreError> {
+    fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
         let found = self.snapshots()?.into_iter().rfind(|&known| known <= seq);
         match found {
             Some(found) => self.load(found).map(Some),
@@ -287,7 +287,7 @@ impl History for Files {
                 Err(error) => return Err(failed(error)),
             };
             let (mut next, last) = (start, index + 1 == starts.len());
-            let mut pass = |record: Record| {
+            let mut pass = |record: ServiceRecord| {
                 going = record.seq <= after || each(record)?;
                 Ok(going)
             };
@@ -303,7 +303,7 @@ impl History for Files {
         Ok(self.starts()?.first().map_or(0, |first| first - 1))
     }
 
-    fn save(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
+    fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let mut bytes = serde_json::to_vec(snapshot).expect("a snapshot can be written");
         let sum = frame::sum(&bytes);
         bytes.extend(format!("{sum:016x}\n").bytes());

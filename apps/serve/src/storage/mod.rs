@@ -1,4 +1,4 @@
-//! Where records are kept. A [`Store`] has one writer; its [`History`] is read by anyone.
+//! Where records are kept. A [`RecordStore`] has one writer; its [`History`] is read by anyone.
 //!
 //! - [`journal`]: files of our own on a [`disk::Disk`], the default;
 //! - [`postgres`]: a PostgreSQL database that several servers share, one of which writes.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::core::{FoldError, Record, Snapshot};
+use crate::core::{FoldError, ServiceRecord, StateSnapshot};
 
 /// Why records cannot be kept or read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -46,15 +46,15 @@ pub enum StoreError {
 }
 
 /// What takes records one by one; `false` ends the reading.
-pub type Each<'a> = &'a mut dyn FnMut(Record) -> Result<bool, FoldError>;
+pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// Records, and the one who may add to them.
-pub trait Store: Send {
+pub trait RecordStore: Send {
     /// Adds records. When it returns, they survive the loss of power.
     ///
     /// # Errors
     /// If they may not survive; the caller must not act on them.
-    fn append(&mut self, records: &[Record]) -> Result<(), StoreError>;
+    fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
 
     /// Whether this server is still the one that writes: readers are answered only then.
     ///
@@ -65,13 +65,13 @@ pub trait Store: Send {
     /// Nothing is being asked for: a moment for what is not urgent.
     ///
     /// # Errors
-    /// As [`Store::append`].
+    /// As [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
     /// A snapshot of the state as it is now will be saved: what follows it is kept apart.
     ///
     /// # Errors
-    /// As [`Store::append`].
+    /// As [`RecordStore::append`].
     fn rotate(&mut self) -> Result<(), StoreError>;
 
     /// A write has failed: whether it may be tried again. What is kept then is to be read anew.
@@ -93,7 +93,7 @@ pub trait History: Send + Sync {
     ///
     /// # Errors
     /// If there are snapshots, but the records after them up to `seq` are gone; or damage.
-    fn snapshot(&self, seq: u64) -> Result<Option<Snapshot>, StoreError>;
+    fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
     /// The records after a number, in order.
     ///
@@ -111,7 +111,7 @@ pub trait History: Send + Sync {
     ///
     /// # Errors
     /// If it may not survive.
-    fn save(&self, snapshot: &Snapshot) -> Result<(), StoreError>;
+    fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError>;
 
     /// Removes what is not needed to know the state at any record after `seq`.
     ///

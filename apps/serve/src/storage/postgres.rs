@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use postgres::{Client, Config, NoTls};
 
-use super::{Each, History, Store, StoreError};
-use crate::clock::Clock;
-use crate::core::{Record, Snapshot};
+use super::{Each, History, RecordStore, StoreError};
+use crate::clock::ServiceClock;
+use crate::core::{ServiceRecord, StateSnapshot};
 
 /// Milliseconds between signs of life.
 const BEAT_MS: u64 = 500;
@@ -44,7 +44,7 @@ const TAKE: &str = "
     WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";
 
 /// The writer's side of a database.
-pub struct Postgres {
+pub struct PostgresStore {
     config: Config,
     /// What the leader is called in the database.
     holder: String,
@@ -54,7 +54,7 @@ pub struct Postgres {
     /// The epoch under which this server writes.
     epoch: Option<i64>,
     beat_ms: u64,
-    clock: Clock,
+    clock: ServiceClock,
     history: Arc<Rows>,
 }
 
@@ -64,24 +64,24 @@ struct Rows {
     client: Mutex<Option<Client>>,
 }
 
-impl Postgres {
+impl PostgresStore {
     /// Connects, makes the tables if there are none, and writes if no other server does.
     ///
     /// # Errors
     /// If the address is wrong or the database cannot be reached.
-    pub fn open(url: &str, holder: &str, patience_s: f64) -> Result<Postgres, StoreError> {
+    pub fn open(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, StoreError> {
         let mut config: Config = url.parse().map_err(|error| failed(&error))?;
         config.connect_timeout(Duration::from_secs(5));
         config.application_name("pavior serve");
         let history = Arc::new(Rows { config: config.clone(), client: Mutex::new(None) });
-        let mut store = Postgres {
+        let mut store = PostgresStore {
             config,
             holder: holder.to_string(),
             patience_s,
             client: None,
             epoch: None,
             beat_ms: 0,
-            clock: Clock::new(),
+            clock: ServiceClock::new(),
             history,
         };
         let mut transaction = store.client()?.transaction().map_err(|error| failed(&error))?;
@@ -142,8 +142,8 @@ impl Postgres {
     }
 }
 
-impl Store for Postgres {
-    fn append(&mut self, records: &[Record]) -> Result<(), StoreError> {
+impl RecordStore for PostgresStore {
+    fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
@@ -232,7 +232,7 @@ impl Rows {
 }
 
 impl History for Rows {
-    fn snapshot(&self, seq: u64) -> Result<Option<Snapshot>, StoreError> {
+    fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
         let most = i64::try_from(seq).unwrap_or(i64::MAX);
         let query =
             "SELECT seq, body FROM pavior_snapshot WHERE seq <= $1 ORDER BY seq DESC LIMIT 1";
@@ -266,7 +266,7 @@ impl History for Rows {
                     offset: seq as u64,
                     reason,
                 };
-                let record: Record =
+                let record: ServiceRecord =
                     serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
                 if record.seq != seq as u64 || seq != last + 1 {
                     return Err(damaged(format!("record {} follows {last}", record.seq)));
@@ -289,7 +289,7 @@ impl History for Rows {
         Ok(row.get::<_, i64>(0) as u64)
     }
 
-    fn save(&self, snapshot: &Snapshot) -> Result<(), StoreError> {
+    fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
         let query = "INSERT INTO pavior_snapshot VALUES ($1, $2) ON CONFLICT DO NOTHING";
         self.with(|client| client.execute(query, &[&(snapshot.seq as i64), &body])).map(drop)

@@ -2,7 +2,7 @@
 
 use super::frame::{self, Found, Frame};
 use super::{Each, StoreError};
-use crate::core::Record;
+use crate::core::ServiceRecord;
 
 /// Where the frames of a file end.
 pub(super) struct End {
@@ -54,11 +54,12 @@ pub(super) fn frames(
 }
 
 /// The records of a frame.
-fn records<'a>(frame: &Frame<'a>) -> impl Iterator<Item = Result<Record, String>> + use<'a> {
+fn records<'a>(frame: &Frame<'a>) -> impl Iterator<Item = Result<ServiceRecord, String>> + use<'a> {
     let lines = frame.body.split_inclusive(|&byte| byte == b'\n');
     let first = frame.first;
     lines.enumerate().map(move |(index, line)| {
-        let record: Record = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let record: ServiceRecord =
+            serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let right = record.seq == first + index as u64;
         if right { Ok(record) } else { Err(format!("record {} is out of place", record.seq)) }
     })

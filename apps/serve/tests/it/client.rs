@@ -2,15 +2,20 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) kind: String,
+    /// `traceparent`, if it came back.
+    pub(crate) trace: Option<String>,
     pub(crate) text: String,
 }
 
@@ -20,11 +25,16 @@ impl Reply {
     }
 }
 
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
 /// A connection that is opened when it is needed.
 pub(crate) struct Client {
     address: String,
     pub(crate) headers: Vec<(String, String)>,
-    stream: Option<BufReader<TcpStream>>,
+    /// What speaks TLS, at an address such as `https://127.0.0.1:8080`.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+    stream: Option<BufReader<Box<dyn Stream>>>,
     used: Instant,
 }
 
@@ -34,8 +44,14 @@ const IDLE: Duration = Duration::from_secs(4);
 impl Client {
     /// For an address such as `http://127.0.0.1:8080`.
     pub(crate) fn new(address: &str) -> Client {
-        let address = address.trim_start_matches("http://").to_string();
-        Client { address, headers: Vec::new(), stream: None, used: Instant::now() }
+        let bare = address.trim_start_matches("http://").trim_start_matches("https://");
+        Client {
+            address: bare.to_string(),
+            headers: Vec::new(),
+            tls: None,
+            stream: None,
+            used: Instant::now(),
+        }
     }
 
     pub(crate) fn with(address: &str, header: &str, value: &str) -> Client {
@@ -81,6 +97,14 @@ impl Client {
             let stream = TcpStream::connect(&self.address)?;
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+            let stream: Box<dyn Stream> = match &self.tls {
+                None => Box::new(stream),
+                Some(config) => {
+                    let name = ServerName::try_from("127.0.0.1").expect("it is an address");
+                    let session = ClientConnection::new(config.clone(), name);
+                    Box::new(StreamOwned::new(session.map_err(std::io::Error::other)?, stream))
+                }
+            };
             self.stream = Some(BufReader::new(stream));
         }
         let stream = self.stream.as_mut().expect("it was just opened");
@@ -98,7 +122,7 @@ impl Client {
         }
         let status =
             line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
-        let (mut length, mut kind) = (0, String::new());
+        let (mut length, mut kind, mut trace) = (0, String::new(), None);
         loop {
             line.clear();
             if stream.read_line(&mut line)? == 0 {
@@ -108,12 +132,13 @@ impl Client {
             match name {
                 "content-length" => length = value.parse().map_err(|_| closed())?,
                 "content-type" => kind = value.to_string(),
+                "traceparent" => trace = Some(value.to_string()),
                 _ => {}
             }
         }
         let mut bytes = vec![0; length];
         stream.read_exact(&mut bytes)?;
-        Ok(Reply { status, kind, text: String::from_utf8_lossy(&bytes).into_owned() })
+        Ok(Reply { status, kind, trace, text: String::from_utf8_lossy(&bytes).into_owned() })
     }
 }
 

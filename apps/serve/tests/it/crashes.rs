@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use pavior_serve::core::{Record, Snapshot, State};
-use pavior_serve::engine::recover;
-use pavior_serve::storage::journal::Journal;
-use pavior_serve::storage::{Store, StoreError};
+use pavior_serve::core::{ServiceRecord, ServiceState, StateSnapshot};
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::storage::{RecordStore, StoreError};
+use pavior_serve::writer::recover;
 
 use crate::decisions::{begin, limits};
 use crate::disk::{Fault, Simulated};
@@ -18,20 +18,21 @@ use crate::random::{Random, command};
 struct Known {
     /// The snapshot of the state after the last acknowledged group, and the one that might be
     /// durable after it.
-    acknowledged: Snapshot,
-    attempted: Option<Snapshot>,
+    acknowledged: StateSnapshot,
+    attempted: Option<StateSnapshot>,
 }
 
 /// A run up to its fault.
 struct Run {
     known: Known,
-    state: State,
-    journal: Journal,
+    state: ServiceState,
+    journal: JournalStore,
     full: bool,
 }
 
-fn open(disk: &Simulated) -> Result<(Journal, State), String> {
-    let (journal, _) = Journal::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
+fn open(disk: &Simulated) -> Result<(JournalStore, ServiceState), String> {
+    let (journal, _) =
+        JournalStore::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
     let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
     Ok((journal, state.map_err(|error| error.to_string())?))
 }
@@ -75,7 +76,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
 impl Run {
     /// Decides some commands and makes them durable; false if that failed for good.
     fn group(&mut self, random: &mut Random, now: u64) -> bool {
-        let mut records: Vec<Record> = Vec::new();
+        let mut records: Vec<ServiceRecord> = Vec::new();
         for _ in 0..=random.below(4) {
             let (caller, key, command) = command(random, &self.state);
             self.state.decide(now, &caller, key.as_ref(), command, &mut records);
@@ -200,7 +201,7 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
 fn damage_names_its_place() {
     let disk = Simulated::default();
     let mut random = Random(3);
-    let (mut journal, _) = Journal::open(Arc::new(disk.clone())).unwrap();
+    let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
     let (mut state, first) = begin(None);
     journal.append(&[first]).unwrap();
     let length = |disk: &Simulated| {
@@ -219,7 +220,7 @@ fn damage_names_its_place() {
     // Two bits of the second frame: not one turned bit, but frames follow.
     disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
     disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
-    let error = Journal::open(Arc::new(disk)).err().expect("it is damaged");
+    let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");
     let StoreError::Damaged { file, offset: found, .. } = error else { panic!("{error}") };
     assert_eq!((file.as_str(), found), ("journal-00000000000000000001.log", offset as u64));
 }

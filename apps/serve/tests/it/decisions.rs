@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use pavior_serve::core::{Event, Limits, MachineSpec, Record, Snapshot, State};
+use pavior_serve::core::{
+    Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState, StateSnapshot,
+};
 
 use crate::random::{Random, command};
 
@@ -16,15 +18,15 @@ pub(crate) fn machines(scheduler: Option<&str>) -> Vec<MachineSpec> {
     }]
 }
 
-pub(crate) fn limits() -> Limits {
-    Limits { quota: Some(40), waiting: 5, keys: 20, ..Limits::default() }
+pub(crate) fn limits() -> ServiceLimits {
+    ServiceLimits { quota: Some(40), waiting: 5, keys: 20, ..ServiceLimits::default() }
 }
 
 /// A state with its machine, and the record of it.
-pub(crate) fn begin(scheduler: Option<&str>) -> (State, Record) {
-    let mut state = State::new(limits(), 1);
+pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
+    let mut state = ServiceState::new(limits(), 1);
     let event = Event::Configured { machines: machines(scheduler) };
-    let record = Record { seq: 1, at_ms: 0, event, kept: None };
+    let record = ServiceRecord { seq: 1, at_ms: 0, event, kept: None };
     state.apply(&record).expect("it is the first record");
     (state, record)
 }
@@ -37,7 +39,7 @@ fn the_fold_is_the_state() {
         let (mut state, first) = begin(scheduler);
         let (mut records, mut now) = (vec![first], 0);
         let middle = random.below(150);
-        let mut saved: Option<Snapshot> = None;
+        let mut saved: Option<StateSnapshot> = None;
         for step in 0..150 {
             now += random.below(60);
             let (caller, key, command) = command(&mut random, &state);
@@ -48,9 +50,9 @@ fn the_fold_is_the_state() {
             }
         }
         let written = serde_json::to_string(&records).expect("records can be written");
-        let read: Vec<Record> = serde_json::from_str(&written).expect("and read");
+        let read: Vec<ServiceRecord> = serde_json::from_str(&written).expect("and read");
         assert_eq!(read, records, "seed {seed}");
-        let mut folded = State::new(limits(), 1);
+        let mut folded = ServiceState::new(limits(), 1);
         for record in &read {
             folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         }
@@ -59,8 +61,8 @@ fn the_fold_is_the_state() {
         // From a snapshot it is the same.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
-        let saved: Snapshot = serde_json::from_str(&text).expect("and read");
-        let mut folded = State::restore(&saved, limits(), 1).expect("it is consistent");
+        let saved: StateSnapshot = serde_json::from_str(&text).expect("and read");
+        let mut folded = ServiceState::restore(&saved, limits(), 1).expect("it is consistent");
         for record in read.iter().filter(|record| record.seq > saved.seq) {
             folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         }

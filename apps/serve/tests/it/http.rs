@@ -203,15 +203,24 @@ fn a_batch_is_answered_one_by_one() {
     let (server, _) = fresh(|_| {});
     let mut client = Client::new(&server.address);
     let bad = r#"{"operations":[{"lease":{"shape":[8,8]}},{"lease":{"shape":[0,1]}}]}"#;
-    let refused = client.post("/v1/batch", bad).unwrap();
+    let key = [("Idempotency-Key", "batch")];
+    let refused = client.send("POST", "/v1/batch", bad, &key).unwrap();
     assert_eq!(refused.status, 400);
     assert!(refused.json()["detail"].as_str().unwrap().starts_with("operation 1:"));
     let batch = r#"{"operations":[{"lease":{"shape":[8,8.0]}},
         {"lease":{"nodes":1}},{"end":{"id":1,"epoch":2}},{"fail":{"node":[0,0]}}]}"#;
-    let answers = client.post("/v1/batch", batch).unwrap().json();
+    // What was not carried out has not used its key.
+    let first = client.send("POST", "/v1/batch", batch, &key).unwrap();
+    let answers = first.json();
     let statuses: Vec<&Value> =
         answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
     assert_eq!(statuses, [201, 409, 200, 200]);
+    assert_eq!(client.send("POST", "/v1/batch", batch, &key).unwrap(), first);
+    let seq = client.get("/v1/machine").unwrap().json()["seq"].clone();
+    assert_eq!(seq, 4, "the machine, the lease, its end, the node: once each");
+    let many = vec![r#"{"end":{"id":1}}"#; 4097].join(",");
+    let many = client.post("/v1/batch", &format!("{{\"operations\":[{many}]}}")).unwrap();
+    assert_eq!((many.status, &many.json()["reason"]), (413, &json!("too-large")));
 }
 
 #[test]
@@ -228,8 +237,6 @@ fn the_service_describes_itself() {
     let metrics = client.get("/metrics").unwrap().text;
     assert!(metrics.contains("pavior_free_nodes{machine=\"default\"} 60"), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"));
-    let traced = client.send("GET", "/v1/machine", "", &[("traceparent", "00-1-2-01")]).unwrap();
-    assert_eq!(traced.status, 200);
     let other = [("Origin", "http://evil.example")];
     assert_eq!(client.send("POST", "/v1/leases", "{\"nodes\":1}", &other).unwrap().status, 403);
     // A watcher does not hold up the end.
@@ -239,4 +246,113 @@ fn the_service_describes_itself() {
     let took = server.stop();
     assert!(took < std::time::Duration::from_secs(2), "{took:?}");
     assert!(watcher.join().unwrap().is_empty());
+}
+
+#[test]
+fn every_change_is_made_once_for_its_key() {
+    let (server, _) = fresh(|_| {});
+    let mut client = Client::new(&server.address);
+    let changes = [
+        ("/v1/hold", r#"{"parts":[{"base":[0,0],"sides":[2,2]}],"ttl_s":60}"#, 201),
+        ("/v1/leases/1/renew", r#"{"epoch":2,"ttl_s":120}"#, 200),
+        ("/v1/nodes/fail", r#"{"node":[5,5]}"#, 200),
+        ("/v1/nodes/repair", r#"{"node":[5,5]}"#, 200),
+        ("/v1/nodes/drain", r#"{"node":[6,6]}"#, 200),
+        ("/v1/leases/1/end", r#"{"epoch":2}"#, 200),
+        // A refusal is an answer, too.
+        ("/v1/leases/1/end", r#"{"epoch":3}"#, 409),
+    ];
+    for (index, (path, body, status)) in changes.iter().enumerate() {
+        let key = format!("change-{index}");
+        let key = [("Idempotency-Key", key.as_str())];
+        let first = client.send("POST", path, body, &key).unwrap();
+        assert_eq!(first.status, *status, "{path}: {}", first.text);
+        let seq = client.get("/v1/machine").unwrap().json()["seq"].clone();
+        assert_eq!(client.send("POST", path, body, &key).unwrap(), first, "{path}");
+        assert_eq!(client.get("/v1/machine").unwrap().json()["seq"], seq, "{path} twice");
+        let other = client.send("POST", "/v1/leases", r#"{"nodes":1}"#, &key).unwrap();
+        assert_eq!((other.status, &other.json()["reason"]), (422, &json!("key-reused")));
+    }
+    for key in ["", "ü", &"k".repeat(256)] {
+        let reply =
+            client.send("POST", "/v1/leases", r#"{"nodes":1}"#, &[("Idempotency-Key", key)]);
+        assert_eq!(reply.unwrap().status, 400, "`{key}` is no key");
+    }
+}
+
+#[test]
+fn moves_that_make_room_can_be_carried_out() {
+    let (server, _) = fresh(|setup| setup.machine = "mesh:4x4".into());
+    let mut client = Client::new(&server.address);
+    let hold = |base: [u16; 2]| json!({ "parts": [{ "base": base, "sides": [1, 2] }] }).to_string();
+    for base in [[1, 1], [3, 0]] {
+        assert_eq!(client.post("/v1/hold", &hold(base)).unwrap().status, 201);
+    }
+    let asked = r#"{"shape":[3,4]}"#;
+    assert_eq!(client.post("/v1/leases", asked).unwrap().status, 409);
+    let plan = client.post("/v1/unblock", asked).unwrap();
+    assert_eq!(plan.status, 200);
+    let plan = plan.json();
+    assert_eq!(
+        (&plan["fits"], &plan["jobs"], &plan["cost"]),
+        (&json!(false), &json!([1]), &json!(2))
+    );
+    assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
+    // The move, carried out: the lease ends, and begins where the plan says.
+    client.post("/v1/leases/1/end", r#"{"epoch":2}"#).unwrap();
+    let moved = json!({ "parts": plan["moves"][0]["to"] }).to_string();
+    assert_eq!(client.post("/v1/hold", &moved).unwrap().status, 201);
+    let lease = client.post("/v1/leases", asked).unwrap().json();
+    assert_eq!(lease["parts"][0], plan["placement"]);
+    // Nothing moves where it fits, or never will.
+    let end = json!({ "epoch": lease["epoch"] }).to_string();
+    client.post(&format!("/v1/leases/{}/end", lease["id"]), &end).unwrap();
+    let fits = client.post("/v1/unblock", r#"{"shape":[1,1]}"#).unwrap().json();
+    assert_eq!((&fits["fits"], &fits["moves"]), (&json!(true), &json!([])));
+    let never = client.post("/v1/unblock", r#"{"shape":[5,5]}"#).unwrap().json();
+    assert_eq!((&never["fits"], &never["jobs"]), (&json!(false), &Value::Null));
+    for (body, status) in
+        [("{}", 400), (r#"{"nodes":1,"max_jobs":5}"#, 400), (r#"{"nodes":1,"machine":"x"}"#, 404)]
+    {
+        assert_eq!(client.post("/v1/unblock", body).unwrap().status, status, "{body}");
+    }
+}
+
+#[test]
+fn what_if_changes_the_question_and_not_the_machine() {
+    let (server, _) = fresh(|setup| setup.machine = "mesh:4x4".into());
+    let mut client = Client::new(&server.address);
+    client.post("/v1/leases", r#"{"shape":[2,4],"job":"a"}"#).unwrap();
+    client.post("/v1/nodes/fail", r#"{"node":[3,3]}"#).unwrap();
+    let before = client.get("/v1/state").unwrap();
+    let mut asked = |body: &str| {
+        let reply = client.post("/v1/what-if", body).unwrap();
+        (reply.status, reply.json()["strategies"][0]["granted"].clone())
+    };
+    assert_eq!(asked(r#"{"shape":[2,4]}"#), (200, json!(false)));
+    assert_eq!(asked(r#"{"shape":[2,4],"end":[1]}"#), (200, json!(true)));
+    assert_eq!(asked(r#"{"shape":[2,4],"repair":[[3,3]]}"#), (200, json!(true)));
+    assert_eq!(asked(r#"{"shape":[4,4],"end":[1],"repair":[[3,3]]}"#), (200, json!(true)));
+    assert_eq!(asked(r#"{"shape":[1,4],"fail":[[2,0]]}"#), (200, json!(false)));
+    assert_eq!(asked(r#"{"nodes":7,"strategy":"random"}"#), (200, json!(true)));
+    assert_eq!(asked(r#"{"nodes":1,"end":[9]}"#).0, 404);
+    assert_eq!(asked(r#"{"nodes":1,"fail":[[4,0]]}"#).0, 404);
+    assert_eq!(asked(r#"{"nodes":1,"strategy":"none"}"#).0, 404);
+    assert_eq!(client.get("/v1/state").unwrap(), before);
+}
+
+#[test]
+fn a_trace_is_passed_on_to_the_reply_and_to_the_log() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let log = folder.path().join("log");
+    let (server, _) = fresh(|setup| setup.log = Some(log.clone()));
+    let mut client = Client::new(&server.address);
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    for (path, status) in [("/v1/leases", 201), ("/v1/hold", 400), ("/v1/nothing", 404)] {
+        let reply = client.send("POST", path, r#"{"nodes":1}"#, &[("traceparent", trace)]).unwrap();
+        assert_eq!((reply.status, reply.trace.as_deref()), (status, Some(trace)), "{path}");
+    }
+    assert_eq!(client.get("/healthz").unwrap().trace, None);
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(told.matches(trace).count(), 3, "{told}");
 }

@@ -8,11 +8,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pavior_serve::core::Record;
-use pavior_serve::storage::Store;
-use pavior_serve::storage::disk::Folder;
-use pavior_serve::storage::journal::Journal;
-use serde_json::{Value, json};
+use pavior_serve::core::ServiceRecord;
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::disk::DiskFolder;
+use pavior_serve::storage::journal::JournalStore;
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::client::Client;
 use crate::decisions::begin;
@@ -41,25 +42,46 @@ fn one_by_one(address: &str, until: Instant) -> Vec<Duration> {
     times
 }
 
+/// An answer of a batch, as far as it is looked at.
+#[derive(Deserialize)]
+struct Answer {
+    status: u16,
+    body: Body,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    id: u64,
+    #[serde(default)]
+    epoch: u64,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    answers: Vec<Answer>,
+}
+
 /// The same in batches; the number of operations.
 fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
     let mut client = Client::new(address);
     let leases = vec![r#"{"lease":{"shape":[1,1]}}"#; size].join(",");
     let leases = format!("{{\"operations\":[{leases}]}}");
+    let mut ask = |body: &str| -> Vec<Answer> {
+        let reply = client.post("/v1/batch", body).expect("it answers");
+        serde_json::from_str::<Answers>(&reply.text).expect("each is carried out").answers
+    };
     let mut count = 0;
     while !until(count) {
-        let reply = client.post("/v1/batch", &leases).expect("it answers").json();
-        let granted = reply["answers"].as_array().expect("answers").iter();
-        let ends: Vec<Value> = granted
-            .map(|answer| {
-                assert_eq!(answer["status"], 201);
-                json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
-            })
-            .collect();
-        let ends = json!({ "operations": ends }).to_string();
-        let reply = client.post("/v1/batch", &ends).expect("it answers").json();
-        let ended = reply["answers"].as_array().expect("answers");
-        assert!(ended.iter().all(|answer| answer["status"] == 200));
+        let granted = ask(&leases);
+        let mut ends = String::from("{\"operations\":[");
+        for (index, Answer { status, body: Body { id, epoch } }) in granted.iter().enumerate() {
+            assert_eq!(*status, 201);
+            let between = if index > 0 { "," } else { "" };
+            ends.push_str(&format!("{between}{{\"end\":{{\"id\":{id},\"epoch\":{epoch}}}}}"));
+        }
+        ends.push_str("]}");
+        let ended = ask(&ends);
+        assert!(ended.len() == size && ended.iter().all(|answer| answer.status == 200));
         count += 2 * size as u64;
     }
     count
@@ -164,16 +186,16 @@ fn a_killed_server_with_many_records_is_soon_back() {
 #[test]
 fn groups_are_made_durable() {
     let folder = tempfile::TempDir::new().expect("there is room");
-    let disk = Folder::open(folder.path()).expect("it is new");
-    let (mut journal, _) = Journal::open(Arc::new(disk)).expect("it is empty");
+    let disk = DiskFolder::open(folder.path()).expect("it is new");
+    let (mut journal, _) = JournalStore::open(Arc::new(disk)).expect("it is empty");
     let (_, first) = begin(None);
     let mut next = 1;
     for group in [1, 32, 128] {
         let began = Instant::now();
         let (mut count, until) = (0u64, Duration::from_secs_f64(seconds()));
         while began.elapsed() < until {
-            let one = |index| Record { seq: next + index, ..first.clone() };
-            let records: Vec<Record> = (0..group).map(one).collect();
+            let one = |index| ServiceRecord { seq: next + index, ..first.clone() };
+            let records: Vec<ServiceRecord> = (0..group).map(one).collect();
             journal.append(&records).expect("the disk works");
             next += group;
             count += group;

@@ -2,10 +2,12 @@
 //! processes that are killed, paused and looked at.
 
 mod browser;
+mod certificates;
 mod client;
 mod crashes;
 mod decisions;
 mod disk;
+mod full;
 mod http;
 mod kills;
 mod load;

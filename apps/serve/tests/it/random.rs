@@ -1,7 +1,9 @@
 //! Random commands, from a seed.
 
 use pavior_mesh::Cuboid;
-use pavior_serve::core::{Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, State};
+use pavior_serve::core::{
+    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ServiceState,
+};
 
 /// A small generator (SplitMix64): the same numbers for the same seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -40,7 +42,7 @@ pub(crate) fn request(ask: Ask) -> LeaseRequest {
 /// A command that makes sense in a state more often than not: caller, key and command.
 pub(crate) fn command(
     random: &mut Random,
-    state: &State,
+    state: &ServiceState,
 ) -> (Caller, Option<IdempotencyKey>, Command) {
     let view = state.view();
     let tenant = ["a", "b"][random.below(2) as usize].to_string();

@@ -5,12 +5,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use pavior_serve::core::MachineSpec;
-use pavior_serve::engine::Tuning;
-use pavior_serve::service::{self, Bounds, Options};
+use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
+use pavior_serve::writer::Tuning;
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 const OPTIONS: &str = "PAVIOR_SERVE_TEST";
@@ -25,7 +26,7 @@ pub(crate) struct Server {
 }
 
 /// How a server is started.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
     pub(crate) strategy: String,
@@ -33,6 +34,10 @@ pub(crate) struct Setup {
     pub(crate) data: PathBuf,
     pub(crate) store: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
+    /// The server's certificate and key, and what vouches for clients.
+    pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
+    /// Where the log of every request goes; errors alone go to standard error without it.
+    pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
 }
@@ -46,6 +51,8 @@ impl Setup {
             data: data.to_path_buf(),
             store: None,
             tokens: None,
+            certificates: None,
+            log: None,
             snapshot_every: 100_000,
             history: 1_000_000,
         }
@@ -54,37 +61,42 @@ impl Setup {
 
 impl Server {
     pub(crate) fn start(setup: &Setup) -> Server {
+        Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
+    }
+
+    /// What a server that does not start says.
+    pub(crate) fn refused(setup: &Setup) -> String {
+        let log = setup.data.with_extension("log");
+        let setup = Setup { log: Some(log.clone()), ..setup.clone() };
+        assert!(Server::try_start(&setup).is_err(), "the server starts");
+        std::fs::read_to_string(log).expect("it was written")
+    }
+
+    fn try_start(setup: &Setup) -> Result<Server, ExitStatus> {
         let told = setup.data.with_extension(format!("address-{}", rand()));
         std::fs::create_dir_all(setup.data.parent().expect("it lies in a folder")).unwrap();
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
-        let options = [
-            setup.machine.clone(),
-            setup.strategy.clone(),
-            text(&setup.scheduler),
-            setup.data.display().to_string(),
-            text(&setup.store),
-            setup.tokens.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
-            setup.snapshot_every.to_string(),
-            setup.history.to_string(),
-            told.display().to_string(),
-        ];
-        let process = Command::new(std::env::current_exe().expect("a test has a file"))
+        let options = serde_json::to_string(&(setup, &told)).expect("options can be written");
+        let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
+        command
             .args(["--exact", "server::child", "--nocapture", "--test-threads", "1"])
-            .env(OPTIONS, options.join("\n"))
+            .env(OPTIONS, options)
             .env("PAVIOR_LOG", "error")
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("a process can be started");
+            .stdout(Stdio::null());
+        if let Some(log) = &setup.log {
+            let log = File::create(log).expect("there is room");
+            command.env("PAVIOR_LOG", "debug").stderr(log);
+        }
+        let process = command.spawn().expect("a process can be started");
         let mut server = Server { process, address: String::new(), told, folder: None };
         let began = Instant::now();
         loop {
             let text = std::fs::read_to_string(&server.told).unwrap_or_default();
             if let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) {
                 server.address = line.to_string();
-                return server;
+                return Ok(server);
             }
             if let Ok(Some(status)) = server.process.try_wait() {
-                panic!("the server ended: {status}");
+                return Err(status);
             }
             assert!(began.elapsed() < Duration::from_mins(1), "the server does not start");
             std::thread::sleep(Duration::from_millis(2));
@@ -145,30 +157,27 @@ fn rand() -> u64 {
 #[test]
 fn child() {
     let Ok(text) = std::env::var(OPTIONS) else { return };
-    let words: Vec<&str> = text.split('\n').collect();
-    let [machine, strategy, scheduler, data, store, tokens, every, history, told] = words[..]
-    else {
-        panic!("the options are nine lines")
-    };
-    let given = |text: &str| (!text.is_empty()).then(|| text.to_string());
-    let options = Options {
+    let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");
+    let tls =
+        setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
+    let options = ServiceOptions {
         machines: vec![MachineSpec {
             name: "default".into(),
-            machine: machine.into(),
-            strategy: strategy.into(),
-            scheduler: given(scheduler),
+            machine: setup.machine,
+            strategy: setup.strategy,
+            scheduler: setup.scheduler,
             shape_rule: "compact".into(),
         }],
-        data: data.into(),
-        store: given(store),
+        data: setup.data,
+        store: setup.store,
         listen: Some("127.0.0.1:0".into()),
-        token_file: given(tokens).map(PathBuf::from),
-        tls: None,
+        token_file: setup.tokens,
+        tls,
         quota: None,
-        bounds: Bounds::default(),
+        bounds: HttpBounds::default(),
         tuning: Tuning {
-            snapshot_every: every.parse().expect("a number"),
-            history: history.parse().expect("a number"),
+            snapshot_every: setup.snapshot_every,
+            history: setup.history,
             ..Tuning::default()
         },
         seed: 1,

@@ -2,7 +2,7 @@
 
 use pavior_allocation::explain::{State, answer};
 use pavior_allocation::{Registry, Selection};
-use pavior_draw::{explanation, heatmap};
+use pavior_draw::{explanation, heatmap, state as drawn};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use pavior_network::{ChannelLoad, Channels, VirtualChannels};
@@ -44,6 +44,10 @@ fn every_machine_and_strategy_is_drawn() {
         let svg = explanation(&state, &request, &answers, &|job| format!("<{}&\0", job.0));
         assert_well_formed(&svg);
         assert_eq!(svg.matches("class=\"name\"").count(), answers.len(), "{name}");
+        let svg = drawn(&state, &|job| format!("<{}&\0", job.0));
+        assert_well_formed(&svg);
+        assert_eq!(svg.matches("class=\"node\"").count(), usize::from(grid.side(2)), "{name}");
+        assert!(svg.matches("class=\"job\"").count() >= state.held().len(), "{name}");
     }
 }
 

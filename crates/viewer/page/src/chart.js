@@ -1,8 +1,9 @@
 // Utilisation and the largest free box over time; dragged over, it goes back in time.
 
 export class Chart {
-  constructor(canvas, onTime) {
-    this.canvas = canvas;
+  /** `instant` writes a time. */
+  constructor(canvas, onTime, instant) {
+    Object.assign(this, { canvas, instant });
     this.samples = [];
     this.at = null;
     const drag = (event) => {
@@ -27,6 +28,22 @@ export class Chart {
   show(samples, nodes, at, dark) {
     Object.assign(this, { samples, nodes, at, dark });
     this.draw();
+  }
+
+  /** The ends of both axes. */
+  labels(pen, width, height) {
+    if (!this.samples.length) return;
+    const [first, last] = this.span();
+    pen.font = "11px system-ui";
+    pen.fillStyle = this.dark ? "#9aa7b5" : "#5b6673";
+    pen.strokeStyle = this.dark ? "#1a212a" : "#fff";
+    pen.lineWidth = 4;
+    // Over the lines, and apart from them.
+    const write = (text, x, y) => { pen.strokeText(text, x, y); pen.fillText(text, x, y); };
+    const end = this.instant(last);
+    write(`${this.nodes} nodes`, 6, 16);
+    write(this.instant(first), 6, height - 6);
+    write(end, width - 6 - pen.measureText(end).width, height - 6);
   }
 
   draw() {
@@ -56,6 +73,7 @@ export class Chart {
     pen.lineWidth = 1.6;
     line((one) => one.busy, dark ? "#6db3ff" : "#1769c2", []);
     line((one) => one.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
+    this.labels(pen, width, height);
     if (this.at !== null) {
       pen.strokeStyle = dark ? "#fff" : "#000";
       pen.lineWidth = 1;

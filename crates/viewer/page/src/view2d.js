@@ -74,15 +74,16 @@ export class View2d {
           if (machine.failed.has(node) || machine.drained.has(node)) {
             pen.strokeStyle = dark ? "#fff" : "#000";
             pen.beginPath();
-            pen.moveTo(px + cell * 0.25, py + cell * 0.25);
-            pen.lineTo(px + cell * 0.75, py + cell * 0.75);
-            if (machine.failed.has(node)) { pen.moveTo(px + cell * 0.75, py + cell * 0.25); pen.lineTo(px + cell * 0.25, py + cell * 0.75); }
+            pen.moveTo(px + cell * 0.25, py + cell * 0.75);
+            pen.lineTo(px + cell * 0.75, py + cell * 0.25);
+            if (machine.failed.has(node)) { pen.moveTo(px + cell * 0.25, py + cell * 0.25); pen.lineTo(px + cell * 0.75, py + cell * 0.75); }
             pen.stroke();
           }
         }
       this.borders(pen, x, y, cell, dark);
     }
-    for (const { part, shade } of this.boxes) this.box(pen, part, shade, place, cell);
+    // One inside the other, so that edges that lie on each other are both seen.
+    this.boxes.forEach(({ part, shade }, index) => this.box(pen, part, shade, place, cell, 3 * (this.boxes.length - 1 - index)));
     for (const move of this.moves) this.arrow(pen, move, place, cell);
   }
 
@@ -98,14 +99,17 @@ export class View2d {
     pen.setLineDash([]);
   }
 
-  box(pen, part, shade, place, cell) {
+  box(pen, part, shade, place, cell, inset) {
     const depth = this.machine.grid.sides[1];
     pen.strokeStyle = `#${shade.toString(16).padStart(6, "0")}`;
     pen.lineWidth = 2.5;
     for (const { base, sides } of pieces(this.machine.grid, part))
       for (const { z, x, y } of place)
         if (z >= base[2] && z < base[2] + sides[2])
-          pen.strokeRect(x + base[0] * cell, y + (depth - base[1] - sides[1]) * cell, sides[0] * cell, sides[1] * cell);
+          pen.strokeRect(
+            x + base[0] * cell + inset, y + (depth - base[1] - sides[1]) * cell + inset,
+            sides[0] * cell - 2 * inset, sides[1] * cell - 2 * inset,
+          );
     pen.lineWidth = 1;
   }
 

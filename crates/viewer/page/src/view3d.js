@@ -2,8 +2,9 @@
 // so that a face between two of them is never seen and is not drawn; lines on the faces tell nodes
 // apart, wide ones tell jobs apart.
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, LineBasicMaterial, LineDashedMaterial, LineSegments, EdgesGeometry,
-  Mesh, PerspectiveCamera, Points, Scene, ShaderMaterial, Vector3, WebGLRenderer, Group, Raycaster, Vector2, ArrowHelper,
+  ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial,
+  LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, Points, Raycaster, Scene, ShaderMaterial,
+  Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { colour, pieces, point, rgb } from "./model.js";
@@ -176,21 +177,38 @@ export class View3d {
 
   /** Boxes and moves drawn over the machine. */
   mark(boxes, moves) {
-    for (const old of this.marks.children) old.geometry?.dispose();
+    this.marks.traverse((old) => { old.geometry?.dispose(); old.material?.dispose(); });
     this.marks.clear();
     for (const { part, shade } of boxes)
       for (const { base, sides } of pieces(this.grid, part)) {
         const lines = this.outline(base, sides, shade, false);
+        const faces = new Mesh(
+          new BoxGeometry(...sides),
+          new MeshBasicMaterial({ color: shade, transparent: true, opacity: 0.07, side: 2, depthWrite: false }),
+        );
+        faces.position.copy(lines.position);
         // Seen through the cubes, and above them.
-        lines.material.depthTest = false;
-        lines.renderOrder = 2;
-        this.marks.add(lines);
+        for (const [piece, order] of [[faces, 2], [lines, 3]]) {
+          piece.material.depthTest = false;
+          // What is transparent is drawn last: all of it, in this order.
+          piece.material.transparent = true;
+          piece.renderOrder = order;
+          this.marks.add(piece);
+        }
       }
     for (const { from, to } of moves) {
       const centre = (part) => new Vector3(...[0, 1, 2].map((axis) => (part.base[axis] ?? 0) + (part.sides[axis] ?? 1) / 2));
       const start = centre(from), way = centre(to).sub(start);
-      const arrow = new ArrowHelper(way.clone().normalize(), start, way.length(), 0x0a84ff, 0.6, 0.4);
-      for (const piece of [arrow.line, arrow.cone]) { piece.material.depthTest = false; piece.renderOrder = 3; }
+      const length = way.length(), head = Math.min(0.8, length / 2);
+      const arrow = new ArrowHelper(way.clone().normalize(), start, length, 0x0a84ff, head, 0.5);
+      // A line is one pixel wide, whatever its distance: a rod is not.
+      const rod = new CylinderGeometry(0.1, 0.1, length - head, 8).translate(0, (length - head) / 2, 0);
+      arrow.add(new Mesh(rod, arrow.cone.material));
+      for (const piece of arrow.children) {
+        piece.material.depthTest = false;
+        piece.material.transparent = true;
+        piece.renderOrder = 4;
+      }
       this.marks.add(arrow);
     }
     this.draw();
@@ -211,7 +229,9 @@ export class View3d {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
+      const began = performance.now();
       this.renderer.render(this.scene, this.camera);
+      this.spent = performance.now() - began;
     });
   }
 

@@ -11,12 +11,12 @@ use pavior_experiments::{Point, Recording, RunRecord, Specification};
 use pavior_files::Plan;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
+use pavior_serve::core::parts;
 use pavior_simulation::{Fate, JobRecord};
 use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
 
 use crate::args::ResultArgs;
-use crate::commands::allocate;
 use crate::failure::Failure;
 use crate::files;
 
@@ -218,7 +218,7 @@ fn placements(
             "start": number(start),
             "end": end.map(number),
             "nodes": placement.nodes(),
-            "parts": allocate::parts(grid, placement.parts()),
+            "parts": parts(grid, placement.parts()),
         });
         writeln!(out, "{line}")?;
     }

@@ -4,6 +4,7 @@ use pavior_mesh::Coordinates;
 use serde_json::json;
 
 use super::{Deciding, Stop};
+use crate::core::reply::ended;
 use crate::core::{Event, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why, point};
 
 impl Deciding<'_> {
@@ -15,7 +16,7 @@ impl Deciding<'_> {
             self.record(Event::Ended { id, why: Why::Cancelled });
             let board = self.board(Some(&machine))?;
             self.schedule(board);
-            return Ok(Reply::new(200, &json!({ "id": id, "ended": true, "nodes": 0 })));
+            return Ok(ended(id, 0));
         }
         let (board, nodes) = {
             let lease = self.held(id, epoch)?;
@@ -23,7 +24,7 @@ impl Deciding<'_> {
         };
         self.record(Event::Ended { id, why: Why::Ended });
         self.schedule(board);
-        Ok(Reply::new(200, &json!({ "id": id, "ended": true, "nodes": nodes })))
+        Ok(ended(id, nodes))
     }
 
     pub(super) fn renew(
@@ -39,7 +40,7 @@ impl Deciding<'_> {
         let board = self.board(Some(&machine))?;
         self.schedule(board);
         let grid = &self.state.boards[board].grid;
-        Ok(Reply::new(200, &self.state.leases[&id].json(grid)))
+        Ok(Reply::new(200, &self.state.leases[&id].shown(grid)))
     }
 
     /// The lease of a number, if the caller holds it under this epoch.

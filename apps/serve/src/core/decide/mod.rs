@@ -4,12 +4,13 @@ use pavior_allocation::Refusal;
 use pavior_mesh::{Cuboid, JobId, Request, Sides};
 use serde_json::json;
 
+mod batch;
 mod changes;
 
 use super::lease::boxes;
 use super::{
-    Caller, Command, Event, IdempotencyKey, KeptReply, Lease, LeaseRequest, Problem, Reason,
-    Record, Reply, State, Waiting, Why,
+    Caller, Command, Event, IdempotencyKey, KeptReply, Lease, LeaseRequest, Problem, Reason, Reply,
+    ServiceRecord, ServiceState, WaitingRequest, Why,
 };
 
 /// What was decided.
@@ -44,17 +45,31 @@ impl From<Problem> for Stop {
     }
 }
 
+impl From<Result<Reply, Stop>> for Decision {
+    fn from(carried_out: Result<Reply, Stop>) -> Decision {
+        match carried_out {
+            Ok(reply) => Decision { reply, refused: None },
+            Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
+            Err(Stop::Refused(refused)) => {
+                let problem =
+                    Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
+                Decision { reply: problem.reply(), refused: Some(refused) }
+            }
+        }
+    }
+}
+
 /// The records that a command makes, and who sent it.
 struct Deciding<'a> {
-    state: &'a mut State,
+    state: &'a mut ServiceState,
     now_ms: u64,
     caller: &'a Caller,
-    records: &'a mut Vec<Record>,
+    records: &'a mut Vec<ServiceRecord>,
     /// Whether another end follows at the same instant: queues move after the last one.
     more: bool,
 }
 
-impl State {
+impl ServiceState {
     /// Decides a command, changes the state by what was decided, and adds the records of it.
     ///
     /// The same state, time and command always give the same records and the same reply. Leases
@@ -66,24 +81,10 @@ impl State {
         caller: &Caller,
         key: Option<&IdempotencyKey>,
         command: Command,
-        records: &mut Vec<Record>,
-    ) -> Decision {
-        self.decide_with(now_ms, caller, key, command, false, records)
-    }
-
-    /// As [`State::decide`], for a command of a batch: with `more`, an end follows at the same instant,
-    /// and queues move after the last of them, as they do in a simulation.
-    pub fn decide_with(
-        &mut self,
-        now_ms: u64,
-        caller: &Caller,
-        key: Option<&IdempotencyKey>,
-        command: Command,
-        more: bool,
-        records: &mut Vec<Record>,
+        records: &mut Vec<ServiceRecord>,
     ) -> Decision {
         let now_ms = now_ms.max(self.now_ms);
-        let mut deciding = Deciding { state: self, now_ms, caller, records, more };
+        let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
         deciding.expire();
         let whose = caller.tenant.clone().unwrap_or_default();
         if let Some(IdempotencyKey { key, digest }) = key
@@ -98,17 +99,7 @@ impl State {
             return Decision { reply, refused: None };
         }
         let first = deciding.records.len();
-        let carried_out = deciding.carry_out(command);
-        deciding.move_queues();
-        let decision = match carried_out {
-            Ok(reply) => Decision { reply, refused: None },
-            Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
-            Err(Stop::Refused(refused)) => {
-                let problem =
-                    Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
-                Decision { reply: problem.reply(), refused: Some(refused) }
-            }
-        };
+        let decision = Decision::from(deciding.carry_out(command));
         if let Some(IdempotencyKey { key, digest }) = key
             && decision.refused.is_none()
             && decision.reply.status < 500
@@ -118,7 +109,7 @@ impl State {
                 key: key.clone(),
                 digest: *digest,
                 status: decision.reply.status,
-                body: decision.reply.body.to_string(),
+                body: decision.reply.body.clone(),
             };
             deciding.keep(first, kept);
         }
@@ -134,14 +125,16 @@ impl Deciding<'_> {
             Command::End { id, epoch } => self.end(id, epoch),
             Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
-            Command::Keep { status, body } => Ok(Reply { status, body: body.into() }),
+            Command::Batch(all) => Ok(self.batch(all)),
+            Command::Keep { status, body } => Ok(Reply { status, body }),
             Command::Tick => Ok(Reply::new(200, &json!({}))),
         }
     }
 
     /// Adds a record whose nodes the machine has granted, and books it.
     fn record(&mut self, event: Event) {
-        let record = Record { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
+        let record =
+            ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
         self.state.enter(&record).expect("a decision follows from the state that it was made in");
         self.records.push(record);
     }
@@ -151,7 +144,7 @@ impl Deciding<'_> {
         if self.records.len() == first {
             self.record(Event::Kept);
         }
-        self.state.keys.keep(self.now_ms, &kept, self.state.limits.keys);
+        self.state.keys.keep(self.now_ms, &kept, &self.state.limits);
         self.records[first].kept = Some(kept);
     }
 
@@ -205,7 +198,7 @@ impl Deciding<'_> {
                 estimate_ms: waiting.estimate_ms,
                 asked_ms: Some(waiting.asked_ms),
             };
-            self.record(Event::Granted { lease });
+            self.record(Event::Granted { lease: lease.into() });
         }
     }
 
@@ -306,9 +299,9 @@ impl Deciding<'_> {
             estimate_ms: asked.estimate_ms,
             asked_ms: None,
         };
-        let body = lease.json(&self.state.boards[board].grid);
-        self.record(Event::Granted { lease });
-        Reply::new(201, &body)
+        let reply = Reply::new(201, &lease.shown(&self.state.boards[board].grid));
+        self.record(Event::Granted { lease: lease.into() });
+        reply
     }
 
     fn queue(
@@ -327,7 +320,7 @@ impl Deciding<'_> {
             return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
         }
         let id = self.state.next_id;
-        let waiting = Waiting {
+        let waiting = WaitingRequest {
             id,
             machine: self.state.boards[board].spec.name.clone(),
             requested: request.nodes,
@@ -339,10 +332,10 @@ impl Deciding<'_> {
             estimate_ms: asked.estimate_ms,
         };
         let body = waiting.json(&self.state.boards[board].grid);
-        self.record(Event::Queued { waiting });
+        self.record(Event::Queued { waiting: waiting.into() });
         self.schedule(board);
         Ok(match self.state.leases.get(&id) {
-            Some(lease) => Reply::new(201, &lease.json(&self.state.boards[board].grid)),
+            Some(lease) => Reply::new(201, &lease.shown(&self.state.boards[board].grid)),
             None => Reply::new(202, &body),
         })
     }

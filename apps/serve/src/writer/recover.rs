@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::core::{Limits, State, StateError};
+use crate::core::{ServiceLimits, ServiceState, StateError};
 use crate::storage::{History, StoreError};
 
 /// Why a service cannot start.
 #[derive(Debug, Error)]
-pub enum StartError {
+pub enum RecoveryError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -31,9 +31,9 @@ pub enum StartError {
 pub fn recover(
     history: &dyn History,
     until: u64,
-    limits: &Limits,
+    limits: &ServiceLimits,
     seed: u64,
-) -> Result<State, StartError> {
+) -> Result<ServiceState, RecoveryError> {
     look_back(history, &Moment { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
@@ -55,13 +55,13 @@ pub(crate) struct Moment {
 pub(crate) fn look_back(
     history: &dyn History,
     moment: &Moment,
-    limits: &Limits,
+    limits: &ServiceLimits,
     seed: u64,
-) -> Result<State, StartError> {
+) -> Result<ServiceState, RecoveryError> {
     let mut state = match history.snapshot(moment.known)? {
-        None => State::new(limits.clone(), seed),
-        Some(snapshot) => State::restore(&snapshot, limits.clone(), seed)
-            .map_err(|reason| StartError::Snapshot { seq: snapshot.seq, reason })?,
+        None => ServiceState::new(limits.clone(), seed),
+        Some(snapshot) => ServiceState::restore(&snapshot, limits.clone(), seed)
+            .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
     };
     if state.seq() >= moment.until {
         return Ok(state);

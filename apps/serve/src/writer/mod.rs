@@ -6,9 +6,9 @@
 
 mod handle;
 mod recover;
-mod writer;
+mod thread;
 
-pub use handle::{Answer, Do, Engine, Health, Refusal, Unavailable};
+pub use handle::{CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle};
 pub(crate) use recover::{Moment, look_back};
-pub use recover::{StartError, recover};
-pub use writer::{Tuning, start};
+pub use recover::{RecoveryError, recover};
+pub use thread::{Tuning, start};

@@ -6,8 +6,8 @@ use std::sync::{Arc, RwLock};
 
 use tokio::sync::{broadcast, oneshot};
 
-use crate::clock::Clock;
-use crate::core::{Caller, Command, IdempotencyKey, Record, Refused, Reply, View};
+use crate::clock::ServiceClock;
+use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, ServiceRecord, StateView};
 use crate::storage::History;
 
 /// A command, who sends it, and its key.
@@ -23,20 +23,20 @@ pub struct Do {
 
 /// A refusal, with the state in which it was decided.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RefusalInState {
     /// What was refused.
     pub refused: Refused,
     /// The state.
-    pub view: Arc<View>,
+    pub view: Arc<StateView>,
 }
 
 /// What was decided, once that is durable.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct CommandAnswer {
     /// What the caller is told.
     pub reply: Reply,
     /// More about a refusal.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<RefusalInState>,
 }
 
 /// Whether the service can decide.
@@ -66,9 +66,8 @@ pub enum Unavailable {
 
 /// What the writer is sent.
 pub(crate) enum Message {
-    Do(Box<Do>, oneshot::Sender<Result<Answer, Unavailable>>),
-    Batch(Vec<Do>, oneshot::Sender<Result<Vec<Answer>, Unavailable>>),
-    View(oneshot::Sender<Result<Arc<View>, Unavailable>>),
+    Do(Box<Do>, oneshot::Sender<Result<CommandAnswer, Unavailable>>),
+    View(oneshot::Sender<Result<Arc<StateView>, Unavailable>>),
     Stop,
 }
 
@@ -91,49 +90,39 @@ pub(crate) struct Counters {
 
 /// The way to the writer. Cheap to clone.
 #[derive(Clone)]
-pub struct Engine {
+pub struct WriterHandle {
     pub(crate) sender: SyncSender<Message>,
     pub(crate) health: Arc<RwLock<Health>>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) records: broadcast::Sender<Arc<Vec<Record>>>,
+    pub(crate) records: broadcast::Sender<Arc<Vec<ServiceRecord>>>,
     pub(crate) history: Arc<dyn History>,
     /// The clock by which leases expire.
-    pub clock: Clock,
+    pub clock: ServiceClock,
 }
 
-impl Engine {
+impl WriterHandle {
     /// Carries out a command.
     ///
     /// # Errors
     /// If it was not, or its outcome is not known to be durable.
-    pub async fn carry_out(&self, what: Do) -> Result<Answer, Unavailable> {
+    pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
         self.send(Message::Do(Box::new(what), reply))?;
         answer.await.unwrap_or(Err(Unavailable::Stopping))
-    }
-
-    /// Carries out commands in order, each on its own, by one durable write.
-    ///
-    /// # Errors
-    /// As [`Engine::carry_out`], for all of them.
-    pub async fn carry_out_all(&self, all: Vec<Do>) -> Result<Vec<Answer>, Unavailable> {
-        let (reply, answers) = oneshot::channel();
-        self.send(Message::Batch(all, reply))?;
-        answers.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
     /// The durable state as it is now.
     ///
     /// # Errors
     /// If it is not known to be the latest.
-    pub async fn view(&self) -> Result<Arc<View>, Unavailable> {
+    pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
         let (reply, view) = oneshot::channel();
         self.send(Message::View(reply))?;
         view.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
     /// Records as they become durable, in groups.
-    pub fn watch(&self) -> broadcast::Receiver<Arc<Vec<Record>>> {
+    pub fn watch(&self) -> broadcast::Receiver<Arc<Vec<ServiceRecord>>> {
         self.records.subscribe()
     }
 

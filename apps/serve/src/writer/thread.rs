@@ -6,13 +6,15 @@ use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::broadcast;
 
-use super::handle::{Answer, Counters, Do, Engine, Health, Message, Refusal, Unavailable};
+use super::handle::{
+    CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
+};
 use super::recover::recover;
-use crate::clock::Clock;
-use crate::core::{Caller, Command, Limits, Record, State, View};
-use crate::storage::{Store, StoreError};
+use crate::clock::ServiceClock;
+use crate::core::{Caller, Command, ServiceLimits, ServiceRecord, ServiceState, StateView};
+use crate::storage::{RecordStore, StoreError};
 
 /// How long nothing is asked for before the store is told that it may rest.
 const IDLE: Duration = Duration::from_millis(50);
@@ -43,23 +45,23 @@ impl Default for Tuning {
 /// # Panics
 /// If the system has no thread left.
 pub fn start(
-    state: State,
-    store: Box<dyn Store>,
-    limits: Limits,
+    state: ServiceState,
+    store: Box<dyn RecordStore>,
+    limits: ServiceLimits,
     seed: u64,
     tuning: Tuning,
     health: Health,
-) -> (Engine, JoinHandle<()>) {
+) -> (WriterHandle, JoinHandle<()>) {
     let (sender, receiver) = sync_channel(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
-    let engine = Engine {
+    let handle = WriterHandle {
         sender,
         health: Arc::new(RwLock::new(health)),
         counters,
         records: broadcast::channel(1024).0,
         history: store.history(),
-        clock: Clock::new(),
+        clock: ServiceClock::new(),
     };
     let writer = Writer {
         saved: state.seq(),
@@ -68,7 +70,7 @@ pub fn start(
         limits,
         seed,
         tuning,
-        engine: engine.clone(),
+        handle: handle.clone(),
         records: Vec::new(),
         view: None,
         saving: None,
@@ -76,31 +78,25 @@ pub fn start(
     };
     let thread = std::thread::Builder::new().name("writer".into());
     let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
-    (engine, thread)
+    (handle, thread)
 }
 
 struct Writer {
     /// `None` if it could not be read back after a failed write.
-    state: Option<State>,
-    store: Box<dyn Store>,
-    limits: Limits,
+    state: Option<ServiceState>,
+    store: Box<dyn RecordStore>,
+    limits: ServiceLimits,
     seed: u64,
     tuning: Tuning,
-    engine: Engine,
+    handle: WriterHandle,
     /// The records of the group that is being decided.
-    records: Vec<Record>,
-    view: Option<Arc<View>>,
+    records: Vec<ServiceRecord>,
+    view: Option<Arc<StateView>>,
     /// The number of the last snapshot, and the thread that saves one.
     saved: u64,
     saving: Option<JoinHandle<bool>>,
     /// When a write may be tried again after the disk was full.
     retry_ms: u64,
-}
-
-/// Replies that wait until the group is durable.
-enum Pending {
-    One(Answer, oneshot::Sender<Result<Answer, Unavailable>>),
-    Many(Vec<Answer>, oneshot::Sender<Result<Vec<Answer>, Unavailable>>),
 }
 
 impl Writer {
@@ -121,7 +117,7 @@ impl Writer {
             {
                 group.push(message);
             }
-            self.engine.counters.waiting.fetch_sub(
+            self.handle.counters.waiting.fetch_sub(
                 group.iter().filter(|message| !matches!(message, Message::Stop)).count() as u64,
                 Ordering::Relaxed,
             );
@@ -137,8 +133,8 @@ impl Writer {
 
     /// How long to wait for a command: until the next lease expires, or a moment of rest.
     fn pause(&self) -> Duration {
-        let now = self.engine.clock.now_ms();
-        let expiry = self.state.as_ref().and_then(State::next_expiry_ms);
+        let now = self.handle.clock.now_ms();
+        let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
         let until = expiry.map_or(IDLE, |at| Duration::from_millis(at.saturating_sub(now)));
         until.min(IDLE)
     }
@@ -152,37 +148,37 @@ impl Writer {
 
     /// Decides a group of commands, makes it durable, and replies.
     fn group(&mut self, group: Vec<Message>) {
-        let now_ms = self.engine.clock.now_ms();
+        let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
             self.refuse(group, &unavailable);
             return;
         }
-        let due =
-            self.state.as_ref().and_then(State::next_expiry_ms).is_some_and(|at| at <= now_ms);
+        let due = self
+            .state
+            .as_ref()
+            .and_then(ServiceState::next_expiry_ms)
+            .is_some_and(|at| at <= now_ms);
         if group.is_empty() && !due {
             return;
         }
         let (mut pending, mut views) = (Vec::new(), Vec::new());
         for message in group {
             match message {
-                Message::Do(one, reply) => {
-                    let answer = self.decide(now_ms, *one, false);
-                    pending.push(Pending::One(answer, reply));
-                }
-                Message::Batch(all, reply) => {
-                    pending.push(Pending::Many(self.decide_all(now_ms, all), reply));
-                }
+                Message::Do(one, reply) => pending.push((self.decide(now_ms, *one), reply)),
                 Message::View(reply) => views.push(reply),
                 Message::Stop => {}
             }
         }
         if due {
             let tick = Do { caller: Caller::OPERATOR, key: None, command: Command::Tick };
-            self.decide(now_ms, tick, false);
+            self.decide(now_ms, tick);
         }
         match self.commit() {
             Ok(()) => {
-                pending.into_iter().for_each(Pending::send);
+                // A caller that has gone does not wait for its reply.
+                for (answer, reply) in pending {
+                    let _ = reply.send(Ok(answer));
+                }
                 let view = (!views.is_empty()).then(|| self.view());
                 for reply in views {
                     let _ = reply.send(view.clone().ok_or(Unavailable::Stopping));
@@ -190,8 +186,8 @@ impl Writer {
             }
             Err(error) => {
                 let unavailable = self.fail(&error);
-                for one in pending {
-                    one.fail(&unavailable);
+                for (_, reply) in pending {
+                    let _ = reply.send(Err(unavailable.clone()));
                 }
                 let views = views.into_iter().map(Message::View).collect();
                 self.refuse(views, &unavailable);
@@ -199,28 +195,16 @@ impl Writer {
         }
     }
 
-    /// Decides the commands of a batch.
-    fn decide_all(&mut self, now_ms: u64, all: Vec<Do>) -> Vec<Answer> {
-        let is_end = |what: &Do| matches!(what.command, Command::End { .. });
-        let mut all = all.into_iter().peekable();
-        let mut answers = Vec::with_capacity(all.len());
-        while let Some(one) = all.next() {
-            let more = is_end(&one) && all.peek().is_some_and(is_end);
-            answers.push(self.decide(now_ms, one, more));
-        }
-        answers
-    }
-
-    fn decide(&mut self, now_ms: u64, what: Do, more: bool) -> Answer {
+    fn decide(&mut self, now_ms: u64, what: Do) -> CommandAnswer {
         let Do { caller, key, command } = what;
         let state = self.state.as_mut().expect("without a state the service is unavailable");
         let records = &mut self.records;
-        let decision = state.decide_with(now_ms, &caller, key.as_ref(), command, more, records);
-        let refusal = decision.refused.map(|refused| Refusal { refused, view: self.view() });
-        Answer { reply: decision.reply, refusal }
+        let decision = state.decide(now_ms, &caller, key.as_ref(), command, records);
+        let refusal = decision.refused.map(|refused| RefusalInState { refused, view: self.view() });
+        CommandAnswer { reply: decision.reply, refusal }
     }
 
-    fn view(&mut self) -> Arc<View> {
+    fn view(&mut self) -> Arc<StateView> {
         let state = self.state.as_ref().expect("without a state the service is unavailable");
         match &self.view {
             Some(view) if view.seq == state.seq() => view.clone(),
@@ -237,17 +221,17 @@ impl Writer {
         if self.records.is_empty() {
             return self.store.confirm();
         }
-        let began = self.engine.clock.micros();
+        let began = self.handle.clock.micros();
         self.store.append(&self.records)?;
-        let counters = &self.engine.counters;
-        counters.commit_us.fetch_add(self.engine.clock.micros() - began, Ordering::Relaxed);
+        let counters = &self.handle.counters;
+        counters.commit_us.fetch_add(self.handle.clock.micros() - began, Ordering::Relaxed);
         counters.commits.fetch_add(1, Ordering::Relaxed);
         counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
         let last = self.records.last().map_or(0, |record| record.seq);
         counters.seq.store(last, Ordering::Release);
-        if self.engine.records.receiver_count() > 0 {
+        if self.handle.records.receiver_count() > 0 {
             let records = Arc::new(std::mem::take(&mut self.records));
-            let _ = self.engine.records.send(records);
+            let _ = self.handle.records.send(records);
         }
         self.records.clear();
         Ok(())
@@ -257,8 +241,8 @@ impl Writer {
     fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "records cannot be kept");
         self.records.clear();
-        self.retry_ms = self.engine.clock.now_ms() + RETRY_MS;
-        self.read_back(self.engine.seq());
+        self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
+        self.read_back(self.handle.seq());
         let health = match error {
             StoreError::Fenced(by) => Health::Standby(by.clone()),
             other => Health::ReadOnly(other.to_string()),
@@ -270,7 +254,7 @@ impl Writer {
     /// Reads the state back up to a record.
     fn read_back(&mut self, until: u64) {
         self.view = None;
-        let history = self.engine.history.clone();
+        let history = self.handle.history.clone();
         self.state = match recover(&*history, until, &self.limits, self.seed) {
             Ok(state) => Some(state),
             Err(error) => {
@@ -281,7 +265,7 @@ impl Writer {
     }
 
     fn set_health(&self, health: Health) {
-        match self.engine.health.write() {
+        match self.handle.health.write() {
             Ok(mut now) => *now = health,
             Err(mut poisoned) => **poisoned.get_mut() = health,
         }
@@ -289,7 +273,7 @@ impl Writer {
 
     /// Why nothing can be decided now, if so. After a while the next command tries again.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
-        let unavailable = unavailable_by(&self.engine.health())?;
+        let unavailable = unavailable_by(&self.handle.health())?;
         if now_ms < self.retry_ms {
             return Some(unavailable);
         }
@@ -308,7 +292,7 @@ impl Writer {
                 Some(unavailable)
             }
             Some(state) => {
-                self.engine.counters.seq.store(state.seq(), Ordering::Release);
+                self.handle.counters.seq.store(state.seq(), Ordering::Release);
                 tracing::info!(seq = state.seq(), "records can be kept");
                 self.set_health(Health::Ready);
                 None
@@ -321,7 +305,6 @@ impl Writer {
         for message in group {
             match message {
                 Message::Do(_, reply) => drop(reply.send(Err(unavailable.clone()))),
-                Message::Batch(_, reply) => drop(reply.send(Err(unavailable.clone()))),
                 Message::View(reply) => {
                     let readable =
                         matches!(unavailable, Unavailable::ReadOnly(_)) && self.state.is_some();
@@ -339,10 +322,10 @@ impl Writer {
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished())
             && saving.join().is_ok_and(|saved| saved)
         {
-            self.engine.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+            self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
         }
         let Some(state) = &self.state else { return };
-        let ready = self.engine.health() == Health::Ready;
+        let ready = self.handle.health() == Health::Ready;
         if !ready || self.saving.is_some() || state.seq() < self.saved + self.tuning.snapshot_every
         {
             return;
@@ -353,7 +336,7 @@ impl Writer {
             return;
         }
         self.saved = snapshot.seq;
-        let (history, keep) = (self.engine.history.clone(), self.tuning.history);
+        let (history, keep) = (self.handle.history.clone(), self.tuning.history);
         self.saving = Some(std::thread::spawn(move || {
             let oldest = snapshot.seq.saturating_sub(keep);
             let done = history.save(&snapshot).and_then(|()| history.compact(oldest));
@@ -362,23 +345,6 @@ impl Writer {
             }
             done.is_ok()
         }));
-    }
-}
-
-impl Pending {
-    fn send(self) {
-        // A caller that has gone does not wait for its reply.
-        match self {
-            Pending::One(answer, reply) => drop(reply.send(Ok(answer))),
-            Pending::Many(answers, reply) => drop(reply.send(Ok(answers))),
-        }
-    }
-
-    fn fail(self, unavailable: &Unavailable) {
-        match self {
-            Pending::One(_, reply) => drop(reply.send(Err(unavailable.clone()))),
-            Pending::Many(_, reply) => drop(reply.send(Err(unavailable.clone()))),
-        }
     }
 }
 

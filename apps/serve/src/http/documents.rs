@@ -1,0 +1,348 @@
+//! The bodies of replies as the OpenAPI document describes them.
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::body::JobSchema;
+
+/// A box of nodes.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Part)]
+pub(crate) struct PartDocument {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+}
+
+/// Nodes that are held.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Lease)]
+pub(crate) struct LeaseDocument {
+    id: u64,
+    /// `held`.
+    state: String,
+    /// The fencing token: it grows from holder to holder of a node.
+    epoch: u64,
+    machine: String,
+    /// The number of nodes that are held.
+    nodes: u64,
+    /// The number of nodes that were asked for.
+    requested: u64,
+    /// Boxes that do not overlap.
+    parts: Vec<PartDocument>,
+    /// When it ends by itself (RFC 3339), or null.
+    expires: Option<String>,
+    /// When it began.
+    start: String,
+    tenant: Option<String>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
+}
+
+/// A request that waits.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Waiting)]
+pub(crate) struct WaitingDocument {
+    /// The number that its lease will have.
+    id: u64,
+    /// `waiting`.
+    state: String,
+    machine: String,
+    requested: u64,
+    shape: Option<Vec<u16>>,
+    asked: String,
+    tenant: Option<String>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
+}
+
+/// A lease, or a request that waits for one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = LeaseOrWaiting)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is a description only")]
+pub(crate) enum EitherDocument {
+    /// Nodes that are held.
+    Held(LeaseDocument),
+    /// Nodes that are asked for.
+    Waiting(WaitingDocument),
+}
+
+/// A lease that is no more.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Ended)]
+pub(crate) struct EndedDocument {
+    id: u64,
+    ended: bool,
+    /// The nodes that were given back.
+    nodes: u64,
+}
+
+/// A node's state.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Node)]
+pub(crate) struct NodeDocument {
+    node: Vec<u16>,
+    /// `healthy`, `failed` or `drained`.
+    state: String,
+    failed: bool,
+    /// The lease that holds it.
+    lease: Option<u64>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
+}
+
+/// Why a request is not carried out (RFC 9457).
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemDocument {
+    /// `urn:pavior:problem:` and the reason.
+    r#type: String,
+    title: String,
+    status: u16,
+    /// What is wrong here, in a sentence.
+    detail: String,
+    /// A word for programs, such as `no-free-submesh` or `stale-epoch`.
+    reason: String,
+    /// What stands in the way of a refused request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnosis: Option<DiagnosisDocument>,
+}
+
+/// The answers to a batch.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Answers)]
+pub(crate) struct AnswersDocument {
+    answers: Vec<AnswerDocument>,
+}
+
+/// The answer to a command of a batch.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Answer)]
+pub(crate) struct AnswerDocument {
+    status: u16,
+    #[schema(value_type = Object)]
+    body: Value,
+}
+
+/// A part of the leases that the caller may see.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Leases)]
+pub(crate) struct LeasesDocument {
+    /// The last record that is in it.
+    seq: u64,
+    leases: Vec<LeaseDocument>,
+    /// `after` of the next part; null if this is the last.
+    next: Option<u64>,
+}
+
+/// The requests that wait.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Queue)]
+pub(crate) struct QueueDocument {
+    seq: u64,
+    waiting: Vec<WaitingDocument>,
+}
+
+/// A machine.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Machine)]
+pub(crate) struct MachineDocument {
+    name: String,
+    /// The grid, such as `torus:8x8x8`.
+    machine: String,
+    strategy: String,
+    /// What orders the requests that wait; null if none may.
+    scheduler: Option<String>,
+    nodes: u64,
+    /// Free, healthy nodes.
+    free: u64,
+    /// Nodes that leases hold.
+    busy: u64,
+    /// Nodes that have failed or are drained, and that no lease holds.
+    failed: u64,
+    /// Leases.
+    jobs: u64,
+    /// The sides of the largest free box.
+    largest_free: Vec<u16>,
+    waiting: u64,
+    seq: u64,
+}
+
+/// All machines.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Machines)]
+pub(crate) struct MachinesDocument {
+    seq: u64,
+    machines: Vec<MachineDocument>,
+}
+
+/// A lease as a page draws it: a lease of another tenant has no name.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DrawnLease)]
+pub(crate) struct DrawnLeaseDocument {
+    id: Option<u64>,
+    parts: Vec<PartDocument>,
+    /// When it began, in milliseconds since 1970.
+    start_ms: u64,
+    /// When it ends by itself.
+    expires_ms: Option<u64>,
+    tenant: Option<String>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
+}
+
+/// Everything about a machine that a page draws.
+#[derive(Serialize, ToSchema)]
+#[schema(as = State)]
+pub(crate) struct StateDocument {
+    seq: u64,
+    /// The time of the last record, in milliseconds since 1970.
+    now_ms: u64,
+    name: String,
+    machine: String,
+    strategy: String,
+    scheduler: Option<String>,
+    leases: Vec<DrawnLeaseDocument>,
+    waiting: Vec<WaitingDocument>,
+    failed: Vec<Vec<u16>>,
+    drained: Vec<Vec<u16>>,
+    /// The names of all machines.
+    machines: Vec<String>,
+}
+
+/// A machine at an instant.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Sample)]
+pub(crate) struct SampleDocument {
+    seq: u64,
+    at_ms: u64,
+    busy: u64,
+    unavailable: u64,
+    /// The nodes of the largest free box.
+    largest_free: u64,
+    waiting: u64,
+}
+
+/// A machine over time.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Series)]
+pub(crate) struct SeriesDocument {
+    /// The oldest first.
+    samples: Vec<SampleDocument>,
+}
+
+/// What a strategy would do.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Choice)]
+pub(crate) struct ChoiceDocument {
+    strategy: String,
+    granted: bool,
+    /// Why it would refuse.
+    reason: Option<String>,
+    nodes: u64,
+    /// The contact of the placement.
+    index: Option<i64>,
+    parts: Vec<PartDocument>,
+}
+
+/// How many nodes there are.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Counts)]
+pub(crate) struct CountsDocument {
+    free: u64,
+    busy: u64,
+    failed: u64,
+}
+
+/// A lease in the way; of another tenant's, the number of nodes alone.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Blocker)]
+pub(crate) struct BlockerDocument {
+    lease: Option<u64>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
+    nodes: u64,
+}
+
+/// The place with the fewest busy nodes, and what is in the way there.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Blocked)]
+pub(crate) struct BlockedDocument {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+    busy_nodes: u64,
+    jobs: Vec<BlockerDocument>,
+    failed: Vec<Vec<u16>>,
+}
+
+/// What stands in the way of a request.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Diagnosis)]
+pub(crate) struct DiagnosisDocument {
+    counts: CountsDocument,
+    /// Where it fits, if it does.
+    fits: Option<PartDocument>,
+    /// The free box that is nearest to it.
+    nearest: Option<PartDocument>,
+    largest_free: Option<PartDocument>,
+    blocked: Option<BlockedDocument>,
+}
+
+/// A request as it was understood.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Asked)]
+pub(crate) struct AskedDocument {
+    nodes: u64,
+    shape: Option<Vec<u16>>,
+}
+
+/// What strategies would do, and what stands in the way.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Explanation)]
+pub(crate) struct ExplanationDocument {
+    seq: u64,
+    machine: String,
+    request: AskedDocument,
+    strategies: Vec<ChoiceDocument>,
+    diagnosis: DiagnosisDocument,
+}
+
+/// A move of a lease.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Move)]
+pub(crate) struct MoveDocument {
+    /// The lease.
+    job: u64,
+    from: Vec<PartDocument>,
+    to: Vec<PartDocument>,
+}
+
+/// Which leases to move.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Plan)]
+pub(crate) struct PlanDocument {
+    /// Whether the request fits as it is.
+    fits: bool,
+    /// Where it goes.
+    placement: Option<PartDocument>,
+    /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
+    proven: bool,
+    /// The nodes of the leases that move.
+    cost: Option<u64>,
+    /// The leases that move; null without a plan.
+    jobs: Option<Vec<u64>>,
+    /// In an order in which they can be carried out.
+    moves: Vec<MoveDocument>,
+}
+
+/// Whether the service is well.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Status)]
+pub(crate) struct StatusDocument {
+    /// `ok` or `ready`.
+    status: String,
+    /// The last record, of a service that can decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+}

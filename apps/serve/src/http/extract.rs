@@ -1,0 +1,101 @@
+//! What handlers take from a request, with mistakes answered as problems.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::HeaderValue;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
+
+use super::leases::{diagnosed, internal};
+use super::{App, Fault};
+use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
+use crate::storage::frame::sum;
+use crate::writer::{CommandAnswer, Do};
+
+/// The query of an address.
+pub(crate) struct InQuery<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
+    type Rejection = Reply;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Reply> {
+        Query::try_from_uri(&parts.uri)
+            .map(|Query(query)| InQuery(query))
+            .map_err(|_| Problem::new(Reason::BadValue, "the query cannot be read").reply())
+    }
+}
+
+/// What makes a change happen once.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it is a description only")]
+pub(crate) struct ChangeHeaders {
+    /// Sending the same request again with the same key gives the same reply.
+    #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]
+    idempotency_key: Option<String>,
+}
+
+/// A request that changes something: who sends it, its key, and its body.
+pub(crate) struct Change {
+    caller: Caller,
+    key: Option<HeaderValue>,
+    bytes: Bytes,
+}
+
+impl FromRequest<Arc<App>> for Change {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Response> {
+        let caller = request.extensions().get::<Caller>().cloned();
+        let caller = caller.ok_or_else(|| {
+            internal(&"a route that changes something is not guarded").into_response()
+        })?;
+        let key = request.headers().get("idempotency-key").cloned();
+        let bytes = Bytes::from_request(request, app).await.map_err(IntoResponse::into_response)?;
+        Ok(Change { caller, key, bytes })
+    }
+}
+
+impl Change {
+    /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what` tells
+    /// requests with equal bodies apart.
+    pub(crate) async fn carry_out(
+        self,
+        app: &App,
+        what: &str,
+        command: impl FnOnce(&Bytes) -> Result<Command, Problem>,
+    ) -> Result<Reply, Fault> {
+        let asked = self.key(what).and_then(|key| Ok((key, command(&self.bytes)?)));
+        let (key, command) = match asked {
+            Ok(asked) => asked,
+            Err(problem) => return Ok(problem.reply()),
+        };
+        let caller = self.caller;
+        let first = Do { caller: caller.clone(), key: key.clone(), command };
+        let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
+        let Some(refusal) = refusal else { return Ok(reply) };
+        let reply = diagnosed(app, &caller, refusal).await?;
+        if key.is_none() {
+            return Ok(reply);
+        }
+        // Another request may have used the key meanwhile: then both get the reply of that one.
+        let command = Command::Keep { status: reply.status, body: reply.body };
+        Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
+    }
+
+    /// The key, with a digest of what is asked for.
+    fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
+        let Some(value) = &self.key else { return Ok(None) };
+        let text = value.to_str().ok().filter(|text| (1..=255).contains(&text.len()));
+        let Some(text) = text else {
+            let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters";
+            return Err(Problem::new(Reason::BadValue, detail));
+        };
+        let digest = sum(&[what.as_bytes(), b"\n", &self.bytes].concat());
+        Ok(Some(IdempotencyKey { key: text.to_string(), digest }))
+    }
+}

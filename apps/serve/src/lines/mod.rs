@@ -1,0 +1,238 @@
+//! The commands of the service as lines of JSON: `pavior allocate`.
+//!
+//! One machine, one caller, no clock, and nothing is kept: the same [`ServiceState`] decides the same
+//! [`Command`]s as behind HTTP, its records are dropped, and its replies are put into the words of
+//! `docs/allocate.md`. Jobs are known by the names that the caller gives them.
+
+mod plans;
+
+use pavior_mesh::{Coordinates, Grid, JobId};
+use serde_json::{Map, Value, json};
+
+use crate::core::{
+    Ask, Caller, Command, Decision, JobName, LeaseRequest, MachineSpec, NodeChange, ServiceLimits,
+    ServiceState, StateError, parts,
+};
+
+/// What can be asked.
+const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and unblock";
+/// The one machine of a session.
+const MACHINE: usize = 0;
+
+/// A machine that is asked line by line.
+pub struct LineSession {
+    state: ServiceState,
+}
+
+impl LineSession {
+    /// An empty machine. A strategy that draws does so from `seed`.
+    ///
+    /// # Errors
+    /// If the description is wrong.
+    pub fn new(machine: &MachineSpec, seed: u64) -> Result<LineSession, StateError> {
+        let mut state = ServiceState::new(ServiceLimits::default(), seed);
+        state.configure(std::slice::from_ref(machine))?;
+        Ok(LineSession { state })
+    }
+
+    /// The answer to a line.
+    ///
+    /// # Errors
+    /// What is wrong with the line; nothing has changed.
+    pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
+        let message: Value = serde_json::from_slice(line).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            format!("not a JSON object: {reason} (column {})", error.column())
+        })?;
+        let Value::Object(message) = message else {
+            return Err("not a JSON object".to_string());
+        };
+        match message.get("op").and_then(Value::as_str) {
+            Some("allocate") => self.allocate(&message),
+            Some("release") => self.release(&message),
+            Some("fail") => self.change(&message, NodeChange::Fail),
+            Some("repair") => self.change(&message, NodeChange::Repair),
+            Some("show") => Ok(self.show()),
+            Some("hold") => self.hold(&message),
+            Some("list") => Ok(self.list()),
+            Some("drain") => self.drain(&message),
+            Some("unblock") => self.unblock(&message),
+            Some(other) => Err(format!("unknown op `{other}`; there are {OPS}")),
+            None => Err(format!("no \"op\"; there are {OPS}")),
+        }
+    }
+
+    /// Carries out a command; the body of its reply, or why the strategy refuses.
+    fn carry_out(&mut self, command: Command) -> Result<Result<Value, &'static str>, String> {
+        let mut records = Vec::new();
+        let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
+        let Decision { reply, refused } = decision;
+        if let Some(refused) = refused {
+            return Ok(Err(refused.refusal.word()));
+        }
+        let body: Value = serde_json::from_str(&reply.body).expect("replies are JSON");
+        if reply.status < 400 {
+            return Ok(Ok(body));
+        }
+        Err(body["detail"].as_str().unwrap_or_default().to_string())
+    }
+
+    fn allocate(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
+        let job = self.free_name(message)?;
+        let dry_run = flag(message, "dry_run")?;
+        let ask = self.ask(message)?;
+        if dry_run {
+            let request = self.state.request(MACHINE, ask);
+            return Ok(match self.state.probe(MACHINE, &request) {
+                Ok(choice) => json!({
+                    "job": job,
+                    "granted": true,
+                    "nodes": choice.nodes(),
+                    "requested": request.nodes,
+                    "parts": parts(self.grid(), choice.parts()),
+                }),
+                Err(refusal) => refused(&job, refusal.word()),
+            });
+        }
+        let answer = self.carry_out(Command::Lease(request(ask, job.clone())))?;
+        Ok(answer.map_or_else(|word| refused(&job, word), |lease| granted(&job, &lease)))
+    }
+
+    /// What a message asks for: a shape, or a number of nodes that the shape rule gives a shape.
+    fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
+        match (message.get("shape"), message.get("nodes")) {
+            (Some(_), Some(_)) => Err("give \"shape\" or \"nodes\", not both".to_string()),
+            (None, None) => Err("an allocation needs \"shape\" or \"nodes\"".to_string()),
+            (None, Some(nodes)) => {
+                let nodes = positive(nodes).ok_or("\"nodes\" is an integer of at least 1")?;
+                // Also a number beyond every machine is asked for, so that a random rule draws.
+                Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX)))
+            }
+            (Some(shape), None) => {
+                let axes = self.grid().axes();
+                let sides = shape
+                    .as_array()
+                    .filter(|sides| sides.len() == axes)
+                    .and_then(|sides| sides.iter().map(positive).collect::<Option<Vec<u64>>>())
+                    .ok_or_else(|| format!("\"shape\" is {axes} integers of at least 1"))?;
+                Ok(Ask::shape(&sides))
+            }
+        }
+    }
+
+    fn release(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
+        let job = job(message)?;
+        let held = self.state.lease_of("", &job);
+        let held = held.ok_or_else(|| format!("job {} holds no nodes", json!(job)))?;
+        let (id, epoch) = (held.id, Some(held.epoch));
+        let ended = self.carry_out(Command::End { id, epoch })?.map_err(str::to_string)?;
+        Ok(json!({ "job": job, "released": true, "nodes": ended["nodes"] }))
+    }
+
+    fn change(
+        &mut self,
+        message: &Map<String, Value>,
+        change: NodeChange,
+    ) -> Result<Value, String> {
+        let node = self.node(message.get("node"))?;
+        let command = Command::Node { machine: None, node, change };
+        let changed = self.carry_out(command)?.map_err(str::to_string)?;
+        Ok(json!({ "node": changed["node"], "failed": changed["failed"], "job": changed["job"] }))
+    }
+
+    /// A node of the machine.
+    fn node(&self, node: Option<&Value>) -> Result<Coordinates, String> {
+        let grid = self.grid();
+        let axes = grid.axes();
+        let coordinates: Option<Vec<u64>> = node
+            .and_then(Value::as_array)
+            .filter(|node| node.len() == axes)
+            .and_then(|node| node.iter().map(Value::as_u64).collect());
+        let coordinates = coordinates.ok_or_else(|| format!("\"node\" is {axes} coordinates"))?;
+        let mut point = [0u16; 3];
+        for (axis, &coordinate) in coordinates.iter().enumerate() {
+            if coordinate >= u64::from(grid.side(axis)) {
+                return Err(format!("node {coordinates:?} lies outside {grid}"));
+            }
+            point[axis] = coordinate as u16;
+        }
+        Ok(point)
+    }
+
+    fn show(&self) -> Value {
+        let (machine, grid) = (self.state.machine(MACHINE), self.grid());
+        let largest = machine.free().largest_free().map_or([0; 3], |cuboid| cuboid.sides);
+        json!({
+            "free": machine.free().count(),
+            "busy": machine.busy_nodes(),
+            "failed": machine.failed_nodes(),
+            "jobs": machine.jobs(),
+            "largest_free": &largest[..grid.axes()],
+        })
+    }
+
+    fn grid(&self) -> &Grid {
+        self.state.grid(MACHINE)
+    }
+
+    /// The name of a job that holds nothing yet.
+    fn free_name(&self, message: &Map<String, Value>) -> Result<JobName, String> {
+        let job = job(message)?;
+        match self.state.lease_of("", &job) {
+            None => Ok(job),
+            Some(_) => Err(format!("job {} holds nodes already", json!(job))),
+        }
+    }
+
+    /// What the caller calls a job.
+    fn name(&self, JobId(id): JobId) -> Value {
+        json!(self.state.lease(id).and_then(|lease| lease.job.as_ref()))
+    }
+}
+
+fn request(ask: Ask, job: JobName) -> LeaseRequest {
+    LeaseRequest {
+        machine: None,
+        ask,
+        ttl_ms: None,
+        estimate_ms: None,
+        tenant: None,
+        job: Some(job),
+        wait: false,
+    }
+}
+
+/// The job's name: an integer or a string.
+fn job(message: &Map<String, Value>) -> Result<JobName, String> {
+    let name = message.get("job").ok_or("no \"job\"")?;
+    JobName::read(name).ok_or_else(|| "\"job\" is an integer or a string".to_string())
+}
+
+/// A positive integer; those beyond 64 bits count as the greatest.
+fn positive(value: &Value) -> Option<u64> {
+    let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
+    value.as_u64().or_else(beyond).filter(|&number| number > 0)
+}
+
+fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
+    match message.get(key) {
+        None => Ok(false),
+        Some(value) => value.as_bool().ok_or_else(|| format!("\"{key}\" is true or false")),
+    }
+}
+
+/// The answer of a grant, from the lease as callers of the service see it.
+fn granted(job: &JobName, lease: &Value) -> Value {
+    json!({
+        "job": job,
+        "granted": true,
+        "nodes": lease["nodes"],
+        "requested": lease["requested"],
+        "parts": lease["parts"],
+    })
+}
+
+fn refused(job: &JobName, word: &str) -> Value {
+    json!({ "job": job, "granted": false, "reason": word })
+}

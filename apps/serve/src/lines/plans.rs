@@ -1,0 +1,117 @@
+//! The operations that take over what is held, list it, and plan.
+
+use pavior_mesh::{Cuboid, NodeId};
+use pavior_planning::{Answer, Limits, Shape, Snapshot, Weights, drain, fit, unblock};
+use serde_json::{Map, Value, json};
+
+use super::{LineSession, MACHINE, flag, granted, request};
+use crate::core::{Ask, Command, NodeChange, parts, point};
+use crate::plan;
+
+impl LineSession {
+    /// Takes over an allocation as it is: the boxes must be free, and lie on the machine.
+    pub(super) fn hold(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
+        let job = self.free_name(message)?;
+        let list = message.get("parts").and_then(Value::as_array);
+        let list = list.filter(|list| !list.is_empty());
+        let list = list.ok_or("\"parts\" is a list of at least one box")?;
+        let parts: Vec<Cuboid> =
+            list.iter().map(|part| self.cuboid(part)).collect::<Result<_, _>>()?;
+        let request = request(Ask::Nodes(1), job.clone());
+        let lease = self.carry_out(Command::Hold { request, parts })?.map_err(str::to_string)?;
+        Ok(granted(&job, &lease))
+    }
+
+    /// Every job and what it holds, and every failed node, held or not.
+    pub(super) fn list(&self) -> Value {
+        let (machine, grid) = (self.state.machine(MACHINE), self.grid());
+        let held = machine.held();
+        let jobs = held.iter().map(|&(job, placement)| {
+            json!({ "job": self.name(job), "parts": parts(grid, placement.parts()) })
+        });
+        let failed = (0..grid.nodes()).map(NodeId);
+        let failed = failed.filter(|&node| !machine.healthy().is_node_free(node));
+        let failed = failed.map(|node| point(grid, grid.point(node)));
+        json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
+    }
+
+    /// Takes nodes out of service, and plans where the jobs on them go. The plan is not carried out.
+    pub(super) fn drain(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
+        let list = message.get("nodes").and_then(Value::as_array);
+        let list = list.ok_or("\"nodes\" is a list of nodes")?;
+        let nodes = list.iter().map(|node| self.node(Some(node)));
+        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        let limits = limits(message)?;
+        if !flag(message, "dry_run")? {
+            for &node in &nodes {
+                let command = Command::Node { machine: None, node, change: NodeChange::Drain };
+                self.carry_out(command)?.map_err(str::to_string)?;
+            }
+        }
+        let grid = self.grid();
+        let numbers: Vec<NodeId> = nodes.iter().map(|&node| grid.id(node)).collect();
+        let snapshot = Snapshot::of(self.state.machine(MACHINE));
+        let answer = drain(&snapshot, &numbers, &Weights::nodes(&snapshot), &limits);
+        let drained: Vec<Value> = nodes.iter().map(|&node| point(grid, node)).collect();
+        let mut told: Map<String, Value> = Map::new();
+        told.insert("drained".to_string(), drained.into());
+        told.extend(plan::members(grid, &answer, |job| self.name(job)));
+        Ok(told.into())
+    }
+
+    /// The cheapest set of jobs whose moving makes a request fit. Nothing is changed.
+    pub(super) fn unblock(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
+        let ask = self.ask(message)?;
+        let limits = limits(message)?;
+        let request = self.state.request(MACHINE, ask);
+        let snapshot = Snapshot::of(self.state.machine(MACHINE));
+        let shape = request.shape.map(|sides| Shape { sides, turn: limits.turn });
+        let fits = shape.is_some_and(|shape| fit(&snapshot, shape).is_some());
+        let answer = match shape {
+            Some(shape) => unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits),
+            // A request without a box fits nowhere, ever.
+            None => Answer { plan: None, proven: true },
+        };
+        let grid = self.grid();
+        let place = answer.plan.as_ref().and_then(|plan| plan.boxes.first());
+        let place = place.map(|at| parts(grid, &[*at]).remove(0));
+        let mut told: Map<String, Value> = Map::new();
+        told.insert("fits".to_string(), fits.into());
+        told.insert("placement".to_string(), json!(place));
+        told.extend(plan::members(grid, &answer, |job| self.name(job)));
+        Ok(told.into())
+    }
+
+    fn cuboid(&self, part: &Value) -> Result<Cuboid, String> {
+        let axes = self.grid().axes();
+        let read = |key: &str, least: u64| {
+            let numbers = part.get(key).and_then(Value::as_array);
+            let numbers = numbers.filter(|numbers| numbers.len() == axes)?;
+            let mut read = [least as u16; 3];
+            for (own, number) in read.iter_mut().zip(numbers) {
+                let number = number.as_u64().filter(|number| *number >= least)?;
+                *own = u16::try_from(number).ok()?;
+            }
+            Some(read)
+        };
+        let wrong =
+            || format!("a part is {{\"base\":[..],\"sides\":[..]}} of {axes} integers each");
+        let known = |key: &String| ["base", "sides"].contains(&key.as_str());
+        if !part.as_object().is_some_and(|part| part.keys().all(known)) {
+            return Err(wrong());
+        }
+        Ok(Cuboid::new(read("base", 0).ok_or_else(wrong)?, read("sides", 1).ok_or_else(wrong)?))
+    }
+}
+
+fn limits(message: &Map<String, Value>) -> Result<Limits, String> {
+    let most = match message.get("max_jobs") {
+        None => 3,
+        Some(most) => most.as_u64().ok_or("\"max_jobs\" is an integer of at least 0")?,
+    };
+    let turn = match message.get("turn") {
+        None => true,
+        Some(turn) => turn.as_bool().ok_or("\"turn\" is true or false")?,
+    };
+    Ok(Limits { turn, ..Limits::jobs(usize::try_from(most).unwrap_or(usize::MAX)) })
+}

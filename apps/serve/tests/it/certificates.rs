@@ -1,0 +1,203 @@
+//! TLS: with a bearer token, with a client certificate, and with neither.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::json;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::client::Client;
+use crate::server::{Server, Setup};
+
+/// What vouches for certificates.
+type Authority = CertifiedIssuer<'static, KeyPair>;
+
+/// A certificate of a client, and its key.
+type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
+
+fn authority() -> Authority {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// A certificate for some names, by an authority: as a client shows it, and as files hold it.
+fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
+    let key = KeyPair::generate().unwrap();
+    let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
+    let made = CertificateParams::new(names).unwrap().signed_by(&key, authority).unwrap();
+    let private = PrivatePkcs8KeyDer::from(key.serialize_der());
+    ((made.der().clone(), private.into()), made.pem(), key.serialize_pem())
+}
+
+/// What a client trusts, and who it says it is.
+fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.der().clone()).unwrap();
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    Arc::new(match identity {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => builder.with_client_auth_cert(vec![certificate], key).unwrap(),
+    })
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// A server behind TLS, its authority, and what its log says.
+struct Guarded {
+    server: Server,
+    setup: Setup,
+    authority: Authority,
+    clients: Authority,
+    _folder: tempfile::TempDir,
+}
+
+fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
+    let folder = tempfile::TempDir::new().unwrap();
+    let (authority, clients) = (authority(), authority());
+    let (_, pem, key) = certificate(&authority, &["localhost", "127.0.0.1"]);
+    let mut setup = Setup::new(&folder.path().join("data"));
+    setup.tokens = tokens.map(|tokens| written(folder.path(), "tokens", tokens));
+    let vouch = client_ca.then(|| written(folder.path(), "clients.pem", &clients.pem()));
+    let (pem, key) =
+        (written(folder.path(), "server.pem", &pem), written(folder.path(), "server.key", &key));
+    setup.certificates = Some((pem, key, vouch));
+    setup.log = Some(folder.path().join("log"));
+    let server = Server::start(&setup);
+    assert!(server.address.starts_with("https://127.0.0.1:"), "{}", server.address);
+    Guarded { server, setup, authority, clients, _folder: folder }
+}
+
+impl Guarded {
+    /// A client that trusts the server, with a certificate and a token of its own or without.
+    fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
+        let mut client = Client::new(&self.server.address);
+        client.tls = Some(trust(&self.authority, identity));
+        let bearer = token.map(|token| ("Authorization".into(), format!("Bearer {token}")));
+        client.headers.extend(bearer);
+        client
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.setup.log.as_ref().unwrap()).unwrap()
+    }
+}
+
+const ASK: &str = r#"{"shape":[2,2]}"#;
+
+#[test]
+fn a_bearer_token_over_tls() {
+    let tokens = "operator-hush-1\ntenant-hush-2 tenant=a quota=8\n";
+    let guarded = guarded(Some(tokens), false);
+    let lease = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", ASK).unwrap();
+    assert_eq!((lease.status, &lease.json()["tenant"]), (201, &json!("a")));
+    let mut operator = guarded.client(None, Some("operator-hush-1"));
+    assert_eq!(operator.get("/v1/leases").unwrap().json()["leases"][0]["tenant"], "a");
+    let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
+    assert_eq!(over.unwrap().json()["reason"], "over-quota");
+
+    // Without a token, with a wrong one, and with parts of a right one.
+    for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
+        for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
+            let reply = guarded.client(None, token).send(method, path, ASK, &[]).unwrap();
+            assert_eq!((reply.status, reply.kind.as_str()), (401, "application/problem+json"));
+            assert!(!reply.text.contains("hush"), "{}", reply.text);
+        }
+    }
+    // A client that does not trust the server's authority, and one that speaks no TLS.
+    let mut stranger = guarded.client(None, Some("operator-hush-1"));
+    stranger.tls = Some(trust(&authority(), None));
+    assert!(stranger.get("/healthz").is_err());
+    let mut plain = Client::new(&guarded.server.address);
+    assert!(plain.get("/healthz").is_err());
+    // All of it was written down, and no token with it.
+    let log = guarded.log();
+    assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
+    assert!(!log.contains("hush"), "{log}");
+}
+
+#[test]
+fn a_client_certificate_is_a_tenant() {
+    let guarded = guarded(None, true);
+    let by = |names: &[&str]| Some(certificate(&guarded.clients, names).0);
+    let lease = guarded.client(by(&["a.example"]), None).post("/v1/leases", ASK).unwrap();
+    assert_eq!((lease.status, &lease.json()["tenant"]), (201, &json!("a.example")));
+    let mut other = guarded.client(by(&["b.example", "a.example"]), None);
+    assert_eq!(
+        other.get("/v1/leases").unwrap().json()["leases"],
+        json!([]),
+        "the first name counts"
+    );
+    assert_eq!(other.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).unwrap().status, 403);
+
+    // A certificate without a name that a tenant may have is none, and neither is no certificate.
+    for identity in [by(&[]), by(&["*.example"]), by(&["10.0.0.1"]), None] {
+        let reply = guarded.client(identity, None).post("/v1/leases", ASK).unwrap();
+        assert_eq!(reply.status, 401, "{}", reply.text);
+    }
+    // Nor does a certificate count that another authority has signed, or one that is out of date.
+    let strange = certificate(&authority(), &["a.example"]).0;
+    assert!(guarded.client(Some(strange), None).get("/v1/leases").is_err());
+    let key = KeyPair::generate().unwrap();
+    let mut old = CertificateParams::new(vec!["a.example".to_string()]).unwrap();
+    old.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let old = old.signed_by(&key, &guarded.clients).unwrap();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
+    let old = (old.der().clone(), key.into());
+    assert!(guarded.client(Some(old), None).get("/v1/leases").is_err());
+    let log = guarded.log();
+    assert!(log.contains("tls"), "a refused handshake is told: {log}");
+}
+
+#[test]
+fn a_certificate_and_a_token_are_both_good() {
+    let guarded = guarded(Some("operator-hush-1\n"), true);
+    let named = certificate(&guarded.clients, &["a.example"]).0;
+    let (certificate, key) = &named;
+    let again = || Some((certificate.clone(), key.clone_key()));
+    let lease = guarded.client(again(), None).post("/v1/leases", ASK).unwrap().json();
+    assert_eq!(lease["tenant"], "a.example");
+    // A token raises a tenant to the operator; a wrong one is refused, whatever the certificate says.
+    let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK).unwrap();
+    assert_eq!(raised.json()["tenant"], json!(null));
+    assert_eq!(guarded.client(again(), Some("hush-2")).get("/v1/leases").unwrap().status, 401);
+    assert_eq!(
+        guarded.client(None, Some("operator-hush-1")).get("/v1/leases").unwrap().status,
+        200
+    );
+    assert!(!guarded.log().contains("hush"));
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_named() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let authority = authority();
+    let (_, pem, key) = certificate(&authority, &["localhost"]);
+    let (_, _, other) = certificate(&authority, &["localhost"]);
+    let file = |name: &str, text: &str| written(folder.path(), name, text);
+    let (good, key, other) = (file("s.pem", &pem), file("s.key", &key), file("o.key", &other));
+    let (empty, missing) = (file("empty.pem", ""), folder.path().join("missing.pem"));
+    for (certificate, key, vouch, named) in [
+        (&missing, &key, None, "missing.pem"),
+        (&empty, &key, None, "empty.pem"),
+        (&good, &empty, None, "empty.pem"),
+        // A key of another certificate.
+        (&good, &other, None, "s.pem"),
+        (&good, &key, Some(empty.clone()), "empty.pem"),
+    ] {
+        let mut setup = Setup::new(&folder.path().join("data"));
+        setup.certificates = Some((certificate.clone(), key.clone(), vouch));
+        let told = Server::refused(&setup);
+        assert!(told.contains(named), "{named}: {told}");
+    }
+}

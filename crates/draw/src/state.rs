@@ -1,0 +1,37 @@
+//! Drawings of a machine as it is, as SVG: what jobs hold, and the failed nodes.
+
+use pavior_allocation::explain::State;
+use pavior_mesh::JobId;
+
+use crate::canvas::root;
+use crate::explanation::{AXIS, GAP, View, busy_nodes, plane, rect, text};
+use crate::palette;
+use crate::xml::Element;
+
+/// Draws a state: planes of constant z side by side, the origin at the lower left. `name` gives the names
+/// of jobs.
+///
+/// Takes O(N) for N nodes; machines of some thousand nodes can still be read.
+pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
+    let grid = state.grid();
+    let view = View::of(grid);
+    let mut panel = String::new();
+    text("name", [AXIS, 12.0], 14.0).text(&grid.to_string(), &mut panel);
+    let free = format!("{} of {} nodes free", state.free().count(), grid.nodes());
+    text("quiet", [AXIS, 29.0], 12.0).text(&free, &mut panel);
+    for z in 0..grid.side(2) {
+        plane(&view, z, &mut panel);
+    }
+    busy_nodes(&view, state, name, &mut panel);
+    let [width, height] = view.panel().map(|side| side + 2.0 * GAP);
+    let mut inner = String::new();
+    Element::new("title").text(&format!("{grid}, {free}"), &mut inner);
+    Element::new("style").around(palette::EXPLANATION, &mut inner);
+    rect("page", [0.0; 2], [width, height]).end(&mut inner);
+    Element::new("g")
+        .with("transform", format!("translate({GAP} {GAP})"))
+        .around(&panel, &mut inner);
+    let mut out = String::new();
+    root(width, height).with("role", "img").around(&inner, &mut out);
+    out
+}

@@ -1,0 +1,20 @@
+"""Shows examples with prompts in doc strings as code."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension, Object
+
+EXAMPLE = re.compile(r"^>>> (?:.+\n?)+", re.MULTILINE)
+
+
+class Prompts(Extension):
+    """Fences every paragraph that begins with a prompt."""
+
+    def on_object(self, *, obj: Object, **kwargs: Any) -> None:
+        """Changes the doc string of an object that was read."""
+        if obj.docstring is not None:
+            text = obj.docstring.value
+            obj.docstring.value = EXAMPLE.sub(lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text)
