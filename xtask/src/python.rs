@@ -19,7 +19,7 @@ const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info 
 /// What is done in the environment, below `apps/python`: a program of it, and its arguments.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
-    &["python", "-m", "mypy", "--strict", "examples"],
+    &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 

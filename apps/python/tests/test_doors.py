@@ -1,0 +1,185 @@
+"""The command line and the package are doors to one engine: what goes in by either comes out the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pavior import Experiment, PaviorError, simulate
+from test_experiment import program
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted(ROOT.glob("examples/*.toml"))
+
+LOG = "".join(
+    f"{job} {13 * job} 0 {5 + 37 * job % 90} {1 + job * job % 14} -1 -1 -1 "
+    f"{40 + 29 * job % 80} -1 {job % 2} {1 + job % 3} 1 1 1 1 -1 -1\n"
+    for job in range(1, 121)
+)
+FAILURES = '{"op":"fail","node":[1,1],"at":60}\n{"op":"repair","node":[1,1],"at":200}\n'
+
+LOGGED = {"trace": "log.swf", "machine": "mesh:4x4"}
+SENDING = {"service": "messages:3", "load": 0.05, "jobs": 60}
+ITERATING = SENDING | {"service": "iterations:2", "pattern": "all-to-all", "load": 0.005}
+FAILING = {"mttf": 300, "mttr": 5}
+STILL = {"machine": "mesh:6x6", "request": "3x2"}
+
+CASES: dict[str, dict[str, Any]] = {
+    "machine": {"machine": "grid:4wx6"},
+    "scheduler": {"scheduler": "window:3"},
+    "strategy": {"strategy": "gabl"},
+    "sides": {"sides": "exponential"},
+    "service": SENDING,
+    "arrivals": {"arrivals": "bursts:4"},
+    "jobs": {"jobs": 77},
+    "load": {"load": 0.7},
+    "pattern": SENDING | {"pattern": "all-to-all"},
+    "order": ITERATING | {"order": "from-zero"},
+    "sending": ITERATING | {"sending": "pipelined"},
+    "rounds": ITERATING | {"rounds": "barrier"},
+    "ranks": ITERATING | {"strategy": "mbs", "ranks": "snake"},
+    "flits": SENDING | {"flits": 3},
+    "routing-delay": SENDING | {"routing_delay": 1},
+    "buffer": ITERATING | {"buffer": 4},
+    "engine": SENDING | {"engine": "flit", "jobs": 15},
+    "release": ITERATING | {"engine": "flit", "release": "passed", "buffer": 4, "jobs": 15},
+    "lanes": ITERATING
+    | {"machine": "torus:8x8", "jobs": 15, "engine": "flit", "buffer": 2, "lanes": "shared"},
+    "link-energy": SENDING | {"link_energy": 0.5},
+    "router-energy": SENDING | {"router_energy": 2},
+    "trace": LOGGED,
+    "shape-rule": LOGGED | {"shape_rule": "pow2"},
+    "arrival-scale": LOGGED | {"arrival_scale": 0.5},
+    "first": LOGGED | {"first": 50},
+    "filter": LOGGED | {"filter": "user=2"},
+    "status": LOGGED | {"status": "1"},
+    "estimates": LOGGED | {"scheduler": "easy", "estimates": "factor:2"},
+    "kill": LOGGED | {"kill": True},
+    "lenient": LOGGED | {"lenient": True},
+    "mttf": FAILING,
+    "mttr": FAILING | {"mttr": 20},
+    "failures": {"machine": "mesh:6x6", "failures": "failures.jsonl"},
+    "checkpoint": FAILING | {"checkpoint": 0.5},
+    "warmup": {"warmup": 20},
+    "max-waiting": {"max_waiting": 5000},
+    "max-time": {"max_time": 1e6},
+    "max-interruptions": FAILING | {"max_interruptions": 50},
+    "seed": {"seed": 7},
+    "slowdown-bound": {"slowdown_bound": 3},
+    "metrics": {"metrics": ["turnaround", "+largest_free"]},
+}
+"""For each parameter a run in which it has an effect."""
+
+SAME = {"engine", "lenient", "max-interruptions", "max-time", "max-waiting", "metrics", "trace"}
+"""Those without which the same numbers come out, or nothing can be run."""
+
+CONTROLS = {
+    "replications": 3,
+    "precision": 0.5,
+    "precision-metrics": "turnaround",
+    "confidence": 0.9,
+    "min-replications": 2,
+    "max-replications": 3,
+    "name": "a-run",
+    "title": "A run",
+    "baseline": "tff",
+}
+"""What is about several runs: taken, without effect on one."""
+GOES_WITH = {key: {"precision": 0.5} for key in CONTROLS if "-" in key or key == "confidence"}
+STILLS = {"busy": "0,0:2x2", "submeshes": 3, "request": "3x2"}
+
+
+def listed() -> set[str]:
+    """The names in docs/parameters.md, which is made from the one list."""
+    text = (ROOT / "docs/parameters.md").read_text()
+    return set(re.findall(r"^\| `([a-z-]+)`", text, re.MULTILINE))
+
+
+def test_every_parameter_is_tried() -> None:
+    tried = {*CASES, *CONTROLS, *STILLS, "timing", "orders"}
+    assert tried == listed()
+
+
+def options(arguments: dict[str, Any]) -> list[str]:
+    """Keyword arguments as the command line's options."""
+    words = []
+    for key, value in arguments.items():
+        words.append("--" + key.replace("_", "-"))
+        if value is not True:
+            words.append(",".join(value) if isinstance(value, list) else str(value))
+    return words
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_parameter_does_the_same_by_both_doors(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log.swf").write_text(LOG + ("nonsense\n" if name == "lenient" else ""))
+    (tmp_path / "failures.jsonl").write_text(FAILURES)
+    monkeypatch.chdir(tmp_path)
+    arguments: dict[str, Any] = {"strategy": "tff", "machine": "mesh:8x8"} | CASES[name]
+    if "trace" not in arguments:
+        arguments = {"jobs": 100} | arguments
+    ours = simulate(**arguments, timing=False)
+    command = [program(), "simulate", *options(arguments)]
+    command += ["--replications", "1", "--no-timing", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (point,) = json.loads(done.stdout)["results"]
+    theirs = {metric: found and found["mean"] for metric, found in point["metrics"].items()}
+    metrics = dict(zip(ours.metrics["metric"], ours.metrics["value"], strict=True))
+    assert metrics == theirs and len(metrics) >= 2
+    if name not in SAME:
+        gone = ("mttf", "mttr") if name == "mttf" else (name.replace("-", "_"),)
+        rest = {key: value for key, value in arguments.items() if key not in gone}
+        other = simulate(**rest | ({"mttr": 5} if name == "mttr" else {}), timing=False)
+        assert dict(zip(other.metrics["metric"], other.metrics["value"], strict=True)) != metrics
+
+
+def test_what_is_about_several_runs_changes_nothing_in_one() -> None:
+    plain = simulate("mesh:8x8", jobs=50, timing=False)
+    for key, given in CONTROLS.items():
+        arguments = {key.replace("-", "_"): given} | GOES_WITH.get(key, {})
+        if key == "baseline":
+            continue
+        again = simulate("mesh:8x8", jobs=50, timing=False, **arguments)
+        assert again.jobs["start"] == plain.jobs["start"], key
+    assert "allocation_ns" in simulate("mesh:8x8", jobs=50).metrics["metric"]
+    for key in STILLS:
+        with pytest.raises(ValueError, match="still state|request"):
+            simulate("mesh:6x6", **STILL_ARGUMENTS[key])
+
+
+STILL_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "busy": {"busy": "0,0:2x2", "request": "3x2"},
+    "submeshes": {"submeshes": 3, "request": "3x2"},
+    "request": {"request": "3x2"},
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_gives_the_same_bytes_by_both_doors(example: Path, tmp_path: Path) -> None:
+    # Measured times differ from run to run. A tenth of the jobs makes the same files in less time.
+    text = "timing = false\n" + re.sub(r"(?m)^(jobs = \d+)0$", r"\1", example.read_text())
+    copy = tmp_path / example.name
+    copy.write_text(text)
+    command = [program(), "experiment", copy.name, "--out", "theirs"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    Experiment.read(copy).run(out=tmp_path / "ours")
+    names = {path.name for path in (tmp_path / "theirs").iterdir()}
+    assert names == {path.name for path in (tmp_path / "ours").iterdir()}
+    assert {"results.csv", "results.json", "report.html"} <= names
+    for name in names - {"run.json", "report.html"}:
+        ours, theirs = (tmp_path / door / name for door in ("ours", "theirs"))
+        assert ours.read_bytes() == theirs.read_bytes(), name
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 2
+    with pytest.raises(PaviorError):
+        Experiment("strategy = 'nothing'")
