@@ -325,11 +325,11 @@ impl Specification {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let stop = cancelled.map(|cancel| cancel.stop.clone()).unwrap_or_default();
         let (shared, own, span) = (self.shared.clone(), stop.clone(), *span);
-        let (stops, lines) = (move || stop.set(), move || shared.lines(span, &own));
+        let (stops, lines) = (|| stop.set(), move || shared.lines(span, &own));
         let lines = if self.classes.is_empty() {
             interruptible(py, stops, lines)
         } else {
-            interruptible_own(py, stops, lines)
+            interruptible_own(py, stops, || stop.is_set(), lines)
         };
         let lines = lines?.map_err(|fault| self.shared.raised(py, fault))?;
         Ok(PyBytes::new(py, lines.as_bytes()))

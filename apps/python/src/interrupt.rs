@@ -24,10 +24,11 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 
 /// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
 /// interpreter, so that a call costs little, and a signal also raises in the caller's code, which may be
-/// in a loop without end.
+/// in a loop without end; so does another thread that makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
+    is_stopped: impl Fn() -> bool + Send + Sync,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let thread = Arc::new(AtomicU64::new(0));
@@ -40,12 +41,21 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    let stop = move || {
-        stop();
-        // If this fails, the caller's code ends by itself or not at all.
-        let _ = Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed)));
+    // If this fails, the caller's code ends by itself or not at all.
+    let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
+    let mut polls_since = 0;
+    let looked = || {
+        polls_since += u32::from(is_stopped());
+        // Most code ends by itself at the next instant of the run.
+        if polls_since > 1 {
+            raise();
+        }
     };
-    interruptible(py, stop, work)
+    let stop = || {
+        stop();
+        raise();
+    };
+    run(py, stop, looked, work)
 }
 
 /// Raises `KeyboardInterrupt` in the Python code that a thread runs.
@@ -62,6 +72,16 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    run(py, stop, || (), work)
+}
+
+/// As [`interruptible`]; `looked` is called whenever no signal was found.
+fn run<T: Send + 'static>(
+    py: Python<'_>,
+    stop: impl FnOnce() + Send,
+    mut looked: impl FnMut() + Send,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
@@ -88,6 +108,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }
+                    looked();
                 }
             }
         }

@@ -236,7 +236,7 @@ pub(crate) fn simulate(
         }
     };
     let ended = if own {
-        interruptible_own(py, || stop.set(), run)
+        interruptible_own(py, || stop.set(), || false, run)
     } else {
         interruptible(py, || stop.set(), run)
     };

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -297,3 +300,28 @@ def test_ctrl_c_ends_a_scheduler_within_half_a_second() -> None:
                 time.sleep(0.001)
 
     assert interrupted(lambda: simulate(scheduler=Forever)) < 0.5
+
+
+ENDLESS = """
+import pavior
+
+class Endless(pavior.Scheduler):
+    name = "endless"
+
+    def next(self, now, queue, running, desk):
+        print("asked", flush=True)
+        while True:
+            pass
+
+pavior.Experiment.of(scheduler=Endless, replications=4).run(threads=2)
+"""
+
+
+def test_ctrl_c_leaves_no_thread_in_a_loop_without_end() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "asked\n"
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=20)
+    assert child.returncode != 0 and "KeyboardInterrupt" in errors

@@ -80,5 +80,6 @@ fn run(
     raised: &Raised,
     judge: impl FnOnce() -> Result<u64, String> + Send + 'static,
 ) -> PyResult<Result<u64, String>> {
-    interruptible_own(py, || raised.keep(PyKeyboardInterrupt::new_err(())), judge)
+    let stop = || raised.keep(PyKeyboardInterrupt::new_err(()));
+    interruptible_own(py, stop, || false, judge)
 }
