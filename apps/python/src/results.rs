@@ -49,7 +49,7 @@ impl Results {
     #[getter]
     fn means(&self) -> PyResult<Table> {
         let Means { columns: names, rows } = Means::of(self.specification(), &self.samples);
-        let values: Vec<&[String]> = rows.iter().map(|row| row.values.as_slice()).collect();
+        let values: Vec<&[String]> = rows.iter().map(|row| &row.values[..]).collect();
         let mut columns = parameters(&names, &values);
         let counts = rows.iter().map(|row| row.replications);
         let rest: Vec<(&str, ArrayRef)> = vec![

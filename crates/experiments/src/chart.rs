@@ -126,7 +126,7 @@ mod tests {
     /// Two strategies at two loads, written by hand.
     fn table() -> Table {
         let line = |strategy: &str, load: &str, mean: f64| Line {
-            values: ["mesh:4x4", strategy, "fcfs", load].map(String::from).to_vec(),
+            values: ["mesh:4x4", strategy, "fcfs", load].map(String::from).into(),
             replications: 7,
             target_missed: mean > 3.0,
             overloaded: false,

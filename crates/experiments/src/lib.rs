@@ -15,6 +15,7 @@ mod differences;
 mod fingerprint;
 mod formula;
 mod journal;
+mod json;
 mod keys;
 mod orders;
 mod paired;

@@ -3,9 +3,10 @@
 use std::io;
 
 use pavior_draw::{Drawing, Page, Section, SectionTable, html, svg, vega};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use crate::results::{shown, target_missed, values};
+use crate::json::{Document, Results};
+use crate::results::{shown, target_missed};
 use crate::{
     Policy, Samples, Specification, Summary, Table, chart, differences, parameters,
     write_differences,
@@ -56,7 +57,7 @@ impl Specification {
         if self.baseline.is_some() {
             add("differences.csv", csv(|out| write_differences(self, &differences, out))?);
         }
-        add("results.json", pretty(&self.json(samples, &results, from)));
+        add("results.json", pretty(&self.json(samples, &results, from))?);
         let drawings = self.drawings(&results, &measured, &mut add);
         let mut page = Page {
             title: self.title.clone(),
@@ -106,50 +107,22 @@ impl Specification {
             let chart = chart(figure, if is_measured { measured } else { results });
             let svg = svg(&chart);
             add(&format!("{}.svg", figure.name), svg.clone().into_bytes());
-            add(&format!("{}.vl.json", figure.name), pretty(&vega(&chart)));
+            add(&format!("{}.vl.json", figure.name), format!("{:#}\n", vega(&chart)).into_bytes());
             let source = if is_measured { "timings.csv" } else { "results.csv" };
             drawings.push(Drawing { svg, caption: format!("{}.svg, from {source}", figure.name) });
         }
         drawings
     }
 
-    fn json(&self, samples: &Samples, table: &Table, from: &Provenance) -> Value {
-        let mut results: Vec<Value> = Vec::new();
-        let mut lines = table.rows.iter();
-        let shown = shown(self);
-        for (point, samples) in self.points.iter().zip(samples) {
-            if samples.is_empty() {
-                continue;
-            }
-            let mut result = Map::new();
-            for (&index, value) in shown.iter().zip(values(point, &shown)) {
-                result.insert(parameters::ALL[index].column(), typed(index, &value));
-            }
-            let own: Vec<_> = lines.by_ref().take(self.metrics.len()).collect();
-            let metrics: Map<String, Value> = own
-                .iter()
-                .map(|line| {
-                    let Summary { mean, ci95 } = line.summary;
-                    let value = json!({ "mean": mean, "ci95": ci95, "unit": line.unit });
-                    (line.metric.clone(), value)
-                })
-                .collect();
-            result.insert("replications".into(), json!(samples.len()));
-            let flag = |of: fn(&crate::Line) -> bool| json!(own.first().is_some_and(|l| of(l)));
-            result.insert("target_missed".into(), flag(|line| line.target_missed));
-            result.insert("overloaded".into(), flag(|line| line.overloaded));
-            result.insert("metrics".into(), Value::Object(metrics));
-            results.push(Value::Object(result));
-        }
+    fn json<'a>(
+        &'a self,
+        samples: &'a Samples,
+        table: &'a Table,
+        from: &'a Provenance,
+    ) -> Document<'a> {
         let seeds = self.seeds();
-        json!({
-            "schema": 1,
-            "version": from.version,
-            "experiment": self.name,
-            "command": from.command,
-            "seed": if let [seed] = seeds[..] { json!(seed) } else { Value::Null },
-            "results": results,
-        })
+        let seed = if let [seed] = seeds[..] { Some(seed) } else { None };
+        Document::new(self, from, seed, Results { specification: self, samples, table })
     }
 
     /// The seeds of the points, each once.
@@ -324,24 +297,14 @@ pub(crate) fn cell(summary: Summary) -> String {
     }
 }
 
-/// A value as JSON has it.
-fn typed(parameter: usize, value: &str) -> Value {
-    use parameters::ValueType;
-    match parameters::ALL[parameter].kind {
-        _ if value.is_empty() => Value::Null,
-        ValueType::Text | ValueType::Choice(_) => json!(value),
-        ValueType::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
-        ValueType::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
-        ValueType::Switch => json!(value == "true"),
-    }
-}
-
 fn csv(write: impl FnOnce(&mut dyn io::Write) -> Result<(), ::csv::Error>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
 }
 
-fn pretty(value: &Value) -> Vec<u8> {
-    format!("{value:#}\n").into_bytes()
+fn pretty(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }

@@ -3,6 +3,7 @@
 //! The table, written as CSV and read back, is the same table: figures are drawn from it alone.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use pavior_simulation::metrics::ALLOCATION_NS;
 
@@ -21,8 +22,9 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters that have a column; empty where one does not apply.
-    pub values: Vec<String>,
+    /// The values of the parameters that have a column; empty where one does not apply. The lines of a
+    /// point share them.
+    pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
     /// Whether a target of precision was set and not met.
@@ -129,9 +131,10 @@ impl Table {
         let shown = shown(specification);
         let mut rows = Vec::new();
         for result in specification.results(samples) {
+            let values: Arc<[String]> = values(result.point, &shown).into();
             for (metric, unit, summary) in lines(&result) {
                 rows.push(Line {
-                    values: values(result.point, &shown),
+                    values: Arc::clone(&values),
                     replications: result.samples.len() as u64,
                     // A measured time is no target.
                     target_missed: result.target_missed && metric != ALLOCATION_NS,
@@ -240,7 +243,7 @@ impl Table {
             }
         }
         let line = |(values, times): (Vec<String>, Vec<f64>)| Line {
-            values,
+            values: values.into(),
             replications: times.len() as u64,
             target_missed: false,
             overloaded: false,

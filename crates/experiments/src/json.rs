@@ -1,0 +1,89 @@
+//! Results as JSON, made point by point while they are written: values take many times what a point's
+//! samples do.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::results::{shown, values};
+use crate::{Line, Provenance, Sample, Samples, Specification, Summary, Table, parameters};
+
+/// `results.json`.
+#[derive(Serialize)]
+pub(crate) struct Document<'a> {
+    schema: u32,
+    version: &'a str,
+    experiment: &'a str,
+    command: &'a str,
+    /// The seed of all points, if they have the same.
+    seed: Option<u64>,
+    results: Results<'a>,
+}
+
+impl<'a> Document<'a> {
+    pub(crate) fn new(
+        specification: &'a Specification,
+        from: &'a Provenance,
+        seed: Option<u64>,
+        results: Results<'a>,
+    ) -> Document<'a> {
+        Document {
+            schema: 1,
+            version: &from.version,
+            experiment: &specification.name,
+            command: &from.command,
+            seed,
+            results,
+        }
+    }
+}
+
+/// The points that were run.
+pub(crate) struct Results<'a> {
+    pub(crate) specification: &'a Specification,
+    pub(crate) samples: &'a Samples,
+    pub(crate) table: &'a Table,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shown = shown(self.specification);
+        let run = self.specification.points.iter().zip(self.samples);
+        let run = run.filter(|(_, samples)| !samples.is_empty());
+        // No point without a metric is run: `metrics = []` is refused.
+        let lines = self.table.rows.chunks(self.specification.metrics.len().max(1));
+        serializer.collect_seq(run.zip(lines).map(|((point, samples), lines)| {
+            let mut object = Map::new();
+            for (&index, value) in shown.iter().zip(values(point, &shown)) {
+                object.insert(parameters::ALL[index].column(), typed(index, &value));
+            }
+            fill(&mut object, samples, lines);
+            Value::Object(object)
+        }))
+    }
+}
+
+/// Adds what a point came to.
+fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
+    let metrics = lines.iter().map(|line| {
+        let Summary { mean, ci95 } = line.summary;
+        (line.metric.clone(), json!({ "mean": mean, "ci95": ci95, "unit": line.unit }))
+    });
+    let metrics: Map<String, Value> = metrics.collect();
+    let flag = |of: fn(&Line) -> bool| json!(lines.first().is_some_and(of));
+    object.insert("replications".into(), json!(samples.len()));
+    object.insert("target_missed".into(), flag(|line| line.target_missed));
+    object.insert("overloaded".into(), flag(|line| line.overloaded));
+    object.insert("metrics".into(), Value::Object(metrics));
+}
+
+/// A value as JSON has it.
+fn typed(parameter: usize, value: &str) -> Value {
+    use parameters::ValueType;
+    match parameters::ALL[parameter].kind {
+        _ if value.is_empty() => Value::Null,
+        ValueType::Text | ValueType::Choice(_) => json!(value),
+        ValueType::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+        ValueType::Count => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
+        ValueType::Switch => json!(value == "true"),
+    }
+}
