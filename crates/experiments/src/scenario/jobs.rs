@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pavior_kernel::Time;
+use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
 use pavior_network::Channels;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -10,9 +10,10 @@ use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Histories, Inputs, Observer, Recorder, Restart, RunError,
     Setup, Simulation, Stop, run_within,
 };
-use pavior_workload::traces::{Replay, Trace, TraceJobs};
+use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    Failures, Job, NodeEvent, Selection, ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
+    Failures, FreedomRule, Job, NodeEvent, Selection, Service, ShapeRule, Shaper, Synthetic,
+    SyntheticJobs, TimeUnit,
 };
 
 use super::inputs::{failures, log};
@@ -28,6 +29,10 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
+    /// The share of the run times of a log's jobs that is communication.
+    communication: Option<f64>,
+    /// How free jobs are to be placed.
+    freedom: Option<FreedomRule>,
     failing: Option<(Failing, Restart)>,
     bounds: Bounds,
 }
@@ -74,7 +79,7 @@ impl Jobs {
             }
             Some(request) => {
                 let trace = request.trace(files)?;
-                let begin = trace.records[0].submit;
+                let begin = ticks(point.unit(), trace.records[0].submit);
                 let replay = Replay {
                     arrival_scale: point.value("arrival-scale"),
                     kill: point.value("kill"),
@@ -112,7 +117,9 @@ impl Jobs {
             let interval = point.optional("checkpoint").map(|units| time.time(units));
             (failing, interval.map_or(Restart::Scratch, Restart::Checkpoint))
         });
-        Ok(Jobs { setup, context, workload, failing, bounds: bounds(point, begin) })
+        let (communication, freedom) = (point.optional("communication"), point.optional("freedom"));
+        let bounds = bounds(point, begin);
+        Ok(Jobs { setup, context, workload, communication, freedom, failing, bounds })
     }
 
     /// Runs one replication, which `others` observe, too.
@@ -142,7 +149,8 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        let network = self.setup.network.as_ref();
+        // On the long runs of logs, telling of each message would mean simulating it.
+        let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
         });
@@ -169,16 +177,31 @@ impl Jobs {
     /// The jobs of a replication, in the order of arrival; the same for the same arguments.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
-        match &self.workload {
+        let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
             Workload::Drawn(workload) => {
                 let jobs = SyntheticJobs::new(workload, grid, *seed, replication);
                 Box::new(jobs.expect("the point was checked"))
             }
             Workload::Replayed { trace, rule, replay } => {
                 let shaper = Shaper::new(rule, grid, *seed, replication);
-                Box::new(TraceJobs::new(&trace.records, shaper, replay.clone()))
+                let jobs = TraceJobs::new(&trace.records, shaper, replay.clone());
+                let unit = self.context.time;
+                match self.communication {
+                    None => Box::new(jobs),
+                    Some(share) => Box::new(jobs.map(move |job| communicating(unit, job, share))),
+                }
             }
-        }
+        };
+        let Some(rule) = &self.freedom else { return jobs };
+        let mut draw = Stream::new(*seed, replication, "freedom");
+        Box::new(jobs.map(move |mut job| {
+            let tags = match &self.workload {
+                Workload::Drawn(_) => &Tags::UNKNOWN,
+                Workload::Replayed { trace, .. } => &trace.records[job.id.0 as usize].tags,
+            };
+            job.request.freedom = rule.of(job.request.nodes, tags, &mut draw);
+            job
+        }))
     }
 
     /// Failures and repairs of a replication, in the order of time, and what becomes of jobs.
@@ -201,6 +224,22 @@ impl Jobs {
             }
         };
         Some((events, *restart))
+    }
+}
+
+/// A time of a log in ticks of another unit than microseconds.
+fn ticks(unit: TimeUnit, time: Time) -> Time {
+    if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
+}
+
+/// A job of a log that spends a share of its run time on communication.
+fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
+    let Service::Run(run) = job.service else { return job };
+    Job {
+        arrival: ticks(unit, job.arrival),
+        service: Service::shared(ticks(unit, run), share),
+        estimate: ticks(unit, job.estimate),
+        ..job
     }
 }
 
