@@ -31,6 +31,16 @@ def test_a_with_block_releases() -> None:
         held.release()
 
 
+def test_a_request_says_how_free_it_is() -> None:
+    machine = Machine("mesh:3x2", "ff")
+    machine.allocate_at([Box((1, 0), (1, 1))])
+    assert machine.probe((2, 2), freedom="box") == "no-free-submesh"
+    placed = machine.allocate((2, 2), freedom="connected")
+    assert placed.nodes == 4
+    with pytest.raises(ValueError, match="no freedom"):
+        machine.probe((1, 1), freedom="free")  # type: ignore[arg-type]
+
+
 def test_names_of_jobs() -> None:
     machine = Machine("mesh:4x4")
     machine.allocate((1, 1), job=7)

@@ -3,8 +3,9 @@
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile};
 
+use crate::freedom::Placer;
 use crate::kind::StrategyKind;
-use crate::{Placement, PlacementError, Refusal, Strategy};
+use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of what a machine needs to answer a question, on which a plan is tried.
 ///
@@ -24,7 +25,7 @@ use crate::{Placement, PlacementError, Refusal, Strategy};
 /// ```
 pub struct Fork {
     entry: EntryHandle<StrategyKind>,
-    strategy: Box<dyn Strategy>,
+    strategy: Placer,
     free: Occupancy,
     /// Set bits are healthy nodes; none where all are.
     healthy: Option<Occupancy>,
@@ -34,7 +35,7 @@ pub struct Fork {
 impl Fork {
     pub(crate) fn new(
         entry: EntryHandle<StrategyKind>,
-        strategy: Box<dyn Strategy>,
+        strategy: Placer,
         free: Occupancy,
         healthy: Option<Occupancy>,
         draw: Stream,

@@ -7,6 +7,7 @@ use pavior_kernel::{CallerError, Options};
 use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
+use crate::allowed;
 use crate::checked::Checked;
 use crate::claim::Claim;
 use crate::errors::BuildError;
@@ -67,8 +68,12 @@ impl fmt::Debug for BuildStrategy {
 }
 
 impl StrategyKind {
-    /// The nodes that must be free: the shape's for contiguous strategies, else the count.
+    /// The nodes that must be free: the shape's for contiguous strategies, else the count; with a
+    /// freedom, those of the smallest set that it allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
+        if let Some(freedom) = request.freedom {
+            return allowed::needed(request, freedom);
+        }
         match request.shape {
             Some(shape) if self.contiguous => pavior_mesh::volume(shape),
             _ => u64::from(request.nodes),
@@ -80,6 +85,9 @@ impl StrategyKind {
     /// # Errors
     /// If not, with the reason.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
+        if let Some(freedom) = request.freedom {
+            return allowed::fits_grid(request, freedom, grid);
+        }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
             Some(shape) if self.contiguous => orientations(shape).any(|turned| grid.fits(turned)),

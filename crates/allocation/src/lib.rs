@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod allowed;
 mod checked;
 pub mod claim;
 pub mod conformance;
@@ -25,6 +26,7 @@ pub mod contiguous;
 mod errors;
 pub mod explain;
 mod fork;
+mod freedom;
 mod kind;
 mod machine;
 pub mod oracle;
@@ -34,6 +36,7 @@ mod strategies;
 mod strategy;
 mod work;
 
+pub use allowed::boxes as allowed_boxes;
 pub use errors::{AllocateError, BadProposal, BuildError, PlacementError, UnknownJob, UnknownNode};
 pub use fork::Fork;
 pub use kind::{
@@ -44,7 +47,10 @@ pub use machine::Machine;
 pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };
-pub use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId, Occupancy, Request, Scan, Sides};
+pub use pavior_mesh::{
+    Coordinates, Cuboid, Freedom, Grid, JobId, NodeId, Occupancy, Request, Scan, Sides,
+    UnknownFreedom,
+};
 pub use placement::Placement;
 pub use refusal::Refusal;
 pub use strategies::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates, tbl_most_pieces};

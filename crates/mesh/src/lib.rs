@@ -31,7 +31,7 @@ pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
 pub use name::NameError;
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
-pub use request::{JobId, Request};
+pub use request::{Freedom, JobId, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
 pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
 pub use tile::tile;

@@ -49,7 +49,9 @@ pub use pavior_allocation::{
     AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
     UnknownNode,
 };
-pub use pavior_mesh::{Cuboid, Grid, GridError, JobId, NameError, NodeId, Occupancy, Request};
+pub use pavior_mesh::{
+    Cuboid, Freedom, Grid, GridError, JobId, NameError, NodeId, Occupancy, Request, UnknownFreedom,
+};
 
 pub mod strategies {
     //! The strategies: their registry, and what one outside this library is written and judged with.

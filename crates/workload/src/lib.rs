@@ -8,6 +8,7 @@
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
 
 mod failures;
+mod freedom;
 mod generators;
 pub mod inspect;
 mod job;
@@ -17,6 +18,7 @@ pub mod traces;
 mod values;
 
 pub use failures::{BadMean, Change, Failures, NodeEvent, read_failures};
+pub use freedom::FreedomRule;
 pub use generators::{Class, Generator, Lublin, LublinJobs};
 pub use job::{Job, Service, TimeUnit};
 pub use pavior_kernel::{Family, Selection};

@@ -7,6 +7,7 @@ mod experiments;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use pavior_mesh::Freedom;
 
 use crate::output::Format;
 
@@ -136,6 +137,10 @@ pub(crate) struct ExplainArgs {
     /// The number of nodes that is asked for; the shape rule makes it a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
+    /// How free the job is to be placed: box, turned, any-box, connected or any [default: as each
+    /// strategy does]
+    #[arg(long)]
+    pub(crate) freedom: Option<Freedom>,
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,

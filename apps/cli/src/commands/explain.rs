@@ -47,11 +47,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Failure> {
     let rule: pavior_workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
-    match (&args.shape, args.nodes) {
-        (Some(typed), _) => Ok(Request::shape(input::shape(typed, grid.axes())?)),
-        (None, Some(nodes)) => Ok(Shaper::new(&rule, grid, args.seed, 0).request(nodes)),
-        (None, None) => Err(Failure::usage("give --shape or --nodes")),
-    }
+    let request = match (&args.shape, args.nodes) {
+        (Some(typed), _) => Request::shape(input::shape(typed, grid.axes())?),
+        (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
+        (None, None) => return Err(Failure::usage("give --shape or --nodes")),
+    };
+    Ok(request.with_freedom(args.freedom))
 }
 
 /// The strategies named, or all that work on the machine.
@@ -87,6 +88,19 @@ impl Story {
         self.request.shape.map_or_else(nothing, |shape| Diagnosis::of(state, shape))
     }
 
+    /// The request; how free it is only if that was said.
+    fn asked(&self) -> Value {
+        let axes = self.grid().axes();
+        let mut asked = json!({
+            "nodes": self.request.nodes,
+            "shape": self.request.shape.map(|shape| shape[..axes].to_vec()),
+        });
+        if let Some(freedom) = self.request.freedom {
+            asked["freedom"] = json!(freedom.word());
+        }
+        asked
+    }
+
     fn json(&self, seed: u64) -> Value {
         let (state, grid) = (&self.busy.state, self.grid());
         let cuboid = |cuboid: &Option<Cuboid>| {
@@ -108,10 +122,7 @@ impl Story {
             "version": env!("CARGO_PKG_VERSION"),
             "seed": seed,
             "machine": grid.to_string(),
-            "request": {
-                "nodes": self.request.nodes,
-                "shape": self.request.shape.map(|shape| shape[..grid.axes()].to_vec()),
-            },
+            "request": self.asked(),
             "free": state.free().count(),
             "busy": state.busy_nodes(),
             "failed": state.failed().len(),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pavior._scheduler import KeyFunction, OwnClass, Scheduler
 from pavior._strategy import Strategy
-from pavior._types import ArrowTable, JobName, Node, Reason, Shape, Value
+from pavior._types import ArrowTable, Freedom, JobName, Node, Reason, Shape, Value
 
 __all__ = [
     "Allocation",
@@ -84,11 +84,22 @@ class Machine:
         """An empty machine, such as `torus:8x8x8`, under a strategy: a name with its options, such as
         `tff:scan=yx` (without one `tff`), or a class. `seed` is for strategies that draw."""
     def allocate(
-        self, shape: Shape | None = None, *, nodes: int | None = None, job: JobName | None = None
+        self,
+        shape: Shape | None = None,
+        *,
+        nodes: int | None = None,
+        job: JobName | None = None,
+        freedom: Freedom | None = None,
     ) -> Allocation:
-        """Grants nodes to a job, or raises `Refused`. A job without a name gets the next number."""
+        """Grants nodes to a job, or raises `Refused`. A job without a name gets the next number.
+        `freedom` says how free it is to be placed."""
     def try_allocate(
-        self, shape: Shape | None = None, *, nodes: int | None = None, job: JobName | None = None
+        self,
+        shape: Shape | None = None,
+        *,
+        nodes: int | None = None,
+        job: JobName | None = None,
+        freedom: Freedom | None = None,
     ) -> Allocation | Reason:
         """As `allocate`, but the reason of a refusal is returned, not raised."""
     def allocate_at(self, boxes: Sequence[Box], *, job: JobName | None = None) -> Allocation:
@@ -96,7 +107,11 @@ class Machine:
     def release(self, what: Allocation | JobName) -> None:
         """Takes back what a job holds; `KeyError` if it holds nothing."""
     def probe(
-        self, shape: Shape | None = None, *, nodes: int | None = None
+        self,
+        shape: Shape | None = None,
+        *,
+        nodes: int | None = None,
+        freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
         """Where a request would go now, or why it is refused. Changes nothing."""
     def explain(self, shape: Shape, strategies: Sequence[str] = ()) -> Explanation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, Union
 
-__all__ = ["ArrowTable", "Claim", "JobName", "Node", "Reason", "Shape", "Value"]
+__all__ = ["ArrowTable", "Claim", "Freedom", "JobName", "Node", "Reason", "Shape", "Value"]
 
 Shape: TypeAlias = Sequence[int]
 """One to three sides in nodes, x first."""
@@ -25,6 +25,14 @@ Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
 """What a strategy claims, and is judged by."""
+Freedom: TypeAlias = Union[
+    Literal["box"],
+    Literal["turned"],
+    Literal["any-box"],
+    Literal["connected"],
+    Literal["any"],
+]
+"""How free a job is to be placed; each word allows all that the one before allows."""
 Value: TypeAlias = Union[str, float, bool, None]
 """A value of a parameter."""
 

@@ -98,15 +98,16 @@ impl Machine {
     }
 
     /// Grants nodes to a job, or raises `Refused`.
-    #[pyo3(signature = (shape = None, *, nodes = None, job = None))]
+    #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
         nodes: Option<u32>,
         job: Option<&Bound<'_, PyAny>>,
+        freedom: Option<&str>,
     ) -> PyResult<Allocation> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
         self.grant(py, &asked, job).map_err(|denied| match denied {
             Denied::Refused(refusal) => refused(py, refusal),
             Denied::Error(error) => error,
@@ -114,15 +115,16 @@ impl Machine {
     }
 
     /// As `allocate`, but the reason of a refusal is returned, not raised.
-    #[pyo3(signature = (shape = None, *, nodes = None, job = None))]
+    #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn try_allocate(
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
         nodes: Option<u32>,
         job: Option<&Bound<'_, PyAny>>,
+        freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
         match self.grant(py, &asked, job) {
             Ok(allocation) => Ok(Py::new(py, allocation)?.into_any()),
             Err(Denied::Refused(refusal)) => Ok(word(py, refusal)),
@@ -166,14 +168,15 @@ impl Machine {
     }
 
     /// Where a request would go now: its boxes, or the reason why it is refused. Changes nothing.
-    #[pyo3(signature = (shape = None, *, nodes = None))]
+    #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
         nodes: Option<u32>,
+        freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes)?;
+        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
         let mut inner = self.shared.lock(py)?;
         let request = asked.request(&mut inner.shaper);
         let answer = inner.machine.probe(&request);

@@ -1,39 +1,48 @@
 //! What a call asks for, and why it is denied.
 
 use pavior_allocation::{AllocateError, Refusal};
-use pavior_mesh::{Grid, Request, Sides};
+use pavior_mesh::{Freedom, Grid, Request, Sides, UnknownFreedom};
 use pavior_workload::Shaper;
 use pyo3::prelude::*;
 
 use crate::errors::{failed, other, value};
 use crate::geometry;
 
-/// What a call asks for.
-pub(super) enum Asked {
+/// What a call asks for, and how free it is to be placed.
+pub(super) struct Asked {
+    what: What,
+    freedom: Option<Freedom>,
+}
+
+enum What {
     Shape(Sides),
     Nodes(u32),
 }
 
 impl Asked {
-    /// What a call asks for: a shape or a number of nodes.
+    /// What a call asks for: a shape or a number of nodes, and a word of freedom, if any.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,
         nodes: Option<u32>,
+        freedom: Option<&str>,
     ) -> PyResult<Asked> {
-        match (shape, nodes) {
-            (Some(shape), None) => Ok(Asked::Shape(geometry::sides(grid, shape)?)),
-            (None, Some(0)) => Err(value("a request is for at least 1 node")),
-            (None, Some(nodes)) => Ok(Asked::Nodes(nodes)),
-            _ => Err(value("give a shape or a number of nodes")),
-        }
+        let what = match (shape, nodes) {
+            (Some(shape), None) => What::Shape(geometry::sides(grid, shape)?),
+            (None, Some(0)) => return Err(value("a request is for at least 1 node")),
+            (None, Some(nodes)) => What::Nodes(nodes),
+            _ => return Err(value("give a shape or a number of nodes")),
+        };
+        let read = |word: &str| word.parse().map_err(|error: UnknownFreedom| value(error));
+        Ok(Asked { what, freedom: freedom.map(read).transpose()? })
     }
 
     pub(super) fn request(&self, shaper: &mut Shaper) -> Request {
-        match *self {
-            Asked::Shape(sides) => Request::shape(sides),
-            Asked::Nodes(nodes) => shaper.request(nodes),
-        }
+        let request = match self.what {
+            What::Shape(sides) => Request::shape(sides),
+            What::Nodes(nodes) => shaper.request(nodes),
+        };
+        request.with_freedom(self.freedom)
     }
 }
 

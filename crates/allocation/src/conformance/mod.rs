@@ -8,8 +8,10 @@
 //! - [`history`] drives a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
 //! - [`lock_step`] holds two searches of one strategy to the same answers.
+//! - [`freedoms`] asks requests with every freedom in every occupancy of a small grid.
 //! - [`suite`] does all of this for one selection; `cargo xtask conformance NAME` runs it.
 
+mod freedoms;
 mod history;
 mod judge;
 mod lock_step;
@@ -20,6 +22,7 @@ use pavior_mesh::{Grid, Request, Sides, volume};
 
 use crate::Selection;
 
+pub use freedoms::freedoms;
 pub use history::history;
 pub use judge::judge;
 pub use lock_step::lock_step;

@@ -6,9 +6,10 @@ use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;
 
+use crate::freedom::Placer;
 use crate::{
-    AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal,
-    SelectedStrategy, Selection, Strategy, UnknownJob, UnknownNode,
+    AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal, Selection,
+    UnknownJob, UnknownNode,
 };
 
 /// A machine whose nodes a strategy allocates.
@@ -20,7 +21,7 @@ use crate::{
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    strategy: Box<dyn Strategy>,
+    strategy: Placer,
     free: Occupancy,
     /// By job: the machine's state when it was granted, and what it holds.
     held: FxHashMap<JobId, (u64, Placement)>,
@@ -30,7 +31,7 @@ pub struct Machine {
     /// The answer to the last question, while nothing has changed, with the stream after it.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
     /// The same strategy on an empty machine, and what it has said about requests.
-    empty: Box<dyn Strategy>,
+    empty: Placer,
     verdicts: FxHashMap<Request, bool>,
     /// The last request that it was found to grant: the head of a queue is asked about again and
     /// again.
@@ -44,8 +45,8 @@ pub struct Machine {
 impl Clone for Machine {
     fn clone(&self) -> Self {
         Machine {
-            strategy: self.strategy.fork(),
-            empty: self.empty.fork(),
+            strategy: self.strategy.clone(),
+            empty: self.empty.clone(),
             selection: self.selection.clone(),
             free: self.free.clone(),
             held: self.held.clone(),
@@ -98,11 +99,11 @@ impl Machine {
         selection: &Selection,
         draw: Stream,
     ) -> Result<Machine, BuildError> {
-        let strategy = selection.build(&grid)?;
+        let strategy = Placer::new(selection, &grid)?;
         Ok(Machine {
             grid,
             selection: selection.clone(),
-            empty: strategy.fork(),
+            empty: strategy.clone(),
             strategy,
             free: Occupancy::all_free(grid),
             held: FxHashMap::default(),
@@ -120,17 +121,17 @@ impl Machine {
 
     /// What if: the free nodes and the strategy as they are now. O(N/64) and the strategy's index.
     pub fn fork(&self) -> Fork {
-        self.fork_of(self.strategy.fork(), self.free.clone())
+        self.fork_of(self.strategy.clone(), self.free.clone())
     }
 
     /// What if all jobs were gone: every healthy node free.
     pub fn fork_empty(&self) -> Fork {
-        let mut fork = self.fork_of(self.empty.fork(), Occupancy::all_free(self.grid));
+        let mut fork = self.fork_of(self.empty.clone(), Occupancy::all_free(self.grid));
         fork.withhold_failed(&Cuboid::whole(&self.grid));
         fork
     }
 
-    fn fork_of(&self, strategy: Box<dyn Strategy>, free: Occupancy) -> Fork {
+    fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
         // What a fork draws must not repeat what the machine draws next, nor move it.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");

@@ -11,6 +11,7 @@ mod equalities;
 mod explain;
 mod fork;
 mod free_lists;
+mod freedom;
 mod gabl;
 mod lssa;
 mod machine;

@@ -213,6 +213,7 @@ pub const ALL: &[Parameter] = &[
     failures::FAILURES,
     failures::CHECKPOINT,
     synthetic::JOBS,
+    runs::FREEDOM,
     runs::WARMUP,
     runs::SLOWDOWN_BOUND,
     runs::MAX_WAITING,

@@ -2,8 +2,9 @@
 
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
+use pavior_workload::FreedomRule;
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
 
 pub(super) const MACHINE: Parameter = Parameter {
     name: "machine",
@@ -34,6 +35,15 @@ pub(super) const SCHEDULER: Parameter = Parameter {
     applies: Applies::Runs,
     default: &["fcfs"],
     read: |text, catalogue| Ok(catalogue.schedulers.select(text)?.to_string()),
+    ..COMMON
+};
+
+pub(super) const FREEDOM: Parameter = Parameter {
+    name: "freedom",
+    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by size, \
+              column or share: box:16,connected; box:queue=2; any:25%",
+    applies: Applies::Runs,
+    read: canonical::<FreedomRule>,
     ..COMMON
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pavior_kernel::Time;
+use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
 use pavior_network::Channels;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -10,9 +10,10 @@ use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Histories, Inputs, Observer, Recorder, Restart, RunError,
     Setup, Simulation, Stop, run_within,
 };
-use pavior_workload::traces::{Replay, Trace, TraceJobs};
+use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    Failures, Job, NodeEvent, Selection, ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
+    Failures, FreedomRule, Job, NodeEvent, Selection, ShapeRule, Shaper, Synthetic, SyntheticJobs,
+    TimeUnit,
 };
 
 use super::inputs::{failures, log};
@@ -28,6 +29,8 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
+    /// How free jobs are to be placed.
+    freedom: Option<FreedomRule>,
     failing: Option<(Failing, Restart)>,
     bounds: Bounds,
 }
@@ -112,7 +115,8 @@ impl Jobs {
             let interval = point.optional("checkpoint").map(|units| time.time(units));
             (failing, interval.map_or(Restart::Scratch, Restart::Checkpoint))
         });
-        Ok(Jobs { setup, context, workload, failing, bounds: bounds(point, begin) })
+        let freedom = point.optional("freedom");
+        Ok(Jobs { setup, context, workload, freedom, failing, bounds: bounds(point, begin) })
     }
 
     /// Runs one replication, which `others` observe, too.
@@ -169,7 +173,7 @@ impl Jobs {
     /// The jobs of a replication, in the order of arrival; the same for the same arguments.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
-        match &self.workload {
+        let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
             Workload::Drawn(workload) => {
                 let jobs = SyntheticJobs::new(workload, grid, *seed, replication);
                 Box::new(jobs.expect("the point was checked"))
@@ -178,7 +182,17 @@ impl Jobs {
                 let shaper = Shaper::new(rule, grid, *seed, replication);
                 Box::new(TraceJobs::new(&trace.records, shaper, replay.clone()))
             }
-        }
+        };
+        let Some(rule) = &self.freedom else { return jobs };
+        let mut draw = Stream::new(*seed, replication, "freedom");
+        Box::new(jobs.map(move |mut job| {
+            let tags = match &self.workload {
+                Workload::Drawn(_) => &Tags::UNKNOWN,
+                Workload::Replayed { trace, .. } => &trace.records[job.id.0 as usize].tags,
+            };
+            job.request.freedom = rule.of(job.request.nodes, tags, &mut draw);
+            job
+        }))
     }
 
     /// Failures and repairs of a replication, in the order of time, and what becomes of jobs.

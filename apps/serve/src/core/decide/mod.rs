@@ -350,7 +350,7 @@ impl Deciding<'_> {
         let grid = self.state.boards[board].grid;
         let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&grid)).collect();
         let shape = if let [only] = parts[..] { Some(only.sides) } else { None };
-        let request = Request { nodes: nodes as u32, shape };
+        let request = Request { nodes: nodes as u32, shape, freedom: None };
         let place = Lease { parts: boxes(&parts), ..Lease::bare(self.state.next_id) };
         self.state.boards[board].place(&place).map_err(not_free)?;
         Ok(self.grant(board, tenant, &request, &parts, asked))

@@ -8,7 +8,7 @@ use pavior_mesh::{Grid, Sides};
 /// difference between the longest and the shortest side (axes of the grid that are longer than 1
 /// only), then wider before taller (lexicographically greater sides first). In 2D this is ASFF's
 /// order: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
-pub(in crate::strategies) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
+pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
     shapes

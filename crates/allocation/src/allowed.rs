@@ -1,0 +1,51 @@
+//! What a request with a freedom may be granted, whatever the state.
+
+use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
+
+use crate::Refusal;
+use crate::strategies::shared::factor_shapes::factor_shapes;
+
+/// The boxes that a freedom allows, the preferred first: the one asked for; turned, in the order of
+/// [`orientations`]; then all others of as many nodes as the request counts, and of as many as that box
+/// has, each compact ones first. All fit the grid. None where sets that are no boxes are allowed too.
+pub fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
+    let mut shapes: Vec<Sides> = Vec::new();
+    let asked = request.shape.into_iter();
+    match freedom {
+        Freedom::Connected | Freedom::Any => return shapes,
+        Freedom::Box => shapes.extend(asked),
+        Freedom::Turned | Freedom::AnyBox => shapes.extend(asked.flat_map(orientations)),
+    }
+    shapes.retain(|&sides| grid.fits(sides));
+    if freedom == Freedom::AnyBox {
+        let asked = shapes.clone();
+        let of_shape = request.shape.and_then(|shape| u32::try_from(volume(shape)).ok());
+        let counts = [Some(request.nodes), of_shape.filter(|&nodes| nodes != request.nodes)];
+        for nodes in counts.into_iter().flatten() {
+            let others = factor_shapes(nodes, grid);
+            shapes.extend(others.into_iter().filter(|sides| !asked.contains(sides)));
+        }
+    }
+    shapes
+}
+
+/// The nodes that must be free for a request with a freedom.
+pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
+    let of_shape = request.shape.map(volume);
+    match freedom {
+        Freedom::Box | Freedom::Turned => of_shape.unwrap_or(u64::from(request.nodes)),
+        Freedom::AnyBox => u64::from(request.nodes).min(of_shape.unwrap_or(u64::MAX)),
+        Freedom::Connected | Freedom::Any => u64::from(request.nodes),
+    }
+}
+
+/// Whether a request with a freedom asks for something that a grid could have.
+pub(crate) fn fits_grid(request: &Request, freedom: Freedom, grid: &Grid) -> Result<(), Refusal> {
+    let fits = match freedom {
+        _ if request.is_empty() => return Err(Refusal::EmptyRequest),
+        Freedom::Box | Freedom::Turned if request.shape.is_none() => return Err(Refusal::NoShape),
+        Freedom::Connected | Freedom::Any => request.nodes <= grid.nodes(),
+        _ => !boxes(request, freedom, grid).is_empty(),
+    };
+    if fits { Ok(()) } else { Err(Refusal::LargerThanMachine) }
+}

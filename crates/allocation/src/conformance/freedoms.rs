@@ -1,0 +1,98 @@
+//! Requests with a freedom, against the oracle.
+
+use pavior_mesh::{
+    Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
+};
+
+use super::requests;
+use crate::claim::BoxGroup;
+use crate::freedom::is_hardware;
+use crate::{Machine, Placement, SelectedStrategy, Selection, oracle};
+
+/// Asks a machine every request with every freedom in every occupancy of a grid, reached node by node
+/// in Gray-code order. A request is granted if and only if a placement that its freedom allows is free,
+/// and what is granted is allowed; of partition hardware only the latter is demanded. Returns the number
+/// of answers.
+///
+/// # Errors
+/// The first broken claim, with the state drawn.
+#[expect(clippy::missing_panics_doc, reason = "a job of each busy node is released, or placed")]
+pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
+    let mut machine = Machine::with_seed(*grid, selection, 1).map_err(|error| error.to_string())?;
+    let asked = requests(selection, grid);
+    let mut answers = 0;
+    for code in 0u64..1 << grid.nodes() {
+        if code > 0 {
+            let node = NodeId(code.trailing_zeros());
+            let job = JobId(node.0.into());
+            if machine.release(job).is_err() {
+                let single = Placement::Whole(Cuboid::node(grid.point(node)));
+                machine.allocate_at(job, single).expect("the node is free");
+            }
+        }
+        for request in &asked {
+            for freedom in Freedom::ALL {
+                let request = request.with_freedom(freedom);
+                let answer = machine.probe(&request).ok();
+                judge(&machine, &request, freedom, answer.as_ref()).map_err(|reason| {
+                    let drawn = picture::draw(machine.free());
+                    format!("{selection} on {grid}: {reason}\n{request:?}\n{answer:?}\n{drawn}")
+                })?;
+                answers += 1;
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn judge(
+    machine: &Machine,
+    request: &Request,
+    freedom: Freedom,
+    answer: Option<&Placement>,
+) -> Result<(), String> {
+    let (grid, free) = (machine.grid(), machine.free());
+    let allowed: Vec<BoxGroup> = every_box(grid)
+        .filter(|sides| is_allowed(request, freedom, *sides))
+        .map(BoxGroup::cuboid)
+        .collect();
+    let possible = match freedom {
+        Freedom::Connected => oracle::largest_connected(free) >= request.nodes,
+        Freedom::Any => free.count() >= request.nodes,
+        _ => oracle::first(free, &allowed, Scan::default()).is_some(),
+    };
+    let Some(placement) = answer else {
+        let may_refuse = !possible || is_hardware(&machine.selection().claim());
+        return if may_refuse { Ok(()) } else { Err("refused, but it is possible".into()) };
+    };
+    let parts = placement.parts();
+    let good = match freedom {
+        Freedom::Connected => oracle::is_connected(grid, parts),
+        Freedom::Any => true,
+        _ => parts.len() == 1 && allowed.contains(&BoxGroup::cuboid(parts[0].sides)),
+    };
+    let free_nodes = free.clone().take_all(parts).is_ok();
+    if good && free_nodes && placement.nodes() >= request.nodes {
+        Ok(())
+    } else {
+        Err("granted what is not allowed".into())
+    }
+}
+
+/// The sides of every box that fits the grid.
+fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
+    Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
+}
+
+fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
+    let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
+    match freedom {
+        Freedom::Box => request.shape == Some(sides),
+        Freedom::Turned => request.shape.is_some_and(turned),
+        Freedom::AnyBox => {
+            let nodes = volume(sides);
+            nodes == u64::from(request.nodes) || request.shape.map(volume) == Some(nodes)
+        }
+        Freedom::Connected | Freedom::Any => false,
+    }
+}

@@ -1,0 +1,185 @@
+//! Honours how free a request is to be placed, for every strategy alike.
+//!
+//! A request without a [`Freedom`] is the strategy's own affair. One with a freedom is granted if and
+//! only if some placement that the freedom allows is free (partition hardware apart), whatever the
+//! strategy:
+//!
+//! - `box`, `turned`, `any-box`: of the boxes allowed, in the order of [`boxes`], the first that is
+//!   free anywhere; where the strategy places that box if it is asked for it and grants it whole, else
+//!   at its first free base in row-major order.
+//! - `connected`: what the strategy itself grants, if that is connected; else a connected set by the
+//!   rule of the strategy `connected`.
+//! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a free
+//!   node, by the rule of the strategy `mc1x1`.
+//!
+//! Partition hardware (claims with a rule of their own that round up) has units that no box or set of
+//! nodes replaces: what the strategy grants is granted if the freedom allows it.
+//!
+//! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first that
+//! is free. Requests without a freedom cost nothing more.
+
+use pavior_kernel::{CallerError, Stream};
+use pavior_mesh::{
+    BaseSet, Cuboid, Freedom, Grid, Occupancy, Request, Scan, Sides, orientations, volume,
+};
+
+use crate::allowed::boxes;
+use crate::claim::{Claim, Grants, Recognition};
+use crate::strategies::shared::connected_search::ConnectedSearch;
+use crate::{BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
+
+/// A strategy, and what is needed to honour freedoms.
+pub(crate) struct Placer {
+    own: Box<dyn Strategy>,
+    grid: Grid,
+    /// Whether it places boxes only.
+    contiguous: bool,
+    /// Whether it follows the rules of partition hardware.
+    hardware: bool,
+    /// Made for the first request with a freedom.
+    wider: Option<Box<Wider>>,
+}
+
+/// The searches that do not depend on the strategy. They know nothing but the state that they are asked
+/// in.
+struct Wider {
+    bases: BaseSet,
+    connected: ConnectedSearch,
+    nearest: Box<dyn Strategy>,
+}
+
+impl Clone for Placer {
+    fn clone(&self) -> Placer {
+        // A copy makes its own when it is asked.
+        Placer { own: self.own.fork(), wider: None, ..*self }
+    }
+}
+
+impl Wider {
+    fn new(grid: Grid) -> Wider {
+        let nearest: Selection = "mc1x1".parse().expect("a strategy of the registry");
+        Wider {
+            bases: BaseSet::new(grid),
+            connected: ConnectedSearch::new(grid),
+            nearest: nearest.build(&grid).expect("it works on every grid"),
+        }
+    }
+
+    /// The first box of these that is free, at its first base.
+    fn first_of(&mut self, free: &Occupancy, shapes: &[Sides]) -> Option<Cuboid> {
+        shapes.iter().find_map(|&sides| {
+            let base = self.bases.find(free, sides, Scan::default())?;
+            Some(Cuboid::new(base, sides))
+        })
+    }
+
+    /// Whether the nodes of a placement are connected.
+    fn is_connected(&mut self, grid: Grid, placement: &Placement) -> bool {
+        let mut own = Occupancy::all_busy(grid);
+        let given = own.give_all(placement.parts()).is_ok();
+        given && (placement.parts().len() == 1 || self.connected.largest(&own) == own.count())
+    }
+}
+
+impl Placer {
+    pub(crate) fn new(selection: &Selection, grid: &Grid) -> Result<Placer, BuildError> {
+        let hardware = is_hardware(&selection.claim());
+        let (own, contiguous) = (selection.build(grid)?, selection.entry.does.contiguous);
+        Ok(Placer { own, grid: *grid, contiguous, hardware, wider: None })
+    }
+
+    /// What is granted for a request; none if nothing is.
+    #[inline]
+    pub(crate) fn find(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+        draw: &mut Stream,
+    ) -> Option<Placement> {
+        match request.freedom {
+            None => self.own.find(free, request, draw),
+            Some(freedom) => self.find_free(free, request, freedom, draw),
+        }
+    }
+
+    #[cold]
+    fn find_free(
+        &mut self,
+        free: &Occupancy,
+        request: &Request,
+        freedom: Freedom,
+        draw: &mut Stream,
+    ) -> Option<Placement> {
+        let grid = self.grid;
+        let wider = self.wider.get_or_insert_with(|| Box::new(Wider::new(grid)));
+        let plain = Request { freedom: None, ..*request };
+        let shapes = boxes(request, freedom, &grid);
+        if freedom >= Freedom::Connected {
+            let fits = |shape: Sides| orientations(shape).any(|sides| grid.fits(sides));
+            let asks_own = !self.contiguous || request.shape.is_some_and(fits);
+            let own = if asks_own { self.own.find(free, &plain, draw) } else { None };
+            let own = own.filter(|placement| {
+                placement.nodes() >= request.nodes
+                    && (freedom == Freedom::Any || wider.is_connected(grid, placement))
+            });
+            if own.is_some() || self.hardware || self.own.error().is_some() {
+                return own;
+            }
+            let connected = wider.connected.find(free, request.nodes, request.shape);
+            if connected.is_some() || freedom == Freedom::Connected {
+                return connected;
+            }
+            return wider.nearest.find(free, &Request::nodes(request.nodes), draw);
+        }
+        if self.hardware {
+            let own = self.own.find(free, &plain, draw)?;
+            return is_one_of(&own, &shapes).then_some(own);
+        }
+        let first = wider.first_of(free, &shapes)?;
+        let wanted = Request { shape: Some(first.sides), ..plain };
+        let wanted = match request.shape {
+            // A box of another count is asked for as a box alone.
+            Some(shape) if volume(shape) == volume(first.sides) => wanted,
+            _ => Request::shape(first.sides),
+        };
+        let own = self.own.find(free, &wanted, draw);
+        let own = own.filter(|placement| is_one_of(placement, &[first.sides]));
+        // One that has failed refuses whatever it is asked.
+        if self.own.error().is_some() { None } else { own.or(Some(Placement::Whole(first))) }
+    }
+
+    pub(crate) fn granted(&mut self, placement: &Placement) {
+        self.own.granted(placement);
+    }
+
+    pub(crate) fn released(&mut self, placement: &Placement) {
+        self.own.released(placement);
+    }
+
+    pub(crate) fn work(&self) -> Work {
+        let wider = self.wider.as_ref().map(|wider| {
+            let bases = Work::of_words(wider.bases.words_touched());
+            bases + wider.connected.work() + wider.nearest.work()
+        });
+        self.own.work() + wider.unwrap_or_default()
+    }
+
+    /// What stopped the strategy, if anything did.
+    pub(crate) fn error(&self) -> Option<CallerError> {
+        self.own.error()
+    }
+
+    pub(crate) fn validate(&self, free: &Occupancy) {
+        self.own.validate(free);
+    }
+}
+
+/// Whether a placement is one box of one of these shapes.
+fn is_one_of(placement: &Placement, shapes: &[Sides]) -> bool {
+    matches!(placement.parts(), [whole] if shapes.contains(&whole.sides))
+}
+
+/// Whether a strategy follows the rules of partition hardware.
+pub(crate) fn is_hardware(claim: &Claim) -> bool {
+    claim.grants == Grants::RoundsUp && matches!(claim.recognition, Recognition::Own { .. })
+}

@@ -1,0 +1,99 @@
+//! Requests that say how free they are, honoured by every strategy alike.
+
+use pavior_allocation::{
+    AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request,
+    SelectedStrategy, Selection, StrategyKind, conformance,
+};
+use pavior_kernel::Family;
+
+/// A machine with a strategy and these nodes busy.
+fn machine(name: &str, strategy: &str, busy: &[[u16; 2]]) -> Machine {
+    let mut machine = Machine::new(name.parse().unwrap(), strategy).unwrap();
+    for (job, &node) in busy.iter().enumerate() {
+        let single = Placement::Whole(Cuboid::new(node, [1, 1]));
+        machine.allocate_at(JobId(1000 + job as u64), single).unwrap();
+    }
+    machine
+}
+
+#[test]
+fn every_strategy_honours_every_freedom() {
+    let mut answers = 0;
+    for grid in ["mesh:3x2", "torus:3x2", "torus:5", "mesh:2x2x2"] {
+        let grid: Grid = grid.parse().unwrap();
+        for entry in StrategyKind::builtin() {
+            let selection = Selection::defaults(entry);
+            if selection.supports(&grid).is_ok() {
+                answers += conformance::freedoms(&selection, &grid).unwrap();
+            }
+        }
+    }
+    assert!(answers > 500_000, "{answers}");
+}
+
+#[test]
+fn each_level_allows_what_the_one_before_does_not() {
+    // # . . .     Free: a row of three, a column of three, and a corner: no 3x1 but the row.
+    // # . # .
+    // . # . .
+    let busy = [[0, 2], [0, 1], [2, 1], [1, 0]];
+    let granted = |strategy: &str, request: Request, freedom| {
+        machine("mesh:4x3", strategy, &busy)
+            .allocate(JobId(1), &request.with_freedom(freedom))
+            .cloned()
+    };
+    for strategy in ["ff", "tff", "bf:turn=best", "mbs", "naive", "random"] {
+        let column = Request::shape([1, 3]);
+        assert_eq!(
+            granted(strategy, column, Freedom::Box),
+            Ok(Placement::Whole(Cuboid::new([3, 0], [1, 3])))
+        );
+        let row_of_four = Request::shape([4, 1]);
+        let turned = granted(strategy, row_of_four, Freedom::Turned);
+        assert_eq!(turned, Err(AllocateError::Refused(Refusal::NoFreeSubmesh)), "{strategy}");
+        let connected = granted(strategy, row_of_four, Freedom::Connected).unwrap();
+        assert_eq!(connected.nodes(), 4);
+        // Seven nodes are connected, the eighth is the corner.
+        let eight = Request::nodes(8);
+        assert!(granted(strategy, eight, Freedom::Connected).is_err(), "{strategy}");
+        assert_eq!(granted(strategy, eight, Freedom::Any).unwrap().nodes(), 8);
+    }
+    // A strategy that turns does not where it must not.
+    let mut turning = machine("mesh:3x1", "tff", &[]);
+    let upright = Request::shape([1, 3]);
+    assert!(turning.probe(&upright).is_ok());
+    assert_eq!(turning.probe(&upright.with_freedom(Freedom::Box)), Err(Refusal::LargerThanMachine));
+    let bare = Request::nodes(2).with_freedom(Freedom::Turned);
+    assert_eq!(turning.probe(&bare), Err(Refusal::NoShape));
+    assert!(turning.probe(&bare.with_freedom(Freedom::AnyBox)).is_ok());
+}
+
+#[test]
+fn a_strategy_places_the_box_by_its_own_rule() {
+    // Best Fit puts two nodes into the corner that is left, First Fit at the first base.
+    let busy = [[0, 0], [1, 0], [2, 0], [5, 1], [4, 3], [5, 3]];
+    for (strategy, freedom) in
+        [("bf", Freedom::Box), ("ff", Freedom::Box), ("tbl", Freedom::Turned)]
+    {
+        let mut machine = machine("mesh:6x4", strategy, &busy);
+        let request = Request::shape([2, 1]);
+        let own = machine.probe(&request);
+        assert_eq!(machine.probe(&request.with_freedom(freedom)), own, "{strategy}");
+    }
+}
+
+#[test]
+fn forks_and_failures_know_freedoms() {
+    let mut machine = machine("mesh:4x1", "ff", &[[1, 0]]);
+    let request = Request::shape([2, 1]).with_freedom(Freedom::Any);
+    let mut fork = machine.fork();
+    assert_eq!(fork.find(&request), machine.probe(&request));
+    machine.fail(pavior_allocation::NodeId(3)).unwrap();
+    assert!(machine.probe(&request).is_ok());
+    assert_eq!(
+        machine.probe(&Request::nodes(3).with_freedom(Freedom::Any)),
+        Err(Refusal::TooFewFreeNodes)
+    );
+    machine.allocate(JobId(1), &request).unwrap();
+    machine.validate();
+}
