@@ -59,7 +59,8 @@ impl Point {
     /// What its times are measured in.
     pub fn unit(&self) -> TimeUnit {
         if self.get("trace").is_some() {
-            TimeUnit::SECOND
+            let cycles = self.optional("cycles-per-second");
+            cycles.map_or(TimeUnit::SECOND, |ticks| TimeUnit { ticks, ..TimeUnit::SECOND })
         } else if let Some(service) = self.optional::<Selection<ServiceDistribution>>("service") {
             service.entry.does.unit
         } else {

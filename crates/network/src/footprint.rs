@@ -93,7 +93,7 @@ impl Footprint {
 
 /// Where nodes lie on an axis: a part of a line or ring from `start` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Arc {
+pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
@@ -103,7 +103,7 @@ struct Arc {
 
 impl Arc {
     /// The shortest arc around the nodes.
-    fn around(grid: &Grid, axis: usize, points: &[Coordinates]) -> Arc {
+    pub(crate) fn around(grid: &Grid, axis: usize, points: &[Coordinates]) -> Arc {
         let side = grid.side(axis);
         let mut used = vec![false; usize::from(side)];
         for point in points {
@@ -132,7 +132,7 @@ impl Arc {
     }
 
     /// The place of a coordinate on the arc.
-    fn place(self, at: u16) -> u16 {
+    pub(crate) fn place(self, at: u16) -> u16 {
         if at >= self.start { at - self.start } else { at + (self.side - self.start) }
     }
 

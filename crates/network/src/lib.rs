@@ -33,7 +33,7 @@ pub use engine::{
 };
 pub use footprint::Footprint;
 pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
-pub use metrics::{ChannelLoad, ChannelUse, Energy, MessageTotals};
+pub use metrics::{ChannelLoad, ChannelUse, Energy, IterationRoutes, LinkHolds, MessageTotals};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{
     BuildPattern, PatternClosure, PatternKind, PatternRegistry, PatternSelection, SelectedPattern,

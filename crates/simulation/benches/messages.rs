@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use pavior_kernel::Time;
 use pavior_network::{EngineKind, RankOrder, Settings, TrafficPlan};
 use pavior_simulation::{
-    Ending, Fact, Histories, Inputs, Interest, NetworkSetup, Observer, Setup, run,
+    Contention, Ending, Fact, Histories, Inputs, Interest, NetworkSetup, Observer, Setup, run,
 };
 use pavior_workload::{Synthetic, SyntheticJobs};
 
@@ -48,6 +48,7 @@ fn all_to_all(strategy: &str, histories: Histories) -> Setup {
             settings: Settings::default(),
             plan,
             ranks: RankOrder::Coordinates,
+            contention: Contention::Simulated,
             histories,
         }),
         seed: 1,

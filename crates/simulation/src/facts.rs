@@ -3,7 +3,7 @@
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
-use pavior_network::{Delivery, MessageTotals};
+use pavior_network::{Delivery, IterationRoutes, MessageTotals};
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
@@ -26,6 +26,13 @@ pub enum Fact<'a> {
         placement: &'a Placement,
         /// The free nodes after its start.
         free: &'a Occupancy,
+    },
+    /// A job that sends messages started: what an iteration of its pattern asks of the links.
+    Routed {
+        /// The job.
+        job: &'a Job,
+        /// The links that its messages cross.
+        routes: &'a IterationRoutes,
     },
     /// A job is about to start later than its scheduler first promised, though no node failed.
     GuaranteeBroken(&'a Job),
@@ -80,6 +87,8 @@ impl Interest {
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
+    /// [`Fact::Routed`]. It costs a look at each message of an iteration of each job that starts.
+    pub const ROUTES: Interest = Interest(64);
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15);
 
@@ -92,6 +101,7 @@ impl Interest {
             Fact::Departed { .. } | Fact::Interrupted { .. } => Interest::DEPARTURES,
             Fact::Delivered(_) => Interest::DELIVERIES,
             Fact::Carried(_) => Interest::TRAFFIC,
+            Fact::Routed { .. } => Interest::ROUTES,
         };
         self.includes(kind)
     }

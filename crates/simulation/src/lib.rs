@@ -28,4 +28,4 @@ pub use record::{Fate, JobRecord, Recorder};
 pub use run::{Simulation, run, run_until, run_within};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};
 pub use stopwatch::Stopwatch;
-pub use traffic::{Histories, NetworkSetup};
+pub use traffic::{Contention, Histories, NetworkSetup};

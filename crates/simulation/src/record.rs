@@ -2,6 +2,7 @@
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
+use pavior_network::IterationRoutes;
 use pavior_workload::Job;
 
 use crate::{Fact, Interest, Observer};
@@ -13,6 +14,14 @@ pub struct JobRecord {
     pub job: Job,
     /// How it ended.
     pub fate: Fate,
+    /// What an iteration of its pattern asked of the links, if it started and sends messages.
+    pub routes: Option<IterationRoutes>,
+}
+
+impl JobRecord {
+    fn new(job: &Job, fate: Fate) -> JobRecord {
+        JobRecord { job: job.clone(), fate, routes: None }
+    }
 }
 
 /// What became of a job by the end of a run.
@@ -52,22 +61,22 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn interest(&self) -> Interest {
-        Interest::JOBS
+        Interest::JOBS | Interest::ROUTES
     }
 
     fn see(&mut self, now: Time, fact: &Fact<'_>) {
         match fact {
             Fact::Arrived(job) => {
-                self.records.push(JobRecord { job: (*job).clone(), fate: Fate::Waiting });
+                self.records.push(JobRecord::new(job, Fate::Waiting));
             }
             Fact::Rejected(job, refusal) => {
-                let fate = Fate::Rejected(*refusal);
-                self.records.push(JobRecord { job: (*job).clone(), fate });
+                self.records.push(JobRecord::new(job, Fate::Rejected(*refusal)));
             }
             Fact::Started { job, placement, .. } => {
                 let placement = (*placement).clone();
                 self.of(job).fate = Fate::Started { start: now, end: None, placement };
             }
+            Fact::Routed { job, routes } => self.of(job).routes = Some(**routes),
             Fact::Departed { job, .. } => {
                 if let Fate::Started { end, .. } = &mut self.of(job).fate {
                     *end = Some(now);

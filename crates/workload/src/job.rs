@@ -30,6 +30,29 @@ pub enum Service {
     Messages(u64),
     /// It goes through its communication pattern this many times.
     Iterations(u64),
+    /// It computes, and goes through its communication pattern in between. Both times together are its run
+    /// time in the box that it asks for, alone on the machine.
+    Partly {
+        /// The time that it computes.
+        compute: Time,
+        /// The time that its communication takes there.
+        communicate: Time,
+    },
+}
+
+impl Service {
+    /// A run of which a share is communication, 0 to 1.
+    ///
+    /// ```
+    /// use pavior_kernel::Time;
+    /// use pavior_workload::Service;
+    /// let partly = Service::Partly { compute: Time(75), communicate: Time(25) };
+    /// assert_eq!(Service::shared(Time(100), 0.25), partly);
+    /// ```
+    pub fn shared(run: Time, share: f64) -> Service {
+        let communicate = Time((run.ticks() * share).round() as u64).min(run);
+        Service::Partly { compute: run.since(communicate), communicate }
+    }
 }
 
 /// What a tick of a workload stands for.

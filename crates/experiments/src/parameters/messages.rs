@@ -5,8 +5,43 @@ use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number};
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
 
+/// Parameters of logs whose jobs send messages.
+const SHARED: Parameter =
+    Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
+
 /// The greatest count of cycles and flits that the network takes.
 const MOST: u64 = u32::MAX as u64;
+
+pub(super) const COMMUNICATION: Parameter = Parameter {
+    name: "communication",
+    meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows as the \
+              network says",
+    kind: ValueType::Number,
+    applies: Applies::Log,
+    read: |text, _| number(text, |value| (0.0..=1.0).contains(&value), "from 0 to 1"),
+    ..MESSAGE
+};
+
+pub(super) const CONTENTION: Parameter = Parameter {
+    name: "contention",
+    meaning: "what is done about jobs of a log that share links",
+    kind: ValueType::Choice(&[
+        ("estimated", "a model of queues at links"),
+        ("simulated", "their messages are simulated, which takes long"),
+    ]),
+    default: &["estimated"],
+    ..SHARED
+};
+
+pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
+    name: "cycles-per-second",
+    meaning: "network cycles in a second of the log",
+    kind: ValueType::Count,
+    unit: "cycles",
+    default: &["1000000"],
+    read: |text, _| count(text, 1..=1_000_000),
+    ..SHARED
+};
 
 pub(super) const PATTERN: Parameter = Parameter {
     name: "pattern",
@@ -46,13 +81,14 @@ pub(super) const ROUNDS: Parameter = Parameter {
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "how the ranks of a job in several parts are numbered",
+    meaning: "how the ranks of a job are numbered",
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
         ("snake", "row by row, every second of the job's rows backwards"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "a free neighbour of the rank before, else the nearest node"),
+        ("pattern", "as the messages of the pattern cross few links; also in one box"),
     ]),
     default: &["coordinates"],
     ..MESSAGE

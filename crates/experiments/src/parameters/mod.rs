@@ -71,8 +71,10 @@ pub enum Applies {
     Runs,
     /// Drawn jobs only.
     Synthetic,
-    /// Drawn jobs that send messages.
+    /// Jobs that send messages: drawn ones, or those of a log with `communication`.
     Messages,
+    /// Jobs of a log that send messages.
+    Communication,
     /// Logs only.
     Log,
     /// One request asked in a state in which no time passes.
@@ -118,7 +120,9 @@ impl Heading {
         match self {
             Heading::General => "Machine, strategies and schedulers",
             Heading::Synthetic => "Synthetic workload",
-            Heading::Messages => "Messages (service messages or iterations)",
+            Heading::Messages => {
+                "Messages (service messages or iterations; of a log, with a communication)"
+            }
             Heading::Log => "Job log",
             Heading::Failures => "Failures of nodes",
             Heading::Replications => "Replications",
@@ -195,6 +199,9 @@ pub const ALL: &[Parameter] = &[
     synthetic::SIDES,
     synthetic::SERVICE,
     synthetic::ARRIVALS,
+    messages::COMMUNICATION,
+    messages::CONTENTION,
+    messages::CYCLES_PER_SECOND,
     messages::PATTERN,
     messages::ORDER,
     messages::SENDING,

@@ -59,6 +59,7 @@ fn row(parameter: &Parameter) -> String {
         Applies::Runs => "runs of jobs",
         Applies::Synthetic => "drawn jobs",
         Applies::Messages => "jobs that send messages",
+        Applies::Communication => "logs with communication",
         Applies::Log => "logs",
         Applies::Still => "still states",
     };

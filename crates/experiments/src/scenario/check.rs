@@ -21,6 +21,9 @@ pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<
     if point.is_still() {
         return Still::check(point, catalogue);
     }
+    if point.get("communication").is_some() {
+        network::check(point, keys, catalogue)?;
+    }
     if point.get("trace").is_none() {
         let workload = synthetic(point);
         workload.check(&grid).map_err(|error| ("sides", error.to_string()))?;

@@ -12,8 +12,8 @@ use pavior_simulation::{
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    Failures, FreedomRule, Job, NodeEvent, Selection, ShapeRule, Shaper, Synthetic, SyntheticJobs,
-    TimeUnit,
+    Failures, FreedomRule, Job, NodeEvent, Selection, Service, ShapeRule, Shaper, Synthetic,
+    SyntheticJobs, TimeUnit,
 };
 
 use super::inputs::{failures, log};
@@ -29,6 +29,8 @@ pub(super) struct Jobs {
     setup: Setup,
     context: Context,
     workload: Workload,
+    /// The share of the run times of a log's jobs that is communication.
+    communication: Option<f64>,
     /// How free jobs are to be placed.
     freedom: Option<FreedomRule>,
     failing: Option<(Failing, Restart)>,
@@ -77,7 +79,7 @@ impl Jobs {
             }
             Some(request) => {
                 let trace = request.trace(files)?;
-                let begin = trace.records[0].submit;
+                let begin = ticks(point.unit(), trace.records[0].submit);
                 let replay = Replay {
                     arrival_scale: point.value("arrival-scale"),
                     kill: point.value("kill"),
@@ -115,8 +117,9 @@ impl Jobs {
             let interval = point.optional("checkpoint").map(|units| time.time(units));
             (failing, interval.map_or(Restart::Scratch, Restart::Checkpoint))
         });
-        let freedom = point.optional("freedom");
-        Ok(Jobs { setup, context, workload, freedom, failing, bounds: bounds(point, begin) })
+        let (communication, freedom) = (point.optional("communication"), point.optional("freedom"));
+        let bounds = bounds(point, begin);
+        Ok(Jobs { setup, context, workload, communication, freedom, failing, bounds })
     }
 
     /// Runs one replication, which `others` observe, too.
@@ -146,7 +149,8 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        let network = self.setup.network.as_ref();
+        // On the long runs of logs, telling of each message would mean simulating it.
+        let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
         });
@@ -180,7 +184,12 @@ impl Jobs {
             }
             Workload::Replayed { trace, rule, replay } => {
                 let shaper = Shaper::new(rule, grid, *seed, replication);
-                Box::new(TraceJobs::new(&trace.records, shaper, replay.clone()))
+                let jobs = TraceJobs::new(&trace.records, shaper, replay.clone());
+                let unit = self.context.time;
+                match self.communication {
+                    None => Box::new(jobs),
+                    Some(share) => Box::new(jobs.map(move |job| communicating(unit, job, share))),
+                }
             }
         };
         let Some(rule) = &self.freedom else { return jobs };
@@ -215,6 +224,22 @@ impl Jobs {
             }
         };
         Some((events, *restart))
+    }
+}
+
+/// A time of a log in ticks of another unit than microseconds.
+fn ticks(unit: TimeUnit, time: Time) -> Time {
+    if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
+}
+
+/// A job of a log that spends a share of its run time on communication.
+fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
+    let Service::Run(run) = job.service else { return job };
+    Job {
+        arrival: ticks(unit, job.arrival),
+        service: Service::shared(ticks(unit, run), share),
+        estimate: ticks(unit, job.estimate),
+        ..job
     }
 }
 

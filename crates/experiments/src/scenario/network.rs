@@ -6,7 +6,7 @@ use pavior_network::{
     Energy, EngineKind, PatternSelection, RankOrder, Release, Rounds, SelectedPattern, Sending,
     Settings, TrafficPlan, VirtualChannels,
 };
-use pavior_simulation::{Histories, NetworkSetup};
+use pavior_simulation::{Contention, Histories, NetworkSetup};
 use pavior_workload::{Selection, ServiceDistribution};
 
 use crate::keys::Keys;
@@ -72,7 +72,12 @@ pub(super) fn network(
     });
     let ranks = point.get("ranks").and_then(RankOrder::named).unwrap_or_default();
     let plan = TrafficPlan { pattern, sending, rounds, flits };
-    Some(NetworkSetup { engine, settings, plan, ranks, histories: histories.clone() })
+    let contention = match point.get("contention") {
+        Some("estimated") => Contention::Estimated,
+        _ => Contention::Simulated,
+    };
+    let histories = histories.clone();
+    Some(NetworkSetup { engine, settings, plan, ranks, histories, contention })
 }
 
 /// What messages cost.
@@ -107,8 +112,8 @@ pub(super) fn check(
     pattern
         .supports(&point.value::<Grid>("machine"))
         .map_err(|error| ("pattern", error.to_string()))?;
-    let service: Selection<ServiceDistribution> = point.value("service");
-    if service.entry.name == "iterations" {
+    let service: Option<Selection<ServiceDistribution>> = point.optional("service");
+    if service.is_none_or(|service| service.entry.name == "iterations") {
         pattern.supports_iterations().map_err(|error| ("pattern", error.to_string()))?;
     }
     let NetworkParameters { engine, settings, .. } =

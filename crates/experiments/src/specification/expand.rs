@@ -114,18 +114,31 @@ fn refuse_what_does_not_apply(
 ) -> Result<(), SpecificationError> {
     let mut reach = Reach::new(settings);
     let services = settings[index("service")].iter().flatten();
-    reach.messages = services.into_iter().any(|service| sends(&service.text));
+    let shares = settings[index("communication")].is_some();
+    reach.messages =
+        if reach.log { shares } else { services.into_iter().any(|service| sends(&service.text)) };
     for entry in entries {
         let Some(parameter) = parameter(entry).filter(|parameter| !reach.covers(parameter)) else {
             continue;
         };
-        let [name, request, service, trace, first, scale] =
-            [parameter.name, "request", "service", "trace", "first", "arrival-scale"]
-                .map(|name| keys.spell(name));
+        let [name, request, service, trace, first, scale, share] = [
+            parameter.name,
+            "request",
+            "service",
+            "trace",
+            "first",
+            "arrival-scale",
+            "communication",
+        ]
+        .map(|name| keys.spell(name));
         let reason = if parameter.applies == Applies::Still {
             format!("{name} is for still states; give a {request} to ask there")
         } else if reach.still {
             format!("{name} is for runs of jobs; a {request} asks in a still state")
+        } else if reach.log
+            && matches!(parameter.applies, Applies::Messages | Applies::Communication)
+        {
+            format!("{name} is for jobs that send messages; those of a log do with {share}")
         } else if reach.log {
             format!(
                 "{name} is for synthetic workloads; a log runs all its jobs as they come ({first} \
@@ -163,7 +176,8 @@ impl Reach {
             Applies::Always => true,
             Applies::Runs => !self.still,
             Applies::Synthetic => !self.still && !self.log,
-            Applies::Messages => !self.still && !self.log && self.messages,
+            Applies::Messages => !self.still && self.messages,
+            Applies::Communication => self.log && self.messages,
             Applies::Log => self.log,
             Applies::Still => self.still,
         }
@@ -227,8 +241,10 @@ fn combine<'v>(
         return Ok(());
     }
     for value in values {
-        // Parameters of messages stand behind the service, which says whether there are any.
-        let messages = reach.messages || parameter.name == "service" && sends(&value.text);
+        // Parameters of messages stand behind service and communication, which say whether there are any.
+        let messages = reach.messages
+            || parameter.name == "service" && sends(&value.text)
+            || parameter.name == "communication";
         so_far.push(Some(value));
         combine(choices, Reach { messages, ..reach }, so_far, show)?;
         so_far.pop();

@@ -1,7 +1,11 @@
-//! What to measure: load of the channels, and energy.
+//! What to measure: load of the channels, the routes of jobs, and energy.
 
+mod holds;
 mod load;
+mod routes;
 mod totals;
 
+pub use holds::LinkHolds;
 pub use load::{ChannelLoad, ChannelUse, Energy};
+pub use routes::IterationRoutes;
 pub use totals::MessageTotals;

@@ -54,13 +54,25 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals.
+    /// Adds other totals. Sums that 64 bits cannot hold stay at the greatest that they can.
     pub fn add(&mut self, other: &MessageTotals) {
-        self.messages += other.messages;
+        self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;
-        self.hops += other.hops;
-        self.flits += other.flits;
+        self.hops = self.hops.saturating_add(other.hops);
+        self.flits = self.flits.saturating_add(other.flits);
         self.flit_hops += other.flit_hops;
+    }
+
+    /// These, so many times.
+    #[must_use]
+    pub fn times(&self, count: u64) -> MessageTotals {
+        MessageTotals {
+            messages: self.messages.saturating_mul(count),
+            latency: self.latency * u128::from(count),
+            hops: self.hops.saturating_mul(count),
+            flits: self.flits.saturating_mul(count),
+            flit_hops: self.flit_hops * u128::from(count),
+        }
     }
 
     /// Cycles from creation to delivery, mean over messages; none without messages.

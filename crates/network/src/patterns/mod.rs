@@ -180,3 +180,14 @@ pub trait Pattern: Debug + Send {
         (0..self.rounds()).map(|round| u64::from(self.senders(round))).sum()
     }
 }
+
+/// Every message of an iteration, from and to which rank, in the order of (round, rank).
+pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
+    for round in 0..pattern.rounds() {
+        let mut from = 0;
+        while let Some((rank, to)) = pattern.next_sender(round, from) {
+            see(rank, to);
+            from = rank + 1;
+        }
+    }
+}

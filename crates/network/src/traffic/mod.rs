@@ -5,6 +5,7 @@
 mod job;
 mod layout;
 mod open_rounds;
+mod pattern_map;
 mod rank_order;
 mod ranked;
 mod schedule;

@@ -1,7 +1,7 @@
-//! How the nodes of a torn job are numbered.
+//! How the nodes of a job are numbered.
 //!
-//! One box is always ranked by the offset from its base: on it every map but `snake` and `hilbert`
-//! would be the same, and patterns find their neighbours on its grid. A job in several parts has no
+//! One box is ranked by the offset from its base, but by `pattern`: on it every other map but `snake` and
+//! `hilbert` would be the same, and patterns find their neighbours on its grid. A job in several parts has no
 //! such grid, and each map keeps other ranks together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as the papers that say anything say.
@@ -15,10 +15,13 @@
 //!   in both axes, wherever the parts lie.
 //! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
 //!   Steps of one hop as long as possible, and long ones at the end.
+//! - `pattern`: the ranks of the job's own grid where the messages of its pattern cross the fewest links
+//!   that `pattern_map.rs` finds; on a box, too, where another pattern than that of neighbours may want
+//!   another map, and a turned box, or one of other sides, the grid that was asked for.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
-/// How the ranks of a job that was granted several parts are numbered.
+/// How the ranks of a job that was granted several parts are numbered; with `Pattern`, of any job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
@@ -32,17 +35,33 @@ pub enum RankOrder {
     Hilbert,
     /// From neighbour to neighbour.
     Greedy,
+    /// As the messages of its pattern have the least hops ([`Layout::for_pattern`](super::Layout::for_pattern)).
+    Pattern,
 }
 
 impl RankOrder {
     /// The orders by name.
-    pub const NAMED: [(&'static str, RankOrder); 5] = [
+    pub const NAMED: [(&'static str, RankOrder); 6] = [
         ("coordinates", RankOrder::Coordinates),
         ("parts", RankOrder::Parts),
         ("snake", RankOrder::Snake),
         ("hilbert", RankOrder::Hilbert),
         ("greedy", RankOrder::Greedy),
+        ("pattern", RankOrder::Pattern),
     ];
+
+    /// The orders that no pattern is needed for, and that do not take long: `Greedy` up to 1,024 nodes,
+    /// `Hilbert` on machines of up to 65,536.
+    pub(super) fn quick(grid: &Grid, nodes: u32) -> impl Iterator<Item = RankOrder> {
+        let greedy = nodes <= 1 << 10;
+        let hilbert = grid.nodes() <= 1 << 16;
+        RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
+            RankOrder::Greedy => greedy,
+            RankOrder::Hilbert => hilbert,
+            RankOrder::Pattern => false,
+            RankOrder::Coordinates | RankOrder::Parts | RankOrder::Snake => true,
+        })
+    }
 
     /// An order by its name.
     pub fn named(name: &str) -> Option<RankOrder> {
@@ -55,7 +74,7 @@ impl RankOrder {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
             RankOrder::Parts => {}
-            RankOrder::Coordinates => nodes.sort_unstable(),
+            RankOrder::Coordinates | RankOrder::Pattern => nodes.sort_unstable(),
             RankOrder::Snake => snake(grid, &mut nodes),
             RankOrder::Hilbert => {
                 let mut place = vec![0u32; grid.nodes() as usize];

@@ -3,6 +3,7 @@
 mod agreement;
 mod footprint;
 mod layout;
+mod maps;
 mod metrics;
 mod patterns;
 mod recurrence;

@@ -16,6 +16,8 @@ mod hops;
 mod internal_fragmentation_granted;
 mod internal_fragmentation_required;
 mod interruptions;
+mod job_hops;
+mod job_link_load;
 mod largest_free;
 mod latency;
 mod makespan;
@@ -181,4 +183,6 @@ pub const ALL: &[&MetricSpec] = &[
     &waiting_p99::LARGE,
     &overtakings::SPEC,
     &broken_guarantees::SPEC,
+    &job_hops::SPEC,
+    &job_link_load::SPEC,
 ];

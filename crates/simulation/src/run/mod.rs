@@ -16,7 +16,7 @@ use crate::bounds::Watch;
 use crate::faults::Faults;
 use crate::observers::Observers;
 use crate::setup::StartError;
-use crate::traffic::Traffic;
+use crate::traffic::{Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 
 /// Departures come first in an instant.
@@ -147,11 +147,13 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     ) -> Result<Simulation<'a, 'o, 'i>, RunError> {
         let Setup { grid, seed, replication, .. } = *setup;
         let draw = Stream::new(seed, replication, "allocation");
-        let each = observers.iter().any(|one| one.interest().includes(Interest::DELIVERIES));
+        let wanted = |kind| observers.iter().any(|one| one.interest().includes(kind));
+        let seen =
+            Seen { deliveries: wanted(Interest::DELIVERIES), routes: wanted(Interest::ROUTES) };
         let traffic = setup
             .network
             .as_ref()
-            .map(|network| Traffic::new(network, grid, seed, replication, each));
+            .map(|network| Traffic::new(network, grid, seed, replication, seen));
         let faults = inputs.failures;
         let mut simulation = Simulation {
             now: setup.begin,
@@ -293,6 +295,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             Service::Run(length) => length,
             // A job without a message holds its nodes for one cycle.
             Service::Messages(_) | Service::Iterations(_) => Time(1),
+            Service::Partly { compute, communicate } => compute.saturating_add(communicate),
         };
         let end = Watch::end(self.now, job, length)?;
         match placement {
@@ -313,6 +316,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         let estimated_end = self.now.saturating_add(job.estimate);
         let sends =
             self.traffic.as_mut().is_some_and(|traffic| traffic.start(self.now, &job, placement));
+        if let Some(routes) = self.traffic.as_ref().and_then(Traffic::routes) {
+            self.observers.tell(&Fact::Routed { job: &job, routes });
+        }
         if sends {
             self.waiting_for_messages.insert(job.id, estimated_end);
         } else {
@@ -371,8 +377,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             // The warm-up never ended: nothing counts.
             self.count_anew();
         }
-        if let Some(traffic) = &mut self.traffic {
-            self.observers.tell(&Fact::Carried(traffic.totals(self.now)));
+        if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {
+            self.observers.tell(&Fact::Carried(totals));
         }
         self.observers.tell(&Fact::Ended);
         Outcome {

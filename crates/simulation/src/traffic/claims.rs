@@ -52,6 +52,19 @@ impl Claims {
         alone
     }
 
+    /// Whether a job that claims these links has them for itself. If so, the next that claims one of them
+    /// meets it, whichever job claimed them after it and has ended since.
+    pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
+        let alone =
+            self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);
+        if alone {
+            for &link in links {
+                self.links[link as usize].1 = slot;
+            }
+        }
+        alone
+    }
+
     /// A job is over.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {

@@ -1,5 +1,6 @@
 //! The behaviour of the simulation, seen from outside.
 
+mod communication;
 mod endless;
 mod failures;
 mod fairness;

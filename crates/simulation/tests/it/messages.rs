@@ -5,24 +5,26 @@ use pavior_network::{
     EngineKind, MessageTotals, RankOrder, Rounds, Sending, Settings, TrafficPlan,
 };
 use pavior_simulation::{
-    Ending, Fact, Fate, Histories, Inputs, Interest, NetworkSetup, Observer, Recorder, Setup, run,
+    Contention, Ending, Fact, Fate, Histories, Inputs, Interest, NetworkSetup, Observer, Recorder,
+    Setup, run,
 };
 use pavior_workload::{Job, Service};
 use proptest::prelude::*;
 
 use crate::{job, setup};
 
-fn network(pattern: &str, sending: Option<Sending>) -> NetworkSetup {
+pub(crate) fn network(pattern: &str, sending: Option<Sending>) -> NetworkSetup {
     NetworkSetup {
         engine: EngineKind::Worm,
         settings: Settings::default(),
         plan: TrafficPlan { pattern: pattern.parse().unwrap(), sending, rounds: None, flits: 8 },
         ranks: RankOrder::Coordinates,
         histories: Histories::default(),
+        contention: Contention::Simulated,
     }
 }
 
-fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -> Job {
+pub(crate) fn sender(id: u64, arrival: u64, shape: [u16; 3], service: Service) -> Job {
     Job { service, estimate: Time(1), ..job(id, arrival, shape, 1) }
 }
 
@@ -59,7 +61,7 @@ fn go(setup: &Setup, jobs: &[Job]) -> (Vec<(u64, u64)>, Vec<Sent>) {
     (times.collect(), messages.0)
 }
 
-fn with(machine: &str, strategy: &str, network: NetworkSetup) -> Setup {
+pub(crate) fn with(machine: &str, strategy: &str, network: NetworkSetup) -> Setup {
     Setup { network: Some(network), ..setup(machine, strategy, "fcfs", Ending::Drained) }
 }
 
@@ -143,7 +145,7 @@ fn a_deadlock_ends_the_run_with_an_error() {
 
 /// The record of every job, rejected ones included, and what the network carried; with an observer
 /// that listens to each delivery or without.
-fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
+pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, MessageTotals) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut carried = Carried(MessageTotals::default());
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut carried];
@@ -172,7 +174,7 @@ impl Observer for Carried {
 
 /// Every way of carrying jobs through: each simulated, and recalled from what the first of its kind
 /// saw, in this run or in one before.
-fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
+pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "all known");
@@ -182,7 +184,7 @@ fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-const PATTERNS: [&str; 10] = [
+pub(crate) const PATTERNS: [&str; 10] = [
     "one-to-all",
     "all-to-all",
     "near-neighbour",

@@ -165,6 +165,7 @@ impl Iterator for SyntheticJobs {
             estimate: match service {
                 Service::Run(time) => time,
                 Service::Messages(count) | Service::Iterations(count) => Time(count),
+                Service::Partly { compute, communicate } => compute.saturating_add(communicate),
             },
         })
     }

@@ -35,7 +35,7 @@ pub(super) fn jobs_csv(
          requested_time,success,final_state,starting_time,execution_time,finish_time,\
          waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata"
     )?;
-    for JobRecord { job, fate } in records {
+    for JobRecord { job, fate, .. } in records {
         let (submit, estimate) = (time(unit, job.arrival), time(unit, job.estimate));
         let known = format!(
             "{},pavior,{},{submit},{},{estimate}",
@@ -119,7 +119,7 @@ pub(super) fn schedule(
     let mut turnaround = MeanAndMax::default();
     let mut slowdown = MeanAndMax::default();
     let (mut makespan, mut rejected) = (Time::ZERO, 0_u64);
-    for JobRecord { job, fate } in records {
+    for JobRecord { job, fate, .. } in records {
         match fate {
             Fate::Rejected(_) => rejected += 1,
             Fate::Started { start, end: Some(end), .. } => {

@@ -61,10 +61,12 @@ impl Files {
                 )));
             }
             let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);
-            let silent = |point: &Point| point.get("pattern").is_none();
+            let silent = |point: &Point| {
+                point.get("pattern").is_none() || point.get("communication").is_some()
+            };
             if of_messages && specification.points.iter().any(silent) {
                 return Err(Failure::usage(format!(
-                    "{option} is for jobs that send messages; choose --service messages or \
+                    "{option} is for drawn jobs that send messages; choose --service messages or \
                      iterations"
                 )));
             }
@@ -204,15 +206,15 @@ fn placements(
 ) -> io::Result<()> {
     let mut started: Vec<_> = records
         .iter()
-        .filter_map(|JobRecord { job, fate }| match fate {
-            Fate::Started { start, end, placement } => Some((*start, job, end, placement)),
+        .filter_map(|record| match &record.fate {
+            Fate::Started { start, end, placement } => Some((*start, record, end, placement)),
             _ => None,
         })
         .collect();
-    started.sort_by_key(|(start, job, ..)| (*start, job.id));
+    started.sort_by_key(|(start, record, ..)| (*start, record.job.id));
     let number = |at: Time| number(unit.units(at));
-    for (start, job, end, placement) in started {
-        let line = json!({
+    for (start, JobRecord { job, routes, .. }, end, placement) in started {
+        let mut line = json!({
             "job": job.number,
             "submit": number(job.arrival),
             "start": number(start),
@@ -220,6 +222,10 @@ fn placements(
             "nodes": placement.nodes(),
             "parts": parts(grid, placement.parts()),
         });
+        if let Some(routes) = routes {
+            line["hops"] = json!(routes.mean_hops());
+            line["link_load"] = json!(routes.link_load);
+        }
         writeln!(out, "{line}")?;
     }
     Ok(())

@@ -25,14 +25,14 @@ pub(super) fn log(
     header.push("Conversion", &format!("pavior {version}, {by}"));
     header.push("MaxJobs", &outcomes.len().to_string());
     header.push("MaxProcs", &grid.nodes().to_string());
-    if unit != TimeUnit::SECOND {
+    if unit.name != TimeUnit::SECOND.name {
         header.push("Note", &format!("a second stands for a {}", unit.name));
     }
     swf::write_schedule(out, &header, &outcomes)
 }
 
 /// None for a job that had not departed at the end.
-fn outcome(unit: TimeUnit, JobRecord { job, fate }: &JobRecord) -> Option<swf::Scheduled> {
+fn outcome(unit: TimeUnit, JobRecord { job, fate, .. }: &JobRecord) -> Option<swf::Scheduled> {
     let seconds = |time: Time| TimeUnit::SECOND.time(unit.units(time));
     let (status, run, held) = match fate {
         Fate::Rejected(_) => (5, Time::ZERO, None),

@@ -1,0 +1,78 @@
+//! How long the messages of an iteration hold the links that they cross.
+
+use pavior_kernel::Stream;
+use pavior_mesh::Grid;
+
+use crate::channel::{ChannelId, Channels};
+use crate::engine::Settings;
+use crate::path::Path;
+use crate::patterns::{SelectedPattern, each_message};
+use crate::traffic::{Layout, TrafficPlan};
+
+/// The messages of an iteration that cross a link, and how long they hold it if nothing is in their way.
+///
+/// A link is held from the grant of the header until the tail has left the buffer behind it. With t_s the
+/// routing delay, L flits, buffers of B flits and a channels behind the link on the message's path (the
+/// ejection channel included), that takes the greatest of (t_s + 1)(1 + b) + L - 1 - bB cycles for b from 0
+/// to (L - 1) / B, at most to a - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkHolds {
+    /// The link, or the virtual channel of a link.
+    pub link: ChannelId,
+    /// The messages.
+    pub messages: u64,
+    /// Cycles, summed over messages.
+    pub cycles: u64,
+    /// Squares of cycles, summed over messages.
+    pub squares: u64,
+}
+
+impl LinkHolds {
+    /// Those of a job in a layout, each link once, by number; none if its pattern has no iteration or it
+    /// sends nothing. The pattern draws what it draws from a copy of `draw`.
+    ///
+    /// Cost: O(links crossed, summed over messages), with as many words of memory.
+    pub fn of(
+        grid: &Grid,
+        layout: &Layout,
+        plan: &TrafficPlan,
+        settings: &Settings,
+        draw: &Stream,
+    ) -> Vec<LinkHolds> {
+        let pattern = &plan.pattern;
+        if pattern.entry.does.quota_only {
+            return Vec::new();
+        }
+        let Ok(pattern) = pattern.build(&layout.shape, &mut draw.clone()) else {
+            return Vec::new();
+        };
+        let channels = Channels::new(*grid, settings.virtual_channels);
+        let mut crossed: Vec<(ChannelId, u64)> = Vec::new();
+        each_message(&*pattern, |from, to| {
+            let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
+            let path = Path::new(&channels, from, to);
+            let links = path.channels().skip(1).take(path.hops() as usize);
+            for (link, behind) in links.zip((1..=path.hops()).rev()) {
+                crossed.push((link, hold(settings, plan.flits, behind)));
+            }
+        });
+        crossed.sort_unstable();
+        let of_link = |same: &[(ChannelId, u64)]| LinkHolds {
+            link: same[0].0,
+            messages: same.len() as u64,
+            cycles: same.iter().map(|(_, held)| held).sum(),
+            squares: same.iter().map(|(_, held)| held.saturating_mul(*held)).sum(),
+        };
+        crossed.chunk_by(|a, b| a.0 == b.0).map(of_link).collect()
+    }
+}
+
+/// How long a message holds a link with so many channels behind it.
+fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
+    let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
+    let tail = u64::from(flits) - 1;
+    let most = (tail / buffer).min(u64::from(behind) - 1);
+    // Linear in b, so that the greatest is at an end.
+    let held = |b: u64| step * (1 + b) + tail - b * buffer;
+    held(0).max(held(most))
+}

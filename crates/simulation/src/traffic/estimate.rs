@@ -1,0 +1,261 @@
+//! Jobs whose messages are not simulated while others run: a mean-value model of the links that they share.
+//!
+//! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean latency of l. A
+//! message waits at each link on its way for those of other jobs, as at a queue with one server and
+//! Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the share of time in which others hold
+//! the link, R = sum of m h^2 / 2P over their messages, which hold it for h ([`LinkHolds`]), m an
+//! iteration, each iteration and the pause behind it taking P. With d the mean wait of a message over its whole
+//! way, an iteration takes T (1 + d / l).
+//!
+//! P depends on d, and so on the others' P. Whenever a job starts or ends, each job is given a new pace once, in
+//! the order of slots, from the paces that the others have then; a change of less than a thousandth is left
+//! out. What a job has done by then stays done. A job that shares no link, or only with jobs
+//! that do not communicate, runs exactly as in the network.
+//!
+//! Cost of a start or an end: O(links crossed by the running jobs).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pavior_allocation::Placement;
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::{Grid, JobId};
+use pavior_network::{BadSettings, Channels, Deadlock, IterationRoutes, LinkHolds};
+use pavior_workload::{Job, Service};
+
+use super::course::Course;
+use super::histories::History;
+use super::iterations::Trials;
+use super::{NetworkSetup, Seen};
+
+/// Others are taken to leave a link free for a twentieth of the time at least.
+const MOST_BUSY: f64 = 0.95;
+
+/// Changes of pace by less than this share are left out.
+const LEAST_CHANGE: f64 = 1e-3;
+
+/// All running jobs.
+pub(crate) struct Estimate {
+    setup: NetworkSetup,
+    grid: Grid,
+    seed: u64,
+    replication: u64,
+    trials: Trials,
+    seen: Seen,
+    routes: Option<IterationRoutes>,
+    failed: Option<Deadlock>,
+    /// By number of channel.
+    busy: Vec<Busy>,
+    jobs: Vec<Option<Runner>>,
+    free_slots: Vec<u32>,
+    /// When jobs end, by slot; entries of jobs whose pace has changed since are void.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When jobs have started or ended since the paces were set.
+    changed: Option<Time>,
+}
+
+/// How busy a link is kept, in whole numbers, so that what is added can be taken away again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    /// U, in units of 2^-32.
+    share: u64,
+    /// R, in units of 2^-16 cycles.
+    residual: u64,
+}
+
+impl Busy {
+    fn of(hold: &LinkHolds, pace: f64) -> Busy {
+        Busy {
+            share: (hold.cycles as f64 / pace * (1u64 << 32) as f64) as u64,
+            residual: (hold.squares as f64 / (2.0 * pace) * f64::from(1 << 16)) as u64,
+        }
+    }
+
+    /// The cycles that a message waits.
+    fn wait(self) -> f64 {
+        let share = self.share as f64 / (1u64 << 32) as f64;
+        let residual = self.residual as f64 / f64::from(1 << 16);
+        residual / (1.0 - share.min(MOST_BUSY))
+    }
+}
+
+/// A job that runs.
+struct Runner {
+    id: JobId,
+    /// Once, alone.
+    once: History,
+    pause: Time,
+    rest: Time,
+    holds: Vec<LinkHolds>,
+    /// Iterations left at `since`.
+    left: f64,
+    since: Time,
+    /// Cycles of an iteration and the pause behind it.
+    pace: f64,
+    end: Time,
+}
+
+impl Runner {
+    fn alone(&self) -> f64 {
+        (self.once.length.0 + self.pause.0) as f64
+    }
+
+    /// Goes on at another pace from now on.
+    fn change(&mut self, now: Time, pace: f64) {
+        let done = now.since(self.since).ticks() / self.pace;
+        if done >= self.left {
+            // It computes what is left behind its last iteration.
+            return;
+        }
+        self.left -= done;
+        (self.since, self.pace) = (now, pace);
+        let ahead = Time((self.left * pace).round() as u64);
+        self.end = now.saturating_add(ahead).saturating_add(self.rest);
+    }
+}
+
+impl Estimate {
+    pub(super) fn new(
+        setup: &NetworkSetup,
+        grid: Grid,
+        seed: u64,
+        replication: u64,
+        seen: Seen,
+    ) -> Result<Estimate, BadSettings> {
+        let channels = Channels::new(grid, setup.settings.virtual_channels);
+        Ok(Estimate {
+            trials: Trials::new(setup, grid)?,
+            setup: setup.clone(),
+            grid,
+            seed,
+            replication,
+            seen,
+            routes: None,
+            failed: None,
+            busy: vec![Busy::default(); channels.count()],
+            jobs: Vec::new(),
+            free_slots: Vec::new(),
+            ends: BinaryHeap::new(),
+            changed: None,
+        })
+    }
+
+    pub(super) fn routes(&self) -> Option<&IterationRoutes> {
+        self.routes.as_ref()
+    }
+
+    /// See [`Traffic::advance`](super::Traffic::advance).
+    pub(super) fn advance(
+        &mut self,
+        until: Option<Time>,
+        finished: &mut Vec<JobId>,
+    ) -> Result<Option<Time>, Deadlock> {
+        if let Some(deadlock) = self.failed.take() {
+            return Err(deadlock);
+        }
+        self.set_paces();
+        while let Some(&Reverse((time, slot))) = self.ends.peek() {
+            let over = finished.is_empty() || self.changed == Some(time);
+            if !over || until.is_some_and(|until| until < time) {
+                break;
+            }
+            self.ends.pop();
+            let runs = self.jobs[slot as usize].take_if(|job| job.end == time);
+            let Some(job) = runs else { continue };
+            self.mark(&job, false);
+            self.free_slots.push(slot);
+            self.changed = Some(time);
+            finished.push(job.id);
+        }
+        finished.sort_unstable();
+        Ok(if finished.is_empty() { until } else { self.changed })
+    }
+
+    /// See [`Traffic::start`](super::Traffic::start).
+    pub(super) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
+        self.routes = None;
+        let runner = self.runner(now, job, placement).unwrap_or_else(|deadlock| {
+            self.failed = Some(deadlock);
+            None
+        });
+        let Some(runner) = runner else { return self.failed.is_some() };
+        self.mark(&runner, true);
+        self.changed = Some(now);
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.jobs.push(None);
+            self.jobs.len() as u32 - 1
+        });
+        self.ends.push(Reverse((runner.end, slot)));
+        self.jobs[slot as usize] = Some(runner);
+        true
+    }
+
+    fn runner(
+        &mut self,
+        now: Time,
+        job: &Job,
+        placement: &Placement,
+    ) -> Result<Option<Runner>, Deadlock> {
+        let purpose = format!("traffic-{}", job.id.0);
+        let draw = Stream::new(self.seed, self.replication, &purpose);
+        let Estimate { setup, grid, trials, .. } = self;
+        let Some(mut course) = Course::new(setup, grid, trials, job, placement, &draw)? else {
+            return Ok(None);
+        };
+        let Some(once) = course.alone(trials)? else { return Ok(None) };
+        if self.seen.routes {
+            let pattern = &setup.plan.pattern;
+            self.routes = IterationRoutes::of(grid, &course.layout, pattern, &draw);
+        }
+        let holds = match job.service {
+            Service::Messages(_) => Vec::new(),
+            _ => LinkHolds::of(grid, &course.layout, &setup.plan, &setup.settings, &draw),
+        };
+        let Course { pause, rest, left, .. } = course;
+        let end = now.saturating_add(course.remainder(&once).length);
+        let pace = (once.length.0 + pause.0) as f64;
+        let left = left as f64;
+        let id = job.id;
+        Ok(Some(Runner { id, once, pause, rest, holds, left, since: now, pace, end }))
+    }
+
+    /// Adds what a job does to its links, or takes it away.
+    fn mark(&mut self, job: &Runner, adds: bool) {
+        for hold in &job.holds {
+            let Busy { share, residual } = Busy::of(hold, job.pace);
+            let busy = &mut self.busy[hold.link.index()];
+            if adds {
+                (busy.share, busy.residual) = (busy.share + share, busy.residual + residual);
+            } else {
+                (busy.share, busy.residual) = (busy.share - share, busy.residual - residual);
+            }
+        }
+    }
+
+    /// Gives every job its pace, if jobs have started or ended.
+    fn set_paces(&mut self) {
+        let Some(now) = self.changed.take() else { return };
+        for slot in 0..self.jobs.len() {
+            let Some(mut job) = self.jobs[slot].take() else { continue };
+            self.mark(&job, false);
+            let pace = self.pace(&job);
+            let change = (pace - job.pace).abs();
+            let back = pace <= job.alone() && change > 0.0;
+            if back || change > LEAST_CHANGE * job.pace {
+                job.change(now, pace);
+                self.ends.push(Reverse((job.end, slot as u32)));
+            }
+            self.mark(&job, true);
+            self.jobs[slot] = Some(job);
+        }
+    }
+
+    /// The pace of a job beside those that are marked.
+    fn pace(&self, job: &Runner) -> f64 {
+        let wait = |hold: &LinkHolds| hold.messages as f64 * self.busy[hold.link.index()].wait();
+        let waits: f64 = job.holds.iter().map(wait).sum();
+        // The mean wait over the mean latency: both means are over the same messages.
+        let slower = waits / (job.once.totals.latency as f64).max(1.0);
+        job.alone() + job.once.length.ticks() * slower
+    }
+}

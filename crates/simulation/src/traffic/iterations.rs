@@ -1,0 +1,83 @@
+//! What jobs take that are alone on the network, simulated on one that is empty.
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::Grid;
+use pavior_network::{
+    BadSettings, Communication, Deadlock, Engine, Footprint, JobTraffic, Layout, MessageTotals,
+    Network, NetworkEvents,
+};
+
+use super::NetworkSetup;
+use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
+
+/// An empty network on which jobs are tried, and what is known of them.
+pub(super) struct Trials {
+    setup: NetworkSetup,
+    grid: Grid,
+    network: Network,
+    events: NetworkEvents,
+    cache: SharedCache,
+}
+
+impl Trials {
+    pub(super) fn new(setup: &NetworkSetup, grid: Grid) -> Result<Trials, BadSettings> {
+        Ok(Trials {
+            setup: setup.clone(),
+            grid,
+            network: Network::new(grid, setup.settings, setup.engine)?,
+            events: NetworkEvents::default(),
+            cache: setup.histories.cache(&grid, setup),
+        })
+    }
+
+    /// How long a job in a layout takes alone, and its messages; none if it sends nothing. The pattern
+    /// draws what it draws from a copy of `draw`.
+    pub(super) fn history(
+        &mut self,
+        layout: &Layout,
+        service: Communication,
+        draw: &Stream,
+    ) -> Result<Option<History>, Deadlock> {
+        let mut drawn = draw.clone();
+        let mut job = JobTraffic::new(0, layout.clone(), &self.setup.plan, service, &mut drawn);
+        if job.is_finished() {
+            return Ok(None);
+        }
+        let key = match service {
+            Communication::Iterations(count) if drawn == *draw => {
+                let footprint = Footprint::of(&self.grid, &layout.nodes, u64::MAX);
+                footprint.map(|lies| HistoryKey::new(&lies, layout.shape.sides, count))
+            }
+            _ => None,
+        };
+        let known = key.as_ref().and_then(|key| HistoryCache::recall(&self.cache, key));
+        if known.is_some() {
+            return Ok(known);
+        }
+        let history = self.simulate(&mut job)?;
+        if let Some(key) = key {
+            HistoryCache::note(&self.cache, key, history);
+        }
+        Ok(Some(history))
+    }
+
+    fn simulate(&mut self, job: &mut JobTraffic) -> Result<History, Deadlock> {
+        let Trials { network, events, .. } = self;
+        let start = network.now();
+        let (mut now, mut id, mut totals) = (start, 0, MessageTotals::default());
+        loop {
+            id = job.create(now, id, |message| network.create(message));
+            now = network.advance(Time::MAX, events)?;
+            for entered in &events.entered {
+                network.create(job.follower(entered));
+            }
+            for delivery in &events.deliveries {
+                totals.count(delivery);
+                job.delivered(delivery.tag);
+            }
+            if job.is_finished() {
+                return Ok(History { length: now.since(start), totals });
+            }
+        }
+    }
+}

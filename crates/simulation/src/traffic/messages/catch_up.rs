@@ -1,0 +1,106 @@
+//! Jobs that were alone and may now meet others: they are put into the network as they would stand there.
+
+use std::cmp::Reverse;
+
+use pavior_kernel::Time;
+use pavior_mesh::JobId;
+use pavior_network::{Deadlock, Engine, Network, NetworkEvents};
+
+use super::{Alone, How, Messages, Sender};
+
+impl Messages {
+    /// A job may meet others from now on.
+    pub(super) fn share(&mut self, slot: u32, now: Time) {
+        let Some(sender) = &mut self.jobs[slot as usize] else { return };
+        let how = std::mem::replace(&mut sender.how, How::Shared);
+        let How::Recalled { since, .. } = how else { return };
+        let since = if sender.course.is_some() {
+            match self.resume(slot, since, now) {
+                Some(since) => since,
+                None => return,
+            }
+        } else {
+            since
+        };
+        let Messages { network, jobs, ready, next_message, totals, .. } = self;
+        let Some(Sender { id, traffic, .. }) = &mut jobs[slot as usize] else { return };
+        ready.push((*id, slot));
+        let Network::Worm(network) = network else { unreachable!("only there jobs are recalled") };
+        if since == now {
+            return;
+        }
+        network.catch_up(since, |network| {
+            let (mut at, mut events) = (since, NetworkEvents::default());
+            // What it sends now it sends with the others.
+            while at < now {
+                *next_message =
+                    traffic.create(at, *next_message, |message| network.create(message));
+                at = network.advance(now, &mut events).expect("such networks have no deadlock");
+                for entered in &events.entered {
+                    network.create(traffic.follower(entered));
+                }
+                for delivery in &events.deliveries {
+                    totals.count(delivery);
+                    traffic.delivered(delivery.tag);
+                }
+            }
+        });
+    }
+
+    /// A job that computes in between, and has been alone since then, has come this far. Returns when the
+    /// iteration began in which it is; none if it computes.
+    fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
+        let Messages { jobs, trials, totals, wakes, setup, .. } = self;
+        let sender = jobs[slot as usize].as_mut().expect("it is running");
+        let course = sender.course.as_mut().expect("it computes in between");
+        let once = course.alone(trials).ok().flatten().expect("it was alone");
+        let round = once.length.saturating_add(course.pause);
+        let over = (now.since(since).0 / round.0).min(course.left);
+        totals.add(&once.totals.times(over));
+        course.left -= over;
+        let began = Time(since.0 + over * round.0);
+        if course.left == 0 {
+            wakes.push(Reverse((began.saturating_add(course.rest), slot)));
+            return None;
+        }
+        let delivered = began.saturating_add(once.length);
+        if delivered <= now {
+            totals.add(&once.totals);
+            course.left -= 1;
+            wakes.push(Reverse((delivered.saturating_add(course.pause_behind()), slot)));
+            return None;
+        }
+        sender.traffic = course.traffic(slot, &setup.plan);
+        Some(began)
+    }
+
+    /// Jobs whose pauses end now go on, and those that have nothing left are over.
+    pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
+        while let Some(&Reverse((_, slot))) =
+            self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
+        {
+            self.wakes.pop();
+            let sender = self.jobs[slot as usize].as_ref().expect("it is running");
+            if sender.course.as_ref().is_some_and(|course| course.left == 0) {
+                finished.push(self.end(slot, now));
+                continue;
+            }
+            let is_alone = match (&mut self.alone, &sender.links) {
+                (Some(Alone { claims, .. }), Some(links)) => claims.is_alone(slot, links),
+                _ => false,
+            };
+            self.begin(now, slot, is_alone)?;
+        }
+        Ok(())
+    }
+
+    /// Lets recalled jobs catch up, for the totals.
+    pub(super) fn settle(&mut self, now: Time) {
+        for slot in 0..self.jobs.len() as u32 {
+            let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);
+            if matches!(sender, Some(How::Recalled { since, .. }) if *since < now) {
+                self.share(slot, now);
+            }
+        }
+    }
+}

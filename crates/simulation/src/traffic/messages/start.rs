@@ -1,0 +1,159 @@
+//! Jobs start: their ranks are laid out, their links claimed, and it is decided how they are carried through.
+
+use std::cmp::Reverse;
+
+use pavior_allocation::Placement;
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::NodeId;
+use pavior_network::{
+    Communication, Deadlock, Footprint, IterationRoutes, JobTraffic, MessageTotals,
+};
+use pavior_workload::{Job, Service};
+
+use super::{Alone, How, Messages, Sender};
+use crate::traffic::claims::Met;
+use crate::traffic::course::Course;
+use crate::traffic::histories::{HistoryCache, HistoryKey};
+
+impl Messages {
+    /// A job starts. Says whether it has messages to wait for.
+    pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
+        self.routes = None;
+        // A stream for each job, so that its draws do not depend on when the others start.
+        let purpose = format!("traffic-{}", job.id.0);
+        let draw = Stream::new(self.seed, self.replication, &purpose);
+        let service = match job.service {
+            Service::Messages(count) => Communication::Messages(count),
+            Service::Iterations(count) => Communication::Iterations(count),
+            Service::Run(_) => return false,
+            Service::Partly { .. } => {
+                let started = self.start_course(now, job, placement, &draw);
+                return started.unwrap_or_else(|deadlock| {
+                    self.failed = Some(deadlock);
+                    true
+                });
+            }
+        };
+        let layout = self.setup.layout(&self.grid, placement.parts(), &job.request, &draw);
+        if self.seen.routes {
+            let pattern = &self.setup.plan.pattern;
+            self.routes = IterationRoutes::of(&self.grid, &layout, pattern, &draw);
+        }
+        let sides = layout.shape.sides;
+        let slot = self.free_slot();
+        let mut drawn = draw.clone();
+        let traffic = JobTraffic::new(slot, layout, &self.setup.plan, service, &mut drawn);
+        if traffic.is_finished() {
+            self.free_slots.push(slot);
+            return false;
+        }
+        // Drawn numbers of messages, or other draws, hardly ever come again.
+        let kind = match service {
+            Communication::Iterations(count) if drawn == draw => Some((sides, count)),
+            _ => None,
+        };
+        let (footprint, is_alone) = self.claim(now, slot, traffic.nodes(), kind.is_some());
+        let mut how = How::Shared;
+        if let (Some(Alone { cache, ends, .. }), Some(footprint), Some((sides, iterations)), true) =
+            (&mut self.alone, &footprint, kind, is_alone)
+        {
+            let key = HistoryKey::new(footprint, sides, iterations);
+            how = match HistoryCache::recall(cache, &key) {
+                Some(history) => {
+                    ends.push(Reverse((now.saturating_add(history.length), slot)));
+                    How::Recalled { since: now, history }
+                }
+                None => How::Watched { since: now, totals: MessageTotals::default(), key },
+            };
+        }
+        if !matches!(how, How::Recalled { .. }) {
+            self.ready.push((job.id, slot));
+        }
+        let links = footprint.map(Footprint::into_links);
+        self.jobs[slot as usize] = Some(Sender { id: job.id, traffic, links, how, course: None });
+        true
+    }
+
+    /// A job starts that computes in between.
+    fn start_course(
+        &mut self,
+        now: Time,
+        job: &Job,
+        placement: &Placement,
+        draw: &Stream,
+    ) -> Result<bool, Deadlock> {
+        let Messages { setup, grid, trials, .. } = self;
+        let Some(course) = Course::new(setup, grid, trials, job, placement, draw)? else {
+            return Ok(false);
+        };
+        if self.seen.routes {
+            let pattern = &self.setup.plan.pattern;
+            self.routes = IterationRoutes::of(&self.grid, &course.layout, pattern, draw);
+        }
+        let slot = self.free_slot();
+        let traffic = course.traffic(slot, &self.setup.plan);
+        if traffic.is_finished() {
+            self.free_slots.push(slot);
+            return Ok(false);
+        }
+        let (footprint, is_alone) = self.claim(now, slot, traffic.nodes(), true);
+        let links = footprint.map(Footprint::into_links);
+        let (id, course) = (job.id, Some(Box::new(course)));
+        self.jobs[slot as usize] = Some(Sender { id, traffic, links, how: How::Shared, course });
+        self.begin(now, slot, is_alone)?;
+        Ok(true)
+    }
+
+    /// An iteration of a job that computes in between begins.
+    pub(super) fn begin(&mut self, now: Time, slot: u32, is_alone: bool) -> Result<(), Deadlock> {
+        let Messages { jobs, alone, ready, trials, setup, .. } = self;
+        let sender = jobs[slot as usize].as_mut().expect("it is running");
+        let course = sender.course.as_mut().expect("it computes in between");
+        let once = if is_alone { course.alone(trials)? } else { None };
+        if let (Some(alone), Some(once)) = (alone, once) {
+            let history = course.remainder(&once);
+            alone.ends.push(Reverse((now.saturating_add(history.length), slot)));
+            sender.how = How::Recalled { since: now, history };
+        } else {
+            sender.traffic = course.traffic(slot, &setup.plan);
+            ready.push((sender.id, slot));
+        }
+        Ok(())
+    }
+
+    fn free_slot(&mut self) -> u32 {
+        self.free_slots.pop().unwrap_or_else(|| {
+            self.jobs.push(None);
+            self.jobs.len() as u32 - 1
+        })
+    }
+
+    /// Claims the links of a job on these nodes, and lets those catch up that it may meet. Returns its
+    /// footprint, if it is not too wide and is `wanted` at all, and whether the job is alone.
+    fn claim(
+        &mut self,
+        now: Time,
+        slot: u32,
+        nodes: &[NodeId],
+        wanted: bool,
+    ) -> (Option<Footprint>, bool) {
+        let Some(Alone { claims, .. }) = &mut self.alone else { return (None, false) };
+        let most = Self::MOST_SPREAD * nodes.len() as u64 + 1000;
+        let footprint = if wanted { Footprint::of(&self.grid, nodes, most) } else { None };
+        let mut met = Vec::new();
+        let is_alone = claims.claim(slot, footprint.as_ref().map(Footprint::links), |who| {
+            if met.last() != Some(&who) {
+                met.push(who);
+            }
+        });
+        for who in met {
+            match who {
+                Met::Job(other) => self.share(other, now),
+                Met::AllJobs => {
+                    (0..self.jobs.len() as u32).for_each(|other| self.share(other, now));
+                }
+            }
+        }
+        (footprint, is_alone)
+    }
+}
