@@ -26,6 +26,7 @@ FAILURES = '{"op":"fail","node":[1,1],"at":60}\n{"op":"repair","node":[1,1],"at"
 LOGGED = {"trace": "log.swf", "machine": "mesh:4x4"}
 SENDING = {"service": "messages:3", "load": 0.05, "jobs": 60}
 ITERATING = SENDING | {"service": "iterations:2", "pattern": "all-to-all", "load": 0.005}
+TALKING = LOGGED | {"communication": 0.4, "pattern": "all-to-all", "strategy": "mbs"}
 FAILING = {"mttf": 300, "mttr": 5}
 STILL = {"machine": "mesh:6x6", "request": "3x2"}
 
@@ -59,6 +60,10 @@ CASES: dict[str, dict[str, Any]] = {
     "filter": LOGGED | {"filter": "user=2"},
     "status": LOGGED | {"status": "1"},
     "estimates": LOGGED | {"scheduler": "easy", "estimates": "factor:2"},
+    "freedom": LOGGED | {"freedom": "any"},
+    "communication": TALKING,
+    "contention": TALKING | {"contention": "simulated", "cycles_per_second": 100},
+    "cycles-per-second": TALKING | {"cycles_per_second": 100},
     "kill": LOGGED | {"kill": True},
     "lenient": LOGGED | {"lenient": True},
     "mttf": FAILING,
@@ -75,7 +80,8 @@ CASES: dict[str, dict[str, Any]] = {
 }
 """For each parameter a run in which it has an effect."""
 
-SAME = {"engine", "lenient", "max-interruptions", "max-time", "max-waiting", "metrics", "trace"}
+SAME = {"communication", "engine", "lenient", "max-interruptions", "max-time", "max-waiting"}
+SAME |= {"metrics", "trace"}
 """Those without which the same numbers come out, or nothing can be run."""
 
 CONTROLS = {

@@ -165,8 +165,14 @@ def test_own_strategies_in_environments() -> None:
         pavior.gym.SchedulingEnv("mesh:6x6", strategy=Fails).reset()
 
 
+def system_threads() -> int:
+    """The threads that the operating system knows of this process."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("Threads"))
+
+
 def test_environments_leave_nothing_behind() -> None:
-    before = threading.active_count()
+    before = threading.active_count(), system_threads()
     for name in IDS:
         for _ in range(20):
             env = gymnasium.make(name, jobs=50)
@@ -175,15 +181,9 @@ def test_environments_leave_nothing_behind() -> None:
             env.close()
             del env
     gc.collect()
-    assert threading.active_count() == before
-    with open("/proc/self/status") as status:
-        threads = next(int(line.split()[1]) for line in status if line.startswith("Threads"))
-    again = gymnasium.make(IDS[0], jobs=50)
-    again.reset()
-    with open("/proc/self/status") as status:
-        assert threads == next(
-            int(line.split()[1]) for line in status if line.startswith("Threads")
-        )
+    assert threading.active_count() == before[0]
+    # Threads that libraries started in earlier tests may have ended, or one of theirs may start.
+    assert system_threads() <= before[1] + 1
 
 
 def test_drawings() -> None:

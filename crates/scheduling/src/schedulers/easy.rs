@@ -250,8 +250,9 @@ struct ByCount {
     promise: HeadPromise,
     refused: Refused,
     /// The machine's state, the head, and its shadow: while they last, the oldest `passed` jobs need not
-    /// be looked at again. One that no longer ends by the shadow time was refused in this state.
-    same: Option<(u64, JobId, Time, u64)>,
+    /// be looked at again. One that no longer ends by the shadow time was refused in this state. A shadow
+    /// time of now, where enough nodes are free for the head but scattered, moves on with the time.
+    same: Option<(u64, JobId, Option<Time>, u64)>,
     passed: usize,
 }
 
@@ -277,7 +278,8 @@ impl Scheduler for ByCount {
         }
         // What a backfilled job uses up shows in the next shadow: it is then running.
         let (at, extra) = shadow.unwrap_or((Time::MAX, u64::MAX));
-        let same = Some((view.machine().state(), head.id, at, extra));
+        let later = Some(at).filter(|at| *at > now);
+        let same = Some((view.machine().state(), head.id, later, extra));
         if self.same != same {
             (self.same, self.passed) = (same, 1);
         }
