@@ -221,6 +221,11 @@ def test_an_exception_of_a_strategy_is_raised() -> None:
 
 def test_ctrl_c_ends_a_sweep_within_half_a_second(tmp_path: Path) -> None:
     experiment = Experiment.of(
-        machine="mesh:64x64", strategy="gabl", load=1, jobs=5_000_000, replications=4
+        machine="mesh:64x64",
+        strategy="gabl",
+        load=5,
+        jobs=5_000_000,
+        max_waiting=4_000_000_000,
+        replications=4,
     )
     assert interrupted(lambda: experiment.run(out=tmp_path / "out")) < 0.5
