@@ -3,10 +3,10 @@
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
 
+use super::routes::each_crossing;
 use crate::channel::{ChannelId, Channels};
 use crate::engine::Settings;
-use crate::path::Path;
-use crate::patterns::{SelectedPattern, each_message};
+use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
 /// The messages of an iteration that cross a link, and how long they hold it if nothing is in their way.
@@ -39,22 +39,13 @@ impl LinkHolds {
         settings: &Settings,
         draw: &Stream,
     ) -> Vec<LinkHolds> {
-        let pattern = &plan.pattern;
-        if pattern.entry.does.quota_only {
-            return Vec::new();
-        }
-        let Ok(pattern) = pattern.build(&layout.shape, &mut draw.clone()) else {
+        let Some(pattern) = iteration(&plan.pattern, &layout.shape, draw) else {
             return Vec::new();
         };
         let channels = Channels::new(*grid, settings.virtual_channels);
         let mut crossed: Vec<(ChannelId, u64)> = Vec::new();
-        each_message(&*pattern, |from, to| {
-            let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
-            let path = Path::new(&channels, from, to);
-            let links = path.channels().skip(1).take(path.hops() as usize);
-            for (link, behind) in links.zip((1..=path.hops()).rev()) {
-                crossed.push((link, hold(settings, plan.flits, behind)));
-            }
+        each_crossing(&channels, layout, &*pattern, |link, behind| {
+            crossed.push((link, hold(settings, plan.flits, behind)));
         });
         crossed.sort_unstable();
         let of_link = |same: &[(ChannelId, u64)]| LinkHolds {

@@ -3,9 +3,9 @@
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
 
-use crate::channel::{Channels, VirtualChannels};
+use crate::channel::{ChannelId, Channels, VirtualChannels};
 use crate::path::Path;
-use crate::patterns::{PatternSelection, SelectedPattern, each_message};
+use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
 /// The messages of one iteration of a job's pattern, and the links that they cross.
@@ -32,23 +32,13 @@ impl IterationRoutes {
         pattern: &PatternSelection,
         draw: &Stream,
     ) -> Option<IterationRoutes> {
-        if pattern.entry.does.quota_only {
-            return None;
-        }
-        let pattern = pattern.build(&layout.shape, &mut draw.clone()).ok()?;
+        let pattern = iteration(pattern, &layout.shape, draw)?;
         // Virtual channels of a link are one here.
         let channels = Channels::new(*grid, VirtualChannels::One);
-        let (mut messages, mut crossed) = (0, Vec::new());
-        each_message(&*pattern, |from, to| {
-            let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
-            let path = Path::new(&channels, from, to);
-            // Behind the injection channel, and without the ejection channel.
-            let links = path.channels().skip(1).take(path.hops() as usize);
-            crossed.extend(links.map(|link| link.0));
-            messages += 1;
-        });
+        let mut crossed = Vec::new();
+        let messages = each_crossing(&channels, layout, &*pattern, |link, _| crossed.push(link));
         crossed.sort_unstable();
-        let link_load = crossed.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0);
+        let link_load = crossed.chunk_by(|a, b| a == b).map(<[ChannelId]>::len).max().unwrap_or(0);
         let hops = crossed.len() as u64;
         (messages > 0).then_some(IterationRoutes { messages, hops, link_load: link_load as u64 })
     }
@@ -57,4 +47,26 @@ impl IterationRoutes {
     pub fn mean_hops(&self) -> f64 {
         self.hops as f64 / self.messages as f64
     }
+}
+
+/// Shows every link that a message of an iteration crosses, with the number of channels behind it on the
+/// message's path, the ejection channel included. Returns the number of messages.
+pub(super) fn each_crossing(
+    channels: &Channels,
+    layout: &Layout,
+    pattern: &dyn Pattern,
+    mut see: impl FnMut(ChannelId, u32),
+) -> u64 {
+    let mut messages = 0;
+    each_message(pattern, |from, to| {
+        let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
+        let path = Path::new(channels, from, to);
+        // Behind the injection channel, and without the ejection channel.
+        let links = path.channels().skip(1).take(path.hops() as usize);
+        for (link, behind) in links.zip((1..=path.hops()).rev()) {
+            see(link, behind);
+        }
+        messages += 1;
+    });
+    messages
 }

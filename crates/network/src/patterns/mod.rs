@@ -25,6 +25,7 @@ use std::sync::Arc;
 use pavior_kernel::{Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
+pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern};
 
 /// Every pattern, in the order in which tables show them.

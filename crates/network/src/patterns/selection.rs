@@ -90,3 +90,13 @@ impl SelectedPattern for PatternSelection {
         })
     }
 }
+
+/// An iteration of a job's pattern; none if it has none. What it draws it draws from a copy of `draw`.
+pub(crate) fn iteration(
+    selection: &PatternSelection,
+    ranks: &RankGrid,
+    draw: &Stream,
+) -> Option<Box<dyn Pattern>> {
+    selection.supports_iterations().ok()?;
+    selection.build(ranks, &mut draw.clone()).ok()
+}

@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
 use super::pattern_map::{Exchanges, least_hops};
-use crate::patterns::{PatternSelection, RankGrid, SelectedPattern};
+use crate::patterns::{PatternSelection, RankGrid, iteration};
 
 /// Which rank runs on which node, and the logical grid on which the ranks lie.
 ///
@@ -90,11 +90,9 @@ impl Layout {
         if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
             layout.shape.sides = sides;
         }
-        if pattern.entry.does.quota_only {
-            return layout;
-        }
-        let Ok(built) = pattern.build(&layout.shape, &mut draw.clone()) else { return layout };
-        let Some(exchanges) = Exchanges::of(&*built) else { return layout };
+        let iteration = iteration(pattern, &layout.shape, draw);
+        let exchanges = iteration.and_then(|pattern| Exchanges::of(&*pattern));
+        let Some(exchanges) = exchanges else { return layout };
         let used = match parts {
             [granted] => vec![Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides))],
             _ => parts.to_vec(),
