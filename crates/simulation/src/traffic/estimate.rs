@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pavior_allocation::Placement;
-use pavior_kernel::{Stream, Time};
+use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId};
 use pavior_network::{BadSettings, Channels, Deadlock, IterationRoutes, LinkHolds};
 use pavior_workload::{Job, Service};
@@ -196,16 +196,14 @@ impl Estimate {
         job: &Job,
         placement: &Placement,
     ) -> Result<Option<Runner>, Deadlock> {
-        let purpose = format!("traffic-{}", job.id.0);
-        let draw = Stream::new(self.seed, self.replication, &purpose);
+        let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
         let Estimate { setup, grid, trials, .. } = self;
         let Some(mut course) = Course::new(setup, grid, trials, job, placement, &draw)? else {
             return Ok(None);
         };
         let Some(once) = course.alone(trials)? else { return Ok(None) };
         if self.seen.routes {
-            let pattern = &setup.plan.pattern;
-            self.routes = IterationRoutes::of(grid, &course.layout, pattern, &draw);
+            self.routes = setup.routes(grid, &course.layout, &draw);
         }
         let holds = match job.service {
             Service::Messages(_) => Vec::new(),

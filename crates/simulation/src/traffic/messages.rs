@@ -18,7 +18,6 @@
 //!         \                    \---------------------------> in the network
 //!          +-> a job near   ------------------------------------^
 //! ```
-
 //!
 //! A job that computes in between ([`Course`]) is alone anew with each of its iterations that begins while no
 //! other is near; all that it then has left is known at once.
@@ -49,8 +48,8 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// Where jobs are tried that compute in between.
-    trials: Trials,
+    /// Where jobs are tried that compute in between; made for the first.
+    trials: Option<Box<Trials>>,
     events: NetworkEvents,
     seen: Seen,
     /// Those of the job that started last, if they are to be told of.
@@ -124,7 +123,7 @@ impl Messages {
             ends: BinaryHeap::new(),
         });
         Ok(Messages {
-            trials: Trials::new(setup, grid)?,
+            trials: None,
             setup: setup.clone(),
             grid,
             seed,

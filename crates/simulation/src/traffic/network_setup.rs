@@ -1,8 +1,8 @@
 //! What a network is made of, and where it puts the ranks of jobs.
 
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, Request, orientations};
-use pavior_network::{EngineKind, Layout, RankOrder, Settings, TrafficPlan};
+use pavior_mesh::{Cuboid, Grid, JobId, Request, orientations};
+use pavior_network::{EngineKind, IterationRoutes, Layout, RankOrder, Settings, TrafficPlan};
 
 use super::Histories;
 
@@ -51,6 +51,21 @@ impl NetworkSetup {
             }
             order => Layout::new(grid, parts, nodes, shape, order),
         }
+    }
+
+    /// What is drawn for a job's messages: a stream for each, so that it does not depend on when others start.
+    pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
+        Stream::new(seed, replication, &format!("traffic-{}", job.0))
+    }
+
+    /// The routes of an iteration of a job's pattern.
+    pub(super) fn routes(
+        &self,
+        grid: &Grid,
+        layout: &Layout,
+        draw: &Stream,
+    ) -> Option<IterationRoutes> {
+        IterationRoutes::of(grid, layout, &self.plan.pattern, draw)
     }
 
     /// The layout of a job in the box that it asks for, at the origin, turned only if it does not fit

@@ -53,6 +53,7 @@ impl Messages {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
         let course = sender.course.as_mut().expect("it computes in between");
+        let trials = trials.as_mut().expect("made for the first such job");
         let once = course.alone(trials).ok().flatten().expect("it was alone");
         let round = once.length.saturating_add(course.pause);
         let over = (now.since(since).0 / round.0).min(course.left);

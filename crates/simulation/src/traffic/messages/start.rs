@@ -5,23 +5,21 @@ use std::cmp::Reverse;
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
-use pavior_network::{
-    Communication, Deadlock, Footprint, IterationRoutes, JobTraffic, MessageTotals,
-};
+use pavior_network::{Communication, Deadlock, Footprint, JobTraffic, MessageTotals};
 use pavior_workload::{Job, Service};
 
 use super::{Alone, How, Messages, Sender};
+use crate::traffic::NetworkSetup;
 use crate::traffic::claims::Met;
 use crate::traffic::course::Course;
 use crate::traffic::histories::{HistoryCache, HistoryKey};
+use crate::traffic::iterations::Trials;
 
 impl Messages {
     /// A job starts. Says whether it has messages to wait for.
     pub(crate) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         self.routes = None;
-        // A stream for each job, so that its draws do not depend on when the others start.
-        let purpose = format!("traffic-{}", job.id.0);
-        let draw = Stream::new(self.seed, self.replication, &purpose);
+        let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
         let service = match job.service {
             Service::Messages(count) => Communication::Messages(count),
             Service::Iterations(count) => Communication::Iterations(count),
@@ -36,8 +34,7 @@ impl Messages {
         };
         let layout = self.setup.layout(&self.grid, placement.parts(), &job.request, &draw);
         if self.seen.routes {
-            let pattern = &self.setup.plan.pattern;
-            self.routes = IterationRoutes::of(&self.grid, &layout, pattern, &draw);
+            self.routes = self.setup.routes(&self.grid, &layout, &draw);
         }
         let sides = layout.shape.sides;
         let slot = self.free_slot();
@@ -83,12 +80,14 @@ impl Messages {
         draw: &Stream,
     ) -> Result<bool, Deadlock> {
         let Messages { setup, grid, trials, .. } = self;
+        let trials = trials.get_or_insert_with(|| {
+            Box::new(Trials::new(setup, *grid).expect("the run's own network has these settings"))
+        });
         let Some(course) = Course::new(setup, grid, trials, job, placement, draw)? else {
             return Ok(false);
         };
         if self.seen.routes {
-            let pattern = &self.setup.plan.pattern;
-            self.routes = IterationRoutes::of(&self.grid, &course.layout, pattern, draw);
+            self.routes = self.setup.routes(&self.grid, &course.layout, draw);
         }
         let slot = self.free_slot();
         let traffic = course.traffic(slot, &self.setup.plan);
@@ -109,6 +108,7 @@ impl Messages {
         let Messages { jobs, alone, ready, trials, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
         let course = sender.course.as_mut().expect("it computes in between");
+        let trials = trials.as_mut().expect("made for the first such job");
         let once = if is_alone { course.alone(trials)? } else { None };
         if let (Some(alone), Some(once)) = (alone, once) {
             let history = course.remainder(&once);
