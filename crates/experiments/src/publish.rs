@@ -68,7 +68,7 @@ impl Specification {
         if !drawings.is_empty() {
             page.sections.push(Section { title: "Figures".into(), drawings, ..Section::default() });
         }
-        let table = self.overview(samples);
+        let table = self.overview_of(samples, &results);
         page.sections.push(Section {
             title: "Results".into(),
             text: vec![
@@ -192,9 +192,13 @@ impl Specification {
 
     /// A line a point, with the metrics that a reader looks for first.
     pub fn overview(&self, samples: &Samples) -> SectionTable {
+        self.overview_of(samples, &Table::of(self, samples))
+    }
+
+    /// The same, where the table of the samples is at hand.
+    fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
-        let table = Table::of(self, samples);
         let chosen: Vec<usize> = (0..self.metrics.len())
             .filter(|&index| FIRST.contains(&self.metrics[index].name) || self.metrics.len() <= 6)
             .collect();
