@@ -45,7 +45,10 @@ def given(notebook: Any) -> list[tuple[int, str, str]]:
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
-                told.append((number, output.name, output.text))
+                # A kernel sends what a cell prints in one piece or in several, as its timer has it.
+                follows = bool(told) and told[-1][:2] == (number, output.name)
+                before = told.pop()[2] if follows else ""
+                told.append((number, output.name, before + output.text))
             for kind, content in sorted(output.get("data", {}).items()):
                 # The letters of a chart are as wide as the fonts of the machine say.
                 chart = kind.startswith("image/") and 'class="marks"' in content
