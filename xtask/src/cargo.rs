@@ -1,14 +1,20 @@
 //! Calls of cargo, the one that runs this program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What builds the program, with the features that the tests have: other ones would build most of it twice.
+const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
+
+fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments).current_dir(root);
+    cargo
+}
 
 /// What a cargo command prints, or why it failed.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root)
+    let output = command(root, arguments)
         .output()
         .map_err(|error| format!("cargo {}: {error}", arguments.join(" ")))?;
     if output.status.success() {
@@ -21,13 +27,21 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<String, String> 
 
 /// Whether a cargo command succeeds, warnings of the documentation denied.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> bool {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root)
-        .env("RUSTDOCFLAGS", "-D warnings")
-        // The counts of instructions are those of a build that is not incremental.
-        .env("CARGO_INCREMENTAL", "0")
-        .status();
+    // The counts of instructions are those of a build that is not incremental.
+    run_with(root, arguments, &[("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")])
+}
+
+/// Whether a cargo command succeeds with these variables.
+pub(crate) fn run_with(root: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> bool {
+    let status = command(root, arguments).envs(variables.iter().copied()).status();
     status.is_ok_and(|status| status.success())
+}
+
+/// The program as the tests build it, and as the sources are now.
+pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
+    if run(root, &TESTS) {
+        Ok(root.join("target/debug/pavior"))
+    } else {
+        Err("the program cannot be built".to_string())
+    }
 }

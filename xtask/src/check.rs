@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
-use crate::cargo::run as cargo;
+use crate::cargo::{run as cargo, run_with};
 use crate::{dependencies, docs, layers, openapi, packages, python, tidy};
 
 /// A step: what it is, and the cargo arguments.
@@ -53,6 +54,8 @@ const PROGRAM: &str = "pavior-cli";
 /// Runs all checks, and returns what failed.
 pub(crate) fn run(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
+    let began = Instant::now();
+    let announce = |step: &str| eprintln!("== {step} (after {} s)", began.elapsed().as_secs());
     // It waits for a package index, and nothing waits for it before the last step.
     let environment = {
         let root = root.to_path_buf();
@@ -66,26 +69,26 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
         ("metadata of packages, minimum Rust version", packages::problems(root)),
     ];
     for (name, problems) in own {
-        eprintln!("== {name}");
+        announce(name);
         failed.extend(problems);
     }
     for (name, arguments) in STEPS {
-        eprintln!("== {name}: cargo {}", arguments.join(" "));
+        announce(&format!("{name}: cargo {}", arguments.join(" ")));
         if !cargo(root, arguments) {
             failed.push(format!("failed: {name} (cargo {})", arguments.join(" ")));
         }
     }
-    eprintln!("== packages: cargo package --workspace, and all compiled from what is packed");
+    announce("packages: cargo package --workspace, and all compiled from what is packed");
     failed.extend(packages::pack(root));
-    eprintln!("== the one unsafe call under Miri");
+    announce("the one unsafe call under Miri");
     failed.extend(miri(root));
-    eprintln!("== Python package");
+    announce("Python package");
     environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));
-    eprintln!("== OpenAPI document of pavior serve");
+    announce("OpenAPI document of pavior serve");
     failed.extend(openapi::problems(root));
     if failed.is_empty() {
-        eprintln!("== all checks passed");
+        announce("all checks passed");
     }
     failed
 }
@@ -113,28 +116,24 @@ fn example(root: &Path, profile: &[&str], name: &str, arguments: &[String]) -> V
 
 /// Runs the story of `pavior slurm` with 200 kills.
 pub(crate) fn slurm(root: &Path) -> Vec<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["test", "-p", "pavior-slurm", "--test", "it"])
-        .current_dir(root)
-        .env("PAVIOR_SLURM_KILLS", "200")
-        .env("PAVIOR_REQUIRE_SLURM", "1")
-        .status();
-    let good = status.is_ok_and(|status| status.success());
-    if good { Vec::new() } else { vec!["the story of pavior slurm failed".to_string()] }
+    let tests = ["test", "-p", "pavior-slurm", "--test", "it"];
+    let variables = [("PAVIOR_SLURM_KILLS", "200"), ("PAVIOR_REQUIRE_SLURM", "1")];
+    if run_with(root, &tests, &variables) {
+        Vec::new()
+    } else {
+        vec!["the story of pavior slurm failed".to_string()]
+    }
 }
 
 /// Tries every hostile value of every option, and every fault of outputs; prints the counts by area.
 pub(crate) fn tries(root: &Path) -> Vec<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["test", "--quiet", "--package", PROGRAM, "--test", "it"])
-        .args(["tries", "--", "--nocapture", "--test-threads", "1"])
-        .env("PAVIOR_TRIES", "all")
-        .current_dir(root)
-        .status();
-    let passed = status.is_ok_and(|status| status.success());
-    if passed { Vec::new() } else { vec!["a try was not answered as it must be".to_string()] }
+    let tests = ["test", "--quiet", "--package", PROGRAM, "--test", "it"];
+    let tries = ["tries", "--", "--nocapture", "--test-threads", "1"];
+    if run_with(root, &[&tests[..], &tries].concat(), &[("PAVIOR_TRIES", "all")]) {
+        Vec::new()
+    } else {
+        vec!["a try was not answered as it must be".to_string()]
+    }
 }
 
 /// Tries changed inputs on every parser for some minutes.
@@ -142,15 +141,15 @@ pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {
         return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];
     };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["test", "--quiet", "--package", PROGRAM, "--test", "it"])
-        .args(["mutations", "--", "--nocapture"])
-        .env("PAVIOR_FUZZ_SECONDS", (60 * minutes).to_string())
-        .current_dir(root)
-        .status();
-    let passed = status.is_ok_and(|status| status.success());
-    if passed { Vec::new() } else { vec!["an input was not read as it must be".to_string()] }
+    let tests = ["test", "--quiet", "--package", PROGRAM, "--test", "it"];
+    let mutations = ["mutations", "--", "--nocapture"];
+    let seconds = (60 * minutes).to_string();
+    let variables = [("PAVIOR_FUZZ_SECONDS", seconds.as_str())];
+    if run_with(root, &[&tests[..], &mutations].concat(), &variables) {
+        Vec::new()
+    } else {
+        vec!["an input was not read as it must be".to_string()]
+    }
 }
 
 /// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers that

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::python;
+use crate::{cargo, python};
 
 /// Tries the document; returns what is wrong.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
@@ -32,16 +32,8 @@ struct Service {
 }
 
 impl Service {
-    /// Starts the program that the tests have built.
     fn start(root: &Path) -> Result<Service, String> {
-        let program = root.join("target/debug/pavior");
-        if !program.exists() {
-            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            let built = Command::new(cargo).args(["build", "--quiet"]).current_dir(root).status();
-            if !built.is_ok_and(|status| status.success()) {
-                return Err("the program cannot be built".into());
-            }
-        }
+        let program = cargo::program(root)?;
         let data = root.join("target/schemathesis");
         // What an earlier run has left.
         let _ = std::fs::remove_dir_all(&data);

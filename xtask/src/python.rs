@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::cargo;
+
 /// With this variable set, a machine without Python or without a package index fails the check.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
@@ -71,7 +73,9 @@ fn built(root: &Path, environment: &Environment) -> Vec<String> {
 /// Builds, installs and tries the package.
 fn tried(root: &Path, environment: &Environment) -> Vec<String> {
     let folder = root.join("apps/python");
-    if let Err(reason) = install(root, &folder, environment) {
+    // The package is held against the program: both must be of the same sources.
+    let made = cargo::program(root).and_then(|_| install(root, &folder, environment));
+    if let Err(reason) = made {
         return vec![format!("the Python package: {reason}")];
     }
     let failed = STEPS.iter().filter(|step| !environment.run(&folder, step));
@@ -105,7 +109,7 @@ impl Environment {
 }
 
 /// The environment, made if it is not there or is out of date.
-pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
+fn environment(root: &Path) -> Result<Environment, String> {
     let needs = root.join("apps/python/requirements-check.txt");
     let needed = fs::read_to_string(&needs).map_err(|error| format!("{error}"))?;
     let environment = Environment(root.join("target/python"));

@@ -1,7 +1,8 @@
 //! The numbers of `pavior serve`, measured in one go.
 
 use std::path::Path;
-use std::process::Command;
+
+use crate::cargo::run_with;
 
 /// A part of the measurement.
 struct Part {
@@ -39,14 +40,9 @@ pub(crate) fn measure(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
     for Part { name, package, tests, sizes } in PARTS {
         eprintln!("== {name}");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["test", "--quiet", "--release", "--package", package, "--test", "it", tests])
-            .args(["--", "--nocapture", "--test-threads", "1"])
-            .envs(sizes.iter().copied())
-            .current_dir(root)
-            .status();
-        if !status.is_ok_and(|status| status.success()) {
+        let tests = ["test", "--quiet", "--release", "--package", package, "--test", "it", tests];
+        let alone = ["--", "--nocapture", "--test-threads", "1"];
+        if !run_with(root, &[&tests[..], &alone].concat(), sizes) {
             failed.push(format!("failed: {name}"));
         }
     }
