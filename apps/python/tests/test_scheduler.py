@@ -303,7 +303,11 @@ def test_ctrl_c_ends_a_scheduler_within_half_a_second() -> None:
 
 
 ENDLESS = """
+import signal
 import pavior
+
+# A shell's background job begins with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Endless(pavior.Scheduler):
     name = "endless"

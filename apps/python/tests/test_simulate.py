@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -153,9 +154,11 @@ def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
 
     def press() -> None:
         pressed.append(time.monotonic())
-        _thread.interrupt_main()
+        os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, press)
+    # A shell's background job begins with the signal ignored.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -163,6 +166,7 @@ def interrupted(call: Callable[[], object], after: float = 0.3) -> float:
         return time.monotonic() - pressed[0]
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_ctrl_c_ends_a_run_within_half_a_second() -> None:
