@@ -7,7 +7,8 @@ use pavior_files::{FileError, Resume, Run};
 use pyo3::prelude::*;
 
 use crate::errors::other;
-use crate::experiment::{Journal, Specification, entries};
+use crate::experiment::Specification;
+use crate::journal::{Journal, entries};
 use crate::results::Results;
 
 /// The experiment's own file.

@@ -2,54 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use pavior_experiments::{JournalEntry, Scenario, Span as Wanted, Specification as Experiment};
-use pavior_simulation::{Histories, RunError, Stop};
+use pavior_experiments::{Span as Wanted, Specification as Experiment};
+use pavior_simulation::Stop;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::custom::Own;
-use crate::errors::{bad_name, other, stopped, value};
+use crate::definition::Definition;
+use crate::errors::{bad_name, other};
 use crate::inputs::Inputs;
 use crate::interrupt::{interruptible, interruptible_own};
+use crate::journal::{Journal, Span};
+use crate::own::Own;
 use crate::results::Results;
-
-/// Some replications of one point: the unit of work.
-#[pyclass(frozen, eq, hash, module = "pavior")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Span {
-    /// The index of the point.
-    #[pyo3(get)]
-    point: usize,
-    /// The first replication.
-    #[pyo3(get)]
-    first: u64,
-    /// Behind the last replication.
-    #[pyo3(get)]
-    last: u64,
-}
-
-#[pymethods]
-impl Span {
-    #[new]
-    fn new(point: usize, first: u64, last: u64) -> PyResult<Span> {
-        if first >= last {
-            return Err(value(format!("{first} to {last} is no span of replications")));
-        }
-        Ok(Span { point, first, last })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (usize, u64, u64)) {
-        let Span { point, first, last } = *slf.get();
-        (slf.get_type().into_any(), (point, first, last))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Span({}, {}, {})", self.point, self.first, self.last)
-    }
-}
 
 /// Asks `replicate` in another thread to end.
 #[pyclass(frozen, module = "pavior")]
@@ -77,59 +44,6 @@ impl Cancel {
     }
 }
 
-/// The replications that are known.
-#[pyclass(frozen, module = "pavior")]
-#[derive(Default)]
-pub(crate) struct Journal {
-    entries: Mutex<Vec<JournalEntry>>,
-}
-
-impl Journal {
-    pub(crate) fn of(entries: Vec<JournalEntry>) -> Journal {
-        Journal { entries: Mutex::new(entries) }
-    }
-
-    /// What is known, in the order in which it came.
-    fn entries(&self) -> PyResult<Vec<JournalEntry>> {
-        Ok(self.lock()?.clone())
-    }
-
-    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Vec<JournalEntry>>> {
-        self.entries.lock().map_err(|_| value("an earlier call failed in the middle of a change"))
-    }
-}
-
-/// The entries of lines that `replicate` gave.
-pub(crate) fn entries(lines: &[u8]) -> PyResult<Vec<JournalEntry>> {
-    let text = std::str::from_utf8(lines).map_err(value)?;
-    let entry = |(number, line): (usize, &str)| {
-        let wrong = || value(format!("line {} is not one that `replicate` gives", number + 1));
-        JournalEntry::parse(line).ok_or_else(wrong)
-    };
-    text.lines().enumerate().map(entry).collect()
-}
-
-#[pymethods]
-impl Journal {
-    #[new]
-    fn new() -> Journal {
-        Journal::default()
-    }
-
-    /// Adds lines that `replicate` gave; returns how many. A line that is not whole is an error, and
-    /// nothing is added.
-    fn add(&self, lines: &[u8]) -> PyResult<usize> {
-        let added = entries(lines)?;
-        let count = added.len();
-        self.lock()?.extend(added);
-        Ok(count)
-    }
-
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(self.lock()?.len())
-    }
-}
-
 /// How far a sweep is.
 #[pyclass(frozen, get_all, module = "pavior")]
 pub(crate) struct Progress {
@@ -145,66 +59,10 @@ pub(crate) struct Progress {
     seconds: f64,
 }
 
-/// What an experiment is, shared by the threads that run it.
-pub(crate) struct Shared {
-    pub(crate) experiment: Experiment,
-    inputs: Inputs,
-    histories: Histories,
-    scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
-}
-
-/// Why a span gave no lines.
-enum Fault {
-    Words(String),
-    Run(usize, u64, RunError),
-}
-
-impl Shared {
-    fn scenario(&self, point: usize) -> Result<Arc<Scenario>, String> {
-        let mut scenarios = self.scenarios.lock().map_err(|_| "a scenario failed".to_string())?;
-        if let Some(scenario) = scenarios.get(&point) {
-            return Ok(scenario.clone());
-        }
-        let Experiment { points, catalogue, timing, .. } = &self.experiment;
-        let values = points.get(point);
-        let values = values.ok_or_else(|| format!("the experiment has no point {point}"))?;
-        let scenario = Scenario::new(values, catalogue, *timing, &self.inputs, &self.histories);
-        let scenario = Arc::new(scenario.map_err(|error| error.to_string())?);
-        scenarios.insert(point, scenario.clone());
-        Ok(scenario)
-    }
-
-    /// The lines of a span.
-    fn lines(&self, span: Span, stop: &Stop) -> Result<String, Fault> {
-        let Span { point, first, last } = span;
-        let scenario = self.scenario(point).map_err(Fault::Words)?;
-        let mut lines = String::new();
-        for replication in first..last {
-            let sample = self
-                .experiment
-                .replicate(point, &scenario, replication, stop)
-                .map_err(|error| Fault::Run(point, replication, error))?;
-            lines += &JournalEntry { point, replication, sample }.line();
-            lines.push('\n');
-        }
-        Ok(lines)
-    }
-
-    fn raised(&self, py: Python<'_>, fault: Fault) -> PyErr {
-        match fault {
-            Fault::Words(words) => other(py, words),
-            Fault::Run(point, replication, error) => {
-                let key = self.experiment.points[point].key();
-                stopped(py, &error, &format!("replication {replication} of {key}: "))
-            }
-        }
-    }
-}
-
 /// An experiment: its points, and the rule that says how often each is replicated.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<Definition>,
     pub(crate) text: String,
     folder: PathBuf,
     pub(crate) fingerprint: String,
@@ -231,14 +89,9 @@ impl Specification {
             .map_err(|error| bad_name(py, &text, error.reason, error.span))?;
         own.settle(&experiment)?;
         let inputs = Inputs::new(&folder);
-        let shared = Arc::new(Shared {
-            experiment,
-            inputs,
-            histories: Histories::default(),
-            scenarios: Mutex::default(),
-        });
+        let shared = Arc::new(Definition::new(experiment, inputs));
         let own = shared.clone();
-        let read = move || own.experiment.fingerprint(&own.inputs).map_err(|e| e.to_string());
+        let read = move || own.fingerprint();
         let fingerprint = interruptible(py, || (), read)?.map_err(|reason| other(py, reason))?;
         Ok(Specification { shared, text, folder, fingerprint, classes })
     }
@@ -331,7 +184,7 @@ impl Specification {
         } else {
             interruptible_own(py, stops, || stop.is_set(), lines)
         };
-        let lines = lines?.map_err(|fault| self.shared.raised(py, fault))?;
+        let lines = lines?.map_err(|error| self.shared.raised(py, error))?;
         Ok(PyBytes::new(py, lines.as_bytes()))
     }
 

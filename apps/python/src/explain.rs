@@ -10,7 +10,7 @@ use crate::arrays::{boxes, word};
 use crate::errors::value;
 use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
-use crate::machine::{Inner, Shared};
+use crate::shared::{Inner, Shared};
 
 /// Where each strategy would put a request, and what stands in its way.
 #[pyclass(frozen, module = "pavior")]

@@ -7,7 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrays;
-mod custom;
+mod definition;
 mod directory;
 mod episode;
 mod errors;
@@ -17,11 +17,16 @@ mod geometry;
 mod inputs;
 mod interrupt;
 mod jobs;
+mod journal;
 mod machine;
+mod own;
 mod records;
 mod results;
+mod schedulers;
+mod shared;
 mod simulate;
 mod steps;
+mod strategies;
 mod table;
 mod trace;
 
@@ -31,25 +36,29 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::custom::judgement::{Judgement, judge};
-    #[pymodule_export]
-    use crate::custom::{Desk, Free, Job, Queue, QueueIterator, Running};
-    #[pymodule_export]
     use crate::directory::Directory;
     #[pymodule_export]
     use crate::episode::{Episode, Episodes};
     #[pymodule_export]
-    use crate::experiment::{Cancel, Journal, Progress, Span, Specification};
+    use crate::experiment::{Cancel, Progress, Specification};
     #[pymodule_export]
     use crate::explain::Explanation;
     #[pymodule_export]
     use crate::geometry::Box;
     #[pymodule_export]
+    use crate::journal::{Journal, Span};
+    #[pymodule_export]
     use crate::machine::{Allocation, Machine};
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]
+    use crate::schedulers::{Desk, Job, Queue, QueueIterator, Running};
+    #[pymodule_export]
     use crate::simulate::{Outcome, simulate};
+    #[pymodule_export]
+    use crate::strategies::Free;
+    #[pymodule_export]
+    use crate::strategies::judgement::{Judgement, judge};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -1,28 +1,13 @@
-//! Code of the caller's own, asked by the engine.
-
-mod free;
-mod job;
-pub(crate) mod judgement;
-mod scheduler;
-mod strategy;
-mod turn;
-
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+//! The strategies and schedulers that a caller adds to the built-in ones.
 
 use pavior_experiments::{Catalogue, Specification};
-use pavior_kernel::CallerError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::errors::value;
-use scheduler::{Kind, Unit};
-
-pub(crate) use free::Free;
-pub(crate) use job::Job;
-pub(crate) use strategy::register;
-pub(crate) use turn::{Desk, Queue, QueueIterator, Running};
+use crate::schedulers::{Kind, Unit, register as register_scheduler};
+use crate::strategies::register as register_strategy;
 
 /// The built-in entries, and the strategies and schedulers of the caller.
 #[derive(Default)]
@@ -45,7 +30,7 @@ impl Own {
         let kind = match own.cast::<PyType>() {
             Ok(class) if is("Strategy")? => {
                 self.strategies = true;
-                register(class, &mut self.catalogue.strategies, None)?;
+                register_strategy(class, &mut self.catalogue.strategies, None)?;
                 return Ok(name);
             }
             _ if is("Priority")? => Kind::Priority,
@@ -59,7 +44,7 @@ impl Own {
             }
         };
         self.schedulers = true;
-        scheduler::register(own, kind, &name, &mut self.catalogue.schedulers, &self.unit)?;
+        register_scheduler(own, kind, &name, &mut self.catalogue.schedulers, &self.unit)?;
         Ok(name)
     }
 
@@ -77,34 +62,5 @@ impl Own {
         }
         self.unit.get_or_init(|| first.unit());
         Ok(())
-    }
-}
-
-/// A name for a registry, whose names live as long as the program: the same one is kept once.
-fn lasting(name: &str) -> &'static str {
-    static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    if let Some(name) = known.get(name) {
-        return name;
-    }
-    let name: &'static str = name.to_string().leak();
-    known.insert(name);
-    name
-}
-
-/// The first exception that code of the caller raised. Clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<OnceLock<CallerError>>);
-
-impl Raised {
-    /// Keeps an exception; a later one is a consequence of it.
-    pub(crate) fn keep(&self, error: PyErr) {
-        self.0.get_or_init(|| CallerError::new(error));
-    }
-
-    /// What is kept; the caller's code is then asked no more.
-    pub(crate) fn get(&self) -> Option<&CallerError> {
-        self.0.get()
     }
 }

@@ -10,20 +10,20 @@ use pavior_experiments::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::definition::Definition;
 use crate::errors::value;
-use crate::experiment::Shared;
 use crate::table::Table;
 
 /// What an experiment came to.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Results {
-    shared: Arc<Shared>,
+    shared: Arc<Definition>,
     pub(crate) samples: Samples,
     unit: &'static str,
 }
 
 impl Results {
-    pub(crate) fn new(shared: Arc<Shared>, samples: Samples) -> PyResult<Results> {
+    pub(crate) fn new(shared: Arc<Definition>, samples: Samples) -> PyResult<Results> {
         let unit = shared.experiment.points.first().map(|point| point.unit().name);
         let unit = unit.ok_or_else(|| value("an experiment has at least one point"))?;
         Ok(Results { shared, samples, unit })

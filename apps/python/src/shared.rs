@@ -19,9 +19,9 @@ pub(crate) struct Shared {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
     pub(crate) seed: u64,
-    pub(super) inner: Mutex<Inner>,
+    inner: Mutex<Inner>,
     /// The number of the thread that has the state; 0 if none has.
-    pub(super) user: AtomicU64,
+    user: AtomicU64,
 }
 
 /// What changes.
@@ -29,7 +29,7 @@ pub(crate) struct Inner {
     pub(crate) machine: pavior_allocation::Machine,
     pub(crate) jobs: Jobs,
     /// The boxes of requests for a number of nodes.
-    pub(super) shaper: Shaper,
+    pub(crate) shaper: Shaper,
 }
 
 impl Inner {
@@ -40,7 +40,7 @@ impl Inner {
     }
 
     /// Raises what has gone wrong in the strategy.
-    pub(super) fn check(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
     }
 }
@@ -84,8 +84,13 @@ fn this_thread() -> u64 {
 const QUICK: u32 = 4096;
 
 impl Shared {
+    pub(crate) fn new(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Shared {
+        let (inner, user) = (Mutex::new(inner), AtomicU64::new(0));
+        Shared { grid, selection, seed, inner, user }
+    }
+
     /// Whether the interpreter is kept while the machine searches.
-    pub(super) fn is_quick(&self) -> bool {
+    pub(crate) fn is_quick(&self) -> bool {
         self.grid.nodes() <= QUICK
     }
 

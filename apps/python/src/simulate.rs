@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use crate::custom::Own;
 use crate::errors::{bad_name, other, stopped, value};
 use crate::inputs::Inputs;
 use crate::interrupt::{interruptible, interruptible_own};
+use crate::own::Own;
 use crate::table::Table;
 use crate::trace::Trace;
 use crate::{records, steps};

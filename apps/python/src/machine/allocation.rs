@@ -7,10 +7,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::Shared;
 use crate::arrays::{array, boxes};
 use crate::errors::value;
 use crate::jobs::{JobName, Jobs};
+use crate::shared::Shared;
 
 /// What a job holds. Leaving a `with` block releases it.
 #[pyclass(frozen, module = "pavior")]

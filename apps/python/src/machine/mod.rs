@@ -2,12 +2,9 @@
 
 mod allocation;
 mod request;
-mod shared;
-pub(crate) mod state;
+mod state;
 
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
 
 use pavior_allocation::{BuildError, Placement, Registry, Selection};
 use pavior_mesh::{Cuboid, Grid, Request};
@@ -15,16 +12,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
 
 use crate::arrays::{array, boxes, word};
-use crate::custom;
 use crate::errors::{bad_name, failed, machine as read_machine, read, refused, value};
 use crate::explain::{self, Explanation};
 use crate::geometry::{self, Box};
 use crate::jobs::{JobName, Jobs};
+use crate::shared::{Inner, Shared};
+use crate::strategies;
 use allocation::{new_name, release};
 use request::{Asked, Denied};
 
 pub(crate) use allocation::Allocation;
-pub(crate) use shared::{Inner, Shared};
 
 /// A machine, and the strategy that allocates its nodes. Safe to use from several threads, one call
 /// at a time.
@@ -35,8 +32,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn of(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Machine {
-        let (inner, user) = (Mutex::new(inner), AtomicU64::new(0));
-        Machine { shared: Arc::new(Shared { grid, selection, seed, inner, user }) }
+        Machine { shared: Arc::new(Shared::new(grid, selection, seed, inner)) }
     }
 
     /// Grants what is asked for. If the strategy's own code fails, nothing is granted.
@@ -81,7 +77,7 @@ impl Machine {
         let selection: Selection = match strategy {
             None => read(py, "tff")?,
             Some(given) => match given.cast::<PyType>() {
-                Ok(class) => custom::register(class, &mut Registry::new(), None)?,
+                Ok(class) => strategies::register(class, &mut Registry::new(), None)?,
                 Err(_) => read(py, given.extract()?)?,
             },
         };
@@ -345,7 +341,7 @@ impl Machine {
     /// A machine from what `to_json` gave. A strategy that draws begins its stream anew.
     #[classmethod]
     fn from_json(class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
-        state::from_json(class.py(), text)
+        Ok(Machine { shared: Arc::new(state::from_json(class.py(), text)?) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

@@ -5,9 +5,9 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Inner, Machine, Shared};
 use crate::errors::{machine, read, value};
 use crate::jobs::{JobName, Jobs};
+use crate::shared::{Inner, Shared};
 
 /// Grants boxes to a job.
 ///
@@ -56,8 +56,8 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> String {
     .to_string()
 }
 
-/// A machine in the state that a text tells of.
-pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Machine> {
+/// The state that a text tells of.
+pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
     let state: Value = serde_json::from_str(text).map_err(value)?;
     let word = |key: &str| {
         state[key].as_str().ok_or_else(|| value(format!("`{key}` is missing or no text")))
@@ -90,7 +90,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Machine> {
         }
         built.fail(grid.id(point)).map_err(value)?;
     }
-    Ok(Machine::of(grid, selection, seed, Inner::new(built, jobs)))
+    Ok(Shared::new(grid, selection, seed, Inner::new(built, jobs)))
 }
 
 fn list<'v>(of: &'v Value, key: &str) -> PyResult<&'v Vec<Value>> {

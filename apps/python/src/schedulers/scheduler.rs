@@ -16,8 +16,8 @@ use pyo3::types::{PyBool, PyInt, PyTuple};
 
 use super::job::Job;
 use super::turn::{Desk, Question, Queue, Running, TURN};
-use super::{lasting, strategy};
 use crate::errors::{broken, value};
+use crate::strategies::{lasting, placement};
 
 /// What the times of a run are in, once its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
@@ -73,7 +73,7 @@ fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     if pair.len() != 2 {
         return Err(wrong());
     }
-    let placement: Option<Placement> = strategy::placement(&pair.get_item(1)?, grid, wrong)?;
+    let placement: Option<Placement> = placement(&pair.get_item(1)?, grid, wrong)?;
     Ok(Some(Start { index: place(&pair.get_item(0)?)?, placement }))
 }
 
@@ -141,7 +141,7 @@ impl Scheduler for ByKey {
 
 /// What the caller's own scheduler is.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A class with `next`.
     Scheduler,
     /// A class with `key`.
@@ -151,7 +151,7 @@ pub(super) enum Kind {
 }
 
 /// Adds a class or a function to a registry, under this name.
-pub(super) fn register(
+pub(crate) fn register(
     own: &Bound<'_, PyAny>,
     kind: Kind,
     name: &str,

@@ -24,7 +24,8 @@ use crate::arrays::{array, boxes, word};
 use crate::errors::{broken, failed};
 use crate::geometry;
 use crate::jobs::{JobName, Jobs};
-use crate::machine::{Inner, Machine as PyMachine};
+use crate::machine::Machine as PyMachine;
+use crate::shared::Inner;
 use crate::table::Table;
 
 /// What a question of the engine to a scheduler comes with.

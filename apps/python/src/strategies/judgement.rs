@@ -5,7 +5,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Raised, register};
+use super::raised::Raised;
+use super::strategy::register;
 use crate::errors::{failed, machine as read_machine, read, value};
 use crate::interrupt::interruptible_own;
 

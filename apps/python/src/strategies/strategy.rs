@@ -11,7 +11,9 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides, orientations};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::{Free, Raised, lasting};
+use super::free::Free;
+use super::lasting::lasting;
+use super::raised::Raised;
 use crate::arrays::boxes;
 use crate::errors::{broken, value};
 use crate::geometry::{self, Box as PyBox};
@@ -97,7 +99,7 @@ impl Strategy for InPython {
 }
 
 /// The placement that an answer names: none, a box, or several; `wrong` is what anything else raises.
-pub(super) fn placement(
+pub(crate) fn placement(
     answer: &Bound<'_, PyAny>,
     grid: &Grid,
     wrong: impl Fn() -> PyErr,

@@ -1,0 +1,78 @@
+//! What an experiment is made of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use pavior_experiments::{JournalEntry, Scenario, Specification as Experiment};
+use pavior_simulation::{Histories, RunError, Stop};
+use pyo3::prelude::*;
+
+use crate::errors::{other, stopped};
+use crate::inputs::Inputs;
+use crate::journal::Span;
+
+/// An experiment with its inputs, shared by the threads that run it.
+pub(crate) struct Definition {
+    pub(crate) experiment: Experiment,
+    inputs: Inputs,
+    histories: Histories,
+    scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
+}
+
+/// Why a span gave no lines.
+pub(crate) enum SpanError {
+    Words(String),
+    Run(usize, u64, RunError),
+}
+
+impl Definition {
+    pub(crate) fn new(experiment: Experiment, inputs: Inputs) -> Definition {
+        let (histories, scenarios) = (Histories::default(), Mutex::default());
+        Definition { experiment, inputs, histories, scenarios }
+    }
+
+    /// The fingerprint of the experiment and its inputs, or what is wrong with them.
+    pub(crate) fn fingerprint(&self) -> Result<String, String> {
+        self.experiment.fingerprint(&self.inputs).map_err(|error| error.to_string())
+    }
+
+    fn scenario(&self, point: usize) -> Result<Arc<Scenario>, String> {
+        let mut scenarios = self.scenarios.lock().map_err(|_| "a scenario failed".to_string())?;
+        if let Some(scenario) = scenarios.get(&point) {
+            return Ok(scenario.clone());
+        }
+        let Experiment { points, catalogue, timing, .. } = &self.experiment;
+        let values = points.get(point);
+        let values = values.ok_or_else(|| format!("the experiment has no point {point}"))?;
+        let scenario = Scenario::new(values, catalogue, *timing, &self.inputs, &self.histories);
+        let scenario = Arc::new(scenario.map_err(|error| error.to_string())?);
+        scenarios.insert(point, scenario.clone());
+        Ok(scenario)
+    }
+
+    /// The lines of a span.
+    pub(crate) fn lines(&self, span: Span, stop: &Stop) -> Result<String, SpanError> {
+        let Span { point, first, last } = span;
+        let scenario = self.scenario(point).map_err(SpanError::Words)?;
+        let mut lines = String::new();
+        for replication in first..last {
+            let sample = self
+                .experiment
+                .replicate(point, &scenario, replication, stop)
+                .map_err(|error| SpanError::Run(point, replication, error))?;
+            lines += &JournalEntry { point, replication, sample }.line();
+            lines.push('\n');
+        }
+        Ok(lines)
+    }
+
+    pub(crate) fn raised(&self, py: Python<'_>, fault: SpanError) -> PyErr {
+        match fault {
+            SpanError::Words(words) => other(py, words),
+            SpanError::Run(point, replication, error) => {
+                let key = self.experiment.points[point].key();
+                stopped(py, &error, &format!("replication {replication} of {key}: "))
+            }
+        }
+    }
+}

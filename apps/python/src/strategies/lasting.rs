@@ -1,0 +1,17 @@
+//! Names that live as long as the program.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// A name for a registry, whose names live as long as the program: the same one is kept once.
+pub(crate) fn lasting(name: &str) -> &'static str {
+    static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(name) = known.get(name) {
+        return name;
+    }
+    let name: &'static str = name.to_string().leak();
+    known.insert(name);
+    name
+}

@@ -1,0 +1,11 @@
+//! Strategies of the caller's own, asked by the engine.
+
+mod free;
+pub(crate) mod judgement;
+mod lasting;
+mod raised;
+mod strategy;
+
+pub(crate) use free::Free;
+pub(crate) use lasting::lasting;
+pub(crate) use strategy::{placement, register};
