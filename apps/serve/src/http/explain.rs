@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 
 use super::body::{ask, read};
 use super::documents::{ExplanationDocument, ProblemDocument};
-use super::leases::internal;
 use super::reads::{board_of, numbers};
 use super::{App, Fault};
 use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView};
@@ -127,7 +126,7 @@ async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let seed = app.seed;
     let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, seed));
-    let answer = work.await.map_err(|error| internal(&error))?;
+    let answer = work.await.map_err(|error| Fault::internal(&error))?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 

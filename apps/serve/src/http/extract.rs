@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use super::leases::{diagnosed, internal};
+use super::refusal::diagnosed;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
 use crate::storage::frame::sum;
@@ -52,7 +52,7 @@ impl FromRequest<Arc<App>> for Change {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Response> {
         let caller = request.extensions().get::<Caller>().cloned();
         let caller = caller.ok_or_else(|| {
-            internal(&"a route that changes something is not guarded").into_response()
+            Fault::internal(&"a route that changes something is not guarded").into_response()
         })?;
         let key = request.headers().get("idempotency-key").cloned();
         let bytes = Bytes::from_request(request, app).await.map_err(IntoResponse::into_response)?;

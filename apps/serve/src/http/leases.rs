@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -11,9 +10,7 @@ use super::body::{EndBody, HoldBody, LeaseBody, RenewBody, millis, read};
 use super::documents::{EndedDocument, LeaseDocument, ProblemDocument, WaitingDocument};
 use super::extract::{Change, ChangeHeaders, InQuery};
 use super::{App, Fault};
-use crate::core::{Caller, Command, Problem, Reason, Reply};
-use crate::diagnose::{self, Changes};
-use crate::writer::{RefusalInState, Unavailable};
+use crate::core::{Command, Problem, Reason, Reply};
 
 /// What an address may say about a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -109,30 +106,6 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
         Ok(Command::Hold { request, parts })
     };
     change.carry_out(&app, "hold", command).await
-}
-
-/// A refusal with what stands in the way.
-pub(crate) async fn diagnosed(
-    app: &App,
-    caller: &Caller,
-    RefusalInState { refused, view }: RefusalInState,
-) -> Result<Reply, Fault> {
-    let caller = caller.clone();
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let work = tokio::task::spawn_blocking(move || {
-        let board = &view.boards[refused.board];
-        let state = diagnose::state(&view, board, &Changes::default());
-        diagnose::diagnosis(&view, board, &state, refused.shape, &caller)
-    });
-    let diagnosis = work.await.map_err(|error| internal(&error))?;
-    let meaning = refused.refusal.meaning();
-    let problem = Problem::new(Reason::Refused(refused.refusal), meaning);
-    Ok(problem.with("diagnosis", diagnosis).reply())
-}
-
-pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
-    tracing::error!(%error, "a request failed");
-    Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
 }
 
 /// The number of a lease in an address.

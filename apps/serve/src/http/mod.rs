@@ -15,6 +15,7 @@ mod openapi;
 mod page;
 mod problem;
 mod reads;
+mod refusal;
 mod series;
 mod unblock;
 mod watch;

@@ -7,7 +7,6 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use super::leases::internal;
 use super::{App, Fault};
 use super::{batch, explain, leases, metrics, nodes, reads, series, unblock, watch};
 
@@ -45,7 +44,7 @@ struct Document;
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = Document::openapi();
     document.info.version = env!("CARGO_PKG_VERSION").to_string();
-    let mut document = serde_json::to_value(document).map_err(|error| internal(&error))?;
+    let mut document = serde_json::to_value(document).map_err(|error| Fault::internal(&error))?;
     let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
     let bounds = (axes.iter().min().copied(), axes.iter().max().copied());
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {

@@ -23,6 +23,12 @@ impl Fault {
     pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
         Fault { status, word, detail: detail.into(), oldest: None, retry_after: None }
     }
+
+    /// A mistake of the service, told in its log alone.
+    pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
+        tracing::error!(%error, "a request failed");
+        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
+    }
 }
 
 impl From<Unavailable> for Fault {

@@ -15,7 +15,7 @@ use super::documents::{
     QueueDocument, StateDocument, StatusDocument,
 };
 use super::extract::InQuery;
-use super::leases::{internal, number};
+use super::leases::number;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, Reason, Reply, ServiceLimits, StateView, point};
 use crate::storage::StoreError;
@@ -139,7 +139,7 @@ pub(crate) async fn machine(
         return Ok(unknown_machine(query.machine.as_deref()));
     };
     let work = tokio::task::spawn_blocking(move || shown(&view, &view.boards[board]));
-    Ok(Reply::new(200, &work.await.map_err(|error| internal(&error))?))
+    Ok(Reply::new(200, &work.await.map_err(|error| Fault::internal(&error))?))
 }
 
 /// All machines.
@@ -152,7 +152,7 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault
         let list: Vec<Value> = view.boards.iter().map(|board| shown(&view, board)).collect();
         json!({ "seq": view.seq, "machines": list })
     });
-    Ok(Reply::new(200, &work.await.map_err(|error| internal(&error))?))
+    Ok(Reply::new(200, &work.await.map_err(|error| Fault::internal(&error))?))
 }
 
 /// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
@@ -246,10 +246,10 @@ async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<StateView>,
     let work = tokio::task::spawn_blocking(move || {
         look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
     });
-    match work.await.map_err(|error| internal(&error))? {
+    match work.await.map_err(|error| Fault::internal(&error))? {
         Ok(view) => Ok(Arc::new(view)),
         Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
-        Err(error) => Err(internal(&error)),
+        Err(error) => Err(Fault::internal(&error)),
     }
 }
 

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::JobId;
-use pavior_planning::{Answer, Limits, Shape, Snapshot, Weights, unblock as unblock_plan};
+use pavior_planning::{Planned, SearchLimits, Shape, Snapshot, Weights, unblock as unblock_plan};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -14,7 +14,6 @@ use utoipa::ToSchema;
 use super::body::{ask, read};
 use super::documents::{PlanDocument, ProblemDocument};
 use super::explain::request;
-use super::leases::internal;
 use super::reads::board_of;
 use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason, Reply, StateView, parts};
@@ -61,7 +60,7 @@ pub(crate) async fn unblock(
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let seed = app.seed;
     let work = tokio::task::spawn_blocking(move || planned(&view, &body, seed));
-    let answer = work.await.map_err(|error| internal(&error))?;
+    let answer = work.await.map_err(|error| Fault::internal(&error))?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 
@@ -80,11 +79,11 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Value, Rep
     let machine = state.machine(&strategy, seed).map_err(|error| bad(error.to_string()))?;
     let snapshot = Snapshot::of(&machine);
     let weights = Weights::nodes(&snapshot);
-    let limits = Limits::jobs(max_jobs as usize);
+    let limits = SearchLimits::jobs(max_jobs as usize);
     let answer = match request(asked, &board.spec.shape_rule, grid, seed).shape {
         Some(shape) => unblock_plan(&snapshot, Shape::new(shape), &weights, &limits),
         // A request without a box fits nowhere, ever.
-        None => Answer { plan: None, proven: true },
+        None => Planned { plan: None, proven: true },
     };
     let found = answer.plan.as_ref();
     let place = found.and_then(|plan| parts(grid, &plan.boxes).into_iter().next());

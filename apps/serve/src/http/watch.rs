@@ -19,7 +19,6 @@ use utoipa::IntoParams;
 use super::body::in_query;
 use super::documents::ProblemDocument;
 use super::extract::InQuery;
-use super::leases::internal;
 use super::reads::compacted;
 use super::{App, Fault};
 use crate::core::{Caller, Event, ServiceRecord, StateView, Why};
@@ -85,7 +84,9 @@ pub(crate) async fn watch(
     let last = again.or(query.after).unwrap_or(view.seq).min(view.seq);
     let history = app.writer.history().clone();
     let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
-    let oldest = oldest.map_err(|error| internal(&error))?.map_err(|error| internal(&error))?;
+    let oldest = oldest
+        .map_err(|error| Fault::internal(&error))?
+        .map_err(|error| Fault::internal(&error))?;
     if last < oldest {
         return Err(compacted(oldest));
     }
