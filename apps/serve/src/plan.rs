@@ -1,7 +1,7 @@
 //! Plans to move leases, as callers see them.
 
 use pavior_mesh::{Grid, JobId};
-use pavior_planning::{Answer, Move};
+use pavior_planning::{Move, Planned};
 use serde_json::{Map, Value, json};
 
 use crate::core::parts;
@@ -10,7 +10,7 @@ use crate::core::parts;
 /// and the moves in an order in which they can be carried out. `name` is what callers call a job.
 pub(crate) fn members(
     grid: &Grid,
-    answer: &Answer,
+    answer: &Planned,
     name: impl Fn(JobId) -> Value,
 ) -> Map<String, Value> {
     let step = |step: &Move| {

@@ -15,7 +15,7 @@ use crate::{Config, LICENCE, SlurmError};
 
 /// How the daemon is run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct DaemonOptions {
     /// Only says what it would do.
     pub dry_run: bool,
     /// Ends after one cycle.
@@ -32,7 +32,7 @@ const LOOK: u64 = 3600;
 /// # Errors
 /// If the configuration is wrong, or metrics cannot be served. While Slurm does not answer, cycles are
 /// skipped.
-pub fn run(config: &Config, options: Options) -> Result<(), SlurmError> {
+pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
@@ -90,7 +90,7 @@ pub(crate) fn now() -> u64 {
 
 struct Daemon<'a> {
     config: &'a Config,
-    options: Options,
+    options: DaemonOptions,
     shaper: Shaper,
     memory: Memory,
     metrics: Arc<Mutex<Metrics>>,

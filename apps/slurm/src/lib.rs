@@ -29,7 +29,7 @@ mod why;
 
 pub use check::{Findings, check};
 pub use config::Config;
-pub use daemon::{Options, run};
+pub use daemon::{DaemonOptions, run};
 pub use error::SlurmError;
 pub use install::install;
 pub use why::why;

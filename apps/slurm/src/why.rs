@@ -2,7 +2,7 @@
 
 use pavior_allocation::explain;
 use pavior_mesh::{Cuboid, JobId};
-use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock};
+use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
@@ -42,7 +42,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now);
     let Some(sides) = asked.shape else { return Ok(text) };
     let weights = Weights::nodes(&snapshot);
-    let answer = unblock(&snapshot, Shape::new(sides), &weights, &Limits::jobs(2));
+    let answer = unblock(&snapshot, Shape::new(sides), &weights, &SearchLimits::jobs(2));
     match answer.plan {
         Some(plan) if plan.moves.is_empty() => {}
         Some(plan) => {

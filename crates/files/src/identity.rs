@@ -14,11 +14,11 @@ use crate::error::name;
 /// yet is the same as another if it would lie at the same place. Devices and pipes are no files.
 ///
 /// ```
-/// let plan = pavior_files::Plan::new().reads("--trace", "log.swf").writes("--swf", "./log.swf");
+/// let plan = pavior_files::FileUses::new().reads("--trace", "log.swf").writes("--swf", "./log.swf");
 /// assert!(plan.check().unwrap_err().to_string().contains("--swf ./log.swf would overwrite"));
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct FileUses {
     inputs: Vec<Place>,
     outputs: Vec<Place>,
 }
@@ -39,15 +39,15 @@ enum Identity {
     Below(Box<PathBuf>, Vec<OsString>),
 }
 
-impl Plan {
+impl FileUses {
     /// Nothing read, nothing written.
-    pub fn new() -> Plan {
-        Plan::default()
+    pub fn new() -> FileUses {
+        FileUses::default()
     }
 
     /// Adds a file that is read; `-` is standard input, which may be a file as well.
     #[must_use]
-    pub fn reads(mut self, option: &str, path: impl AsRef<Path>) -> Plan {
+    pub fn reads(mut self, option: &str, path: impl AsRef<Path>) -> FileUses {
         let path = if path.as_ref() == Path::new("-") {
             PathBuf::from("/dev/stdin")
         } else {
@@ -59,7 +59,7 @@ impl Plan {
 
     /// Adds a file that is written.
     #[must_use]
-    pub fn writes(mut self, option: &str, path: impl AsRef<Path>) -> Plan {
+    pub fn writes(mut self, option: &str, path: impl AsRef<Path>) -> FileUses {
         let path = path.as_ref().to_path_buf();
         self.outputs.push(Place { option: option.to_string(), path });
         self

@@ -30,7 +30,7 @@ pub use bounded::Bounded;
 pub use directory::{Directory, Journal, Known, Resume, is_empty, known, note, verify};
 pub use error::FileError;
 pub use folder::Folder;
-pub use identity::Plan;
+pub use identity::FileUses;
 pub use input::{open, read_text, stdin};
 pub use limits::{LONGEST_DOCUMENT, LONGEST_INPUT, LONGEST_LINE, Limits};
 pub use lines::{Lines, NextLine};

@@ -4,7 +4,9 @@ use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{Cuboid, Grid, JobId};
-use pavior_planning::{Limits, Shape, Snapshot, Weights, blockers, earliest, nearest, unblock};
+use pavior_planning::{
+    SearchLimits, Shape, Snapshot, Weights, blockers, earliest, nearest, unblock,
+};
 
 fn main() {
     divan::main();
@@ -53,7 +55,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
 fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     let snapshot = snapshot(seed);
     let weights = Weights::nodes(&snapshot);
-    let ask = || unblock(&snapshot, Shape::new(black_box(shape)), &weights, &Limits::jobs(2));
+    let ask = || unblock(&snapshot, Shape::new(black_box(shape)), &weights, &SearchLimits::jobs(2));
     let answer = ask();
     let found = answer.plan.map(|plan| (plan.cost, plan.jobs));
     eprintln!(

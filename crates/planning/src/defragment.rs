@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Cuboid, volume};
 
-use crate::plan::{Budget, Goal, Limits, Plan};
+use crate::plan::{Budget, Goal, MovePlan, SearchLimits};
 use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
@@ -12,7 +12,7 @@ pub struct Slots {
     /// The disjoint boxes that are free as things stand.
     pub before: Vec<Cuboid>,
     /// The plan; its boxes are the free ones after the moves.
-    pub plan: Plan,
+    pub plan: MovePlan,
     /// Whether there certainly is no plan for more boxes, or a cheaper one for as many.
     pub proven: bool,
 }
@@ -22,10 +22,15 @@ pub struct Slots {
 ///
 /// One box more is tried at a time, since a plan for more is a plan for fewer. Exact within the
 /// budget, which all tries share.
-pub fn defragment(snapshot: &Snapshot, shape: Shape, weights: &Weights, limits: &Limits) -> Slots {
+pub fn defragment(
+    snapshot: &Snapshot,
+    shape: Shape,
+    weights: &Weights,
+    limits: &SearchLimits,
+) -> Slots {
     let mut budget = Budget { left: limits.budget };
     let (mut before, mut proven) = (Vec::new(), true);
-    let mut plan = Plan { cost: 0, jobs: Vec::new(), boxes: Vec::new(), moves: Vec::new() };
+    let mut plan = MovePlan { cost: 0, jobs: Vec::new(), boxes: Vec::new(), moves: Vec::new() };
     let most = u64::from(snapshot.free.count()) / volume(shape.sides).max(1);
     for count in 1..=most as usize {
         let available = snapshot.healthy.clone();

@@ -2,14 +2,19 @@
 
 use pavior_mesh::NodeId;
 
-use crate::plan::{Answer, Budget, Goal, Limits};
+use crate::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
 /// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them, the
 /// cheapest at most `max_jobs` others move as well. The plan's boxes are empty, and its moves as well
 /// if no job holds such a node. Nodes outside the grid are not looked at.
-pub fn drain(snapshot: &Snapshot, nodes: &[NodeId], weights: &Weights, limits: &Limits) -> Answer {
+pub fn drain(
+    snapshot: &Snapshot,
+    nodes: &[NodeId],
+    weights: &Weights,
+    limits: &SearchLimits,
+) -> Planned {
     let grid = snapshot.grid;
     let inside = || nodes.iter().filter(|node| node.0 < grid.nodes());
     let mut available = snapshot.healthy.clone();

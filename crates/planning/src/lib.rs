@@ -15,14 +15,14 @@
 //! ```
 //! use pavior_allocation::{Machine, Placement, Selection};
 //! use pavior_mesh::{Cuboid, Grid, JobId};
-//! use pavior_planning::{Limits, Shape, Snapshot, Weights, unblock};
+//! use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 //!
 //! // A job of 2x2 in the middle of 6x2: no 3x2 is free, though 8 nodes are.
 //! let mut machine = Machine::with_seed(Grid::mesh(&[6, 2])?, &"ff".parse::<Selection>()?, 1)?;
 //! machine.allocate_at(JobId(7), Placement::Whole(Cuboid::new([2, 0, 0], [2, 2, 1])))?;
 //! let snapshot = Snapshot::of(&machine);
 //! let weights = Weights::nodes(&snapshot);
-//! let answer = unblock(&snapshot, Shape::new([3, 2, 1]), &weights, &Limits::jobs(1));
+//! let answer = unblock(&snapshot, Shape::new([3, 2, 1]), &weights, &SearchLimits::jobs(1));
 //! let plan = answer.plan.expect("moving the job by a column is enough");
 //! assert_eq!((plan.cost, plan.jobs, answer.proven), (4, vec![JobId(7)], true));
 //! assert_eq!(plan.boxes, [Cuboid::new([0, 0, 0], [3, 2, 1])]);
@@ -49,6 +49,6 @@ pub use defragment::{Slots, defragment};
 pub use drain::drain;
 pub use earliest::{Earliest, earliest};
 pub use near::{fit, nearest};
-pub use plan::{Answer, Limits, Move, Plan};
+pub use plan::{Move, MovePlan, Planned, SearchLimits};
 pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
 pub use unblock::unblock;

@@ -6,7 +6,7 @@ use crate::Shape;
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The most jobs that are moved.
     pub max_jobs: usize,
     /// Whether moved jobs may be turned. Each part of a job keeps its shape and goes where it can.
@@ -15,13 +15,13 @@ pub struct Limits {
     pub budget: u64,
 }
 
-impl Limits {
+impl SearchLimits {
     /// The usual budget: about a second.
     pub const BUDGET: u64 = 120_000_000;
 
     /// At most so many jobs, turned or not, within the usual budget.
-    pub fn jobs(max_jobs: usize) -> Limits {
-        Limits { max_jobs, turn: true, budget: Limits::BUDGET }
+    pub fn jobs(max_jobs: usize) -> SearchLimits {
+        SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
 }
 
@@ -38,7 +38,7 @@ pub struct Move {
 
 /// Which jobs go where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct MovePlan {
     /// What the moved jobs weigh together.
     pub cost: u64,
     /// The moved jobs, by number.
@@ -52,9 +52,9 @@ pub struct Plan {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Planned {
     /// The cheapest plan found; without moves if nothing is in the way.
-    pub plan: Option<Plan>,
+    pub plan: Option<MovePlan>,
     /// Whether there is certainly no cheaper plan, or none at all, within the number of jobs.
     pub proven: bool,
 }

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashSet;
 
 use crate::packing::{Outcome, Room};
-use crate::plan::{Answer, Budget, Goal, Plan};
+use crate::plan::{Budget, Goal, MovePlan, Planned};
 use crate::relocation::relocate;
 use crate::windows::{Places, Union, barred, over_jobs};
 use crate::{Snapshot, Weights};
@@ -30,7 +30,7 @@ pub(crate) fn cheapest(
     weights: &Weights,
     (most, turn): (usize, bool),
     budget: &mut Budget,
-) -> Answer {
+) -> Planned {
     let mut room = Room::new(snapshot, goal, turn);
     let mut sets = Sets::new(weights);
     for set in starts(snapshot, goal, most) {
@@ -46,19 +46,19 @@ pub(crate) fn cheapest(
             Outcome::Found(boxes, moves) => {
                 let cost = weights.of(&jobs);
                 let jobs = jobs.iter().map(|&job| snapshot.jobs[job as usize].0).collect();
-                return Answer { plan: Some(Plan { cost, jobs, boxes, moves }), proven };
+                return Planned { plan: Some(MovePlan { cost, jobs, boxes, moves }), proven };
             }
             Outcome::Nothing => {}
             Outcome::Unknown => proven = false,
         }
         if budget.left < 64 {
-            return Answer { plan: None, proven: false };
+            return Planned { plan: None, proven: false };
         }
         if jobs.len() < most {
             budget.spend(sets.expand(&jobs, snapshot.jobs.len()));
         }
     }
-    Answer { plan: None, proven }
+    Planned { plan: None, proven }
 }
 
 /// The sets that the search begins with.

@@ -1,6 +1,6 @@
 //! Unblock: the cheapest set of jobs whose moving makes a box fit.
 
-use crate::plan::{Answer, Budget, Goal, Limits, Plan};
+use crate::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
@@ -11,15 +11,20 @@ use crate::{Shape, Snapshot, Weights, fit};
 /// to lower job numbers. The plan has no moves if the box fits already.
 ///
 /// Cost: see `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
-pub fn unblock(snapshot: &Snapshot, shape: Shape, weights: &Weights, limits: &Limits) -> Answer {
+pub fn unblock(
+    snapshot: &Snapshot,
+    shape: Shape,
+    weights: &Weights,
+    limits: &SearchLimits,
+) -> Planned {
     if let Some(at) = fit(snapshot, shape) {
-        let plan = Plan { cost: 0, jobs: Vec::new(), boxes: vec![at], moves: Vec::new() };
-        return Answer { plan: Some(plan), proven: true };
+        let plan = MovePlan { cost: 0, jobs: Vec::new(), boxes: vec![at], moves: Vec::new() };
+        return Planned { plan: Some(plan), proven: true };
     }
     let goal = Goal { shape, count: 1, required: Vec::new(), available: snapshot.healthy.clone() };
     // However jobs move, no more healthy nodes are free than before.
     if u64::from(snapshot.free.count()) < pavior_mesh::volume(shape.sides) {
-        return Answer { plan: None, proven: true };
+        return Planned { plan: None, proven: true };
     }
     let mut budget = Budget { left: limits.budget };
     cheapest(snapshot, &goal, weights, (limits.max_jobs, limits.turn), &mut budget)

@@ -14,7 +14,7 @@ const SCRIPT: &str = include_str!("../page/dist/viewer.js");
 
 /// A job of a schedule; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct ScheduledJob {
     /// What it is called: a JSON integer or string.
     pub name: Value,
     /// When it was submitted.
@@ -31,7 +31,7 @@ pub struct Job {
 
 /// The machine at an instant, as the curves show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub struct CurvePoint {
     /// The instant in seconds.
     pub at: f64,
     /// The nodes that jobs hold.
@@ -52,13 +52,13 @@ pub fn live() -> String {
 /// A page that plays a schedule on a machine such as `mesh:16x16`. O(jobs).
 ///
 /// ```
-/// let job = pavior_viewer::Job {
+/// let job = pavior_viewer::ScheduledJob {
 ///     name: 7.into(), submit: 0.0, start: 1.0, end: 5.0, nodes: 4, parts: vec![(vec![0, 0], vec![2, 2])],
 /// };
 /// let page = pavior_viewer::schedule("mesh:4x4", &[job], &[]);
 /// assert!(page.contains("\"sides\":[2,2]"));
 /// ```
-pub fn schedule(machine: &str, jobs: &[Job], samples: &[Sample]) -> String {
+pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) -> String {
     let part = |(base, sides): &(Vec<u16>, Vec<u16>)| json!({ "base": base, "sides": sides });
     let jobs = jobs.iter().map(|job| {
         json!({
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn names_cannot_leave_their_element() {
-        let job = Job {
+        let job = ScheduledJob {
             name: "</script><script>alert(1)".into(),
             submit: 0.0,
             start: 0.0,

@@ -9,7 +9,7 @@ use crate::traces::{Header, LineCount, Record, Skip, Trace};
 /// A log in numbers. Times are in seconds; keys are those of the results in JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
-    /// Lines, comments and blank ones included.
+    /// LineNumbers, comments and blank ones included.
     pub lines: u64,
     /// Job lines.
     pub job_lines: u64,
@@ -22,7 +22,7 @@ pub struct LogSummary {
     /// Jobs that run for no time at all.
     pub zero_length: u64,
     /// Jobs submitted before the one before them in the log, and their lines.
-    pub submits_back: Lines,
+    pub submits_back: LineNumbers,
     /// Jobs with a user's estimate.
     pub with_estimate: u64,
     /// Jobs that ran for longer than that.
@@ -64,21 +64,21 @@ pub struct Skipped {
     pub reason: &'static str,
     /// How many, and where.
     #[serde(flatten)]
-    pub found: Lines,
+    pub found: LineNumbers,
 }
 
 /// How many lines, and which.
 #[derive(Clone, Debug, Serialize)]
-pub struct Lines {
+pub struct LineNumbers {
     /// How many.
     pub count: u64,
     /// Their numbers, from 1.
     pub lines: Vec<u64>,
 }
 
-impl Lines {
-    fn of(tally: &LineCount) -> Lines {
-        Lines { count: tally.count(), lines: tally.lines().to_vec() }
+impl LineNumbers {
+    fn of(tally: &LineCount) -> LineNumbers {
+        LineNumbers { count: tally.count(), lines: tally.lines().to_vec() }
     }
 }
 
@@ -194,7 +194,7 @@ impl LogSummary {
             filtered: report.filtered,
             skipped: skipped(trace),
             zero_length: report.zero_length.count(),
-            submits_back: Lines::of(&report.submits_back),
+            submits_back: LineNumbers::of(&report.submits_back),
             with_estimate: records.iter().filter(|r| r.estimate.is_some()).count() as u64,
             over_estimate: report.over_estimate.count(),
             machine_size,
@@ -219,7 +219,7 @@ impl LogSummary {
 
 fn skipped(trace: &Trace) -> Vec<Skipped> {
     let one = |reason: Skip| {
-        let found = Lines::of(trace.report.skipped(reason));
+        let found = LineNumbers::of(trace.report.skipped(reason));
         Skipped { reason: reason.name(), found }
     };
     Skip::ALL.into_iter().map(one).collect()

@@ -61,7 +61,7 @@ pub(crate) struct UnblockArgs {
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// How far to search, in words of bit sets looked at, before giving up unproven
-    #[arg(long, default_value_t = pavior_planning::Limits::BUDGET)]
+    #[arg(long, default_value_t = pavior_planning::SearchLimits::BUDGET)]
     pub(crate) budget: u64,
     /// Draws the machine before and after the moves
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use pavior_allocation::explain::{self, Answer, Diagnosis};
 use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
-use pavior_files::Plan;
+use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let request = request(args, &grid)?;
     let selections = selections(args, &grid)?;
     if let Some(path) = &args.svg {
-        Plan::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
+        FileUses::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
         files::check_writable(path)?;
     }
     let busy = busy::read(&args.busy, grid)?;

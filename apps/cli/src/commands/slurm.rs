@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_slurm::{Config, Options, SlurmError};
+use pavior_slurm::{Config, DaemonOptions, SlurmError};
 
 use crate::args::{SlurmArgs, SlurmCommand};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     let config = Config::read(path).map_err(failure)?;
     match &args.command {
         None => {
-            let options = Options { dry_run: args.dry_run, once: args.once };
+            let options = DaemonOptions { dry_run: args.dry_run, once: args.once };
             pavior_slurm::run(&config, options).map_err(failure)
         }
         Some(SlurmCommand::Check) => check(&config),

@@ -6,7 +6,7 @@ use pavior_allocation::explain;
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
-use pavior_planning::{self as planning, Limits, Move, Plan, Shape, Snapshot, Weights};
+use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
 use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
     let turn = args.turn == Turning::All;
-    let limits = Limits { max_jobs: args.max_jobs, turn, budget: args.budget };
+    let limits = SearchLimits { max_jobs: args.max_jobs, turn, budget: args.budget };
     match shape {
         _ if args.blockers => story.blockers(shape),
         _ if args.earliest => story.earliest(shape),
@@ -128,12 +128,12 @@ struct Story {
 }
 
 impl Story {
-    fn unblock(&self, shape: Option<Shape>, limits: &Limits) -> Result<(), Failure> {
+    fn unblock(&self, shape: Option<Shape>, limits: &SearchLimits) -> Result<(), Failure> {
         let fits = shape.is_some_and(|shape| planning::fit(&self.snapshot, shape).is_some());
         let answer = match shape {
             Some(shape) => planning::unblock(&self.snapshot, shape, &self.weights, limits),
             // A request without a box fits nowhere, ever.
-            None => planning::Answer { plan: None, proven: true },
+            None => planning::Planned { plan: None, proven: true },
         };
         let plan = answer.plan.as_ref();
         let place = plan.and_then(|plan| plan.boxes.first());
@@ -158,7 +158,7 @@ impl Story {
         self.tell(&value, &sentence, plan)
     }
 
-    fn drain(&self, nodes: &[NodeId], limits: &Limits) -> Result<(), Failure> {
+    fn drain(&self, nodes: &[NodeId], limits: &SearchLimits) -> Result<(), Failure> {
         let answer = planning::drain(&self.snapshot, nodes, &self.weights, limits);
         let plan = answer.plan.as_ref();
         let value = json!({
@@ -178,7 +178,7 @@ impl Story {
         self.tell(&value, &sentence, plan)
     }
 
-    fn defragment(&self, shape: Shape, limits: &Limits) -> Result<(), Failure> {
+    fn defragment(&self, shape: Shape, limits: &SearchLimits) -> Result<(), Failure> {
         let slots = planning::defragment(&self.snapshot, shape, &self.weights, limits);
         let plan = &slots.plan;
         let grid = self.snapshot.grid();
@@ -271,7 +271,7 @@ impl Story {
     }
 
     /// Prints an answer, as JSON or as a sentence and a table of the moves.
-    fn tell(&self, value: &Value, sentence: &str, plan: Option<&Plan>) -> Result<(), Failure> {
+    fn tell(&self, value: &Value, sentence: &str, plan: Option<&MovePlan>) -> Result<(), Failure> {
         let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
         if let Some(path) = &self.svg {
             self.draw(path, moves, plan.map_or(&[], |plan| &plan.boxes))?;
@@ -318,7 +318,7 @@ impl Story {
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))
     }
 
-    fn moves(&self, plan: Option<&Plan>) -> Vec<Value> {
+    fn moves(&self, plan: Option<&MovePlan>) -> Vec<Value> {
         let grid = self.snapshot.grid();
         let told = |step: &Move| {
             json!({

@@ -1,7 +1,7 @@
 //! The operations that take over what is held, list it, and plan.
 
 use pavior_mesh::{Cuboid, NodeId};
-use pavior_planning::{Answer, Limits, Shape, Snapshot, Weights, drain, fit, unblock};
+use pavior_planning::{Planned, SearchLimits, Shape, Snapshot, Weights, drain, fit, unblock};
 use serde_json::{Map, Value, json};
 
 use super::{LineSession, MACHINE, flag, granted, request};
@@ -70,7 +70,7 @@ impl LineSession {
         let answer = match shape {
             Some(shape) => unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits),
             // A request without a box fits nowhere, ever.
-            None => Answer { plan: None, proven: true },
+            None => Planned { plan: None, proven: true },
         };
         let grid = self.grid();
         let place = answer.plan.as_ref().and_then(|plan| plan.boxes.first());
@@ -104,7 +104,7 @@ impl LineSession {
     }
 }
 
-fn limits(message: &Map<String, Value>) -> Result<Limits, String> {
+fn limits(message: &Map<String, Value>) -> Result<SearchLimits, String> {
     let most = match message.get("max_jobs") {
         None => 3,
         Some(most) => most.as_u64().ok_or("\"max_jobs\" is an integer of at least 0")?,
@@ -113,5 +113,5 @@ fn limits(message: &Map<String, Value>) -> Result<Limits, String> {
         None => true,
         Some(turn) => turn.as_bool().ok_or("\"turn\" is true or false")?,
     };
-    Ok(Limits { turn, ..Limits::jobs(usize::try_from(most).unwrap_or(usize::MAX)) })
+    Ok(SearchLimits { turn, ..SearchLimits::jobs(usize::try_from(most).unwrap_or(usize::MAX)) })
 }

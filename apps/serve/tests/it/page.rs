@@ -104,7 +104,7 @@ fn the_page_fits_a_phone() {
 #[test]
 fn a_schedule_plays_without_a_server() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
-    let job = |name: u64, start: f64, end: f64, base: u16| pavior_viewer::Job {
+    let job = |name: u64, start: f64, end: f64, base: u16| pavior_viewer::ScheduledJob {
         name: name.into(),
         submit: 0.0,
         start,
@@ -113,8 +113,11 @@ fn a_schedule_plays_without_a_server() {
         parts: vec![(vec![base, 0], vec![4, 2])],
     };
     let samples = [(0.0, 8, 56), (5.0, 16, 48), (9.0, 8, 56), (12.0, 0, 64)];
-    let samples =
-        samples.map(|(at, busy, largest_free)| pavior_viewer::Sample { at, busy, largest_free });
+    let samples = samples.map(|(at, busy, largest_free)| pavior_viewer::CurvePoint {
+        at,
+        busy,
+        largest_free,
+    });
     let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("schedule.html");

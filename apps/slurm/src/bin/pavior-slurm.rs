@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_slurm::{Config, Options, SlurmError, check, install, run, why};
+use pavior_slurm::{Config, DaemonOptions, SlurmError, check, install, run, why};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,8 +28,8 @@ fn act(rest: &[&str]) -> Result<(), SlurmError> {
     };
     let (path, config) = (Path::new(path), Config::read(Path::new(path))?);
     match rest {
-        [] => run(&config, Options::default()),
-        ["--dry-run"] => run(&config, Options { dry_run: true, once: true }),
+        [] => run(&config, DaemonOptions::default()),
+        ["--dry-run"] => run(&config, DaemonOptions { dry_run: true, once: true }),
         ["install", folder] => {
             let text = install(&config, path, Path::new("pavior"), Path::new(folder))?;
             println!("{text}");

@@ -1,6 +1,6 @@
 use std::fs;
 
-use pavior_files::Plan;
+use pavior_files::FileUses;
 
 #[test]
 fn an_output_that_is_an_input_is_refused_whatever_leads_to_it() {
@@ -10,7 +10,7 @@ fn an_output_that_is_an_input_is_refused_whatever_leads_to_it() {
     fs::write(at("log"), "1").unwrap();
     fs::write(at("other"), "2").unwrap();
     let same = |input: &str, output: &str| {
-        Plan::new().reads("--in", at(input)).writes("--out", at(output)).check().is_err()
+        FileUses::new().reads("--in", at(input)).writes("--out", at(output)).check().is_err()
     };
     assert!(same("log", "log"));
     assert!(same("log", "sub/../log"));
@@ -26,7 +26,8 @@ fn an_output_that_is_an_input_is_refused_whatever_leads_to_it() {
 
 #[test]
 fn two_outputs_are_two_files() {
-    let plan = Plan::new().writes("--swf", "a").writes("--placements", "b").writes("--svg", "./a");
+    let plan =
+        FileUses::new().writes("--swf", "a").writes("--placements", "b").writes("--svg", "./a");
     let error = plan.check().unwrap_err().to_string();
     assert_eq!(error, "--svg ./a would overwrite --swf a: they are the same file");
 }
@@ -46,7 +47,7 @@ fn links_are_seen_through_and_devices_are_no_files() {
     symlink("sub/later", at("dangling")).unwrap();
     symlink("circle", at("circle")).unwrap();
     let same = |input: &str, output: &str| {
-        Plan::new().reads("--in", at(input)).writes("--out", at(output)).check().is_err()
+        FileUses::new().reads("--in", at(input)).writes("--out", at(output)).check().is_err()
     };
     for other in ["hard", "soft", "softer", "folder/../log"] {
         assert!(same("log", other) && same(other, "log"), "{other}");
@@ -54,6 +55,6 @@ fn links_are_seen_through_and_devices_are_no_files() {
     assert!(same("sub/later", "folder/later"));
     assert!(same("sub/later", "dangling"));
     assert!(!same("log", "circle"));
-    let plan = Plan::new().reads("--in", "/dev/null").writes("--out", "/dev/null");
+    let plan = FileUses::new().reads("--in", "/dev/null").writes("--out", "/dev/null");
     plan.check().unwrap();
 }

@@ -1,7 +1,7 @@
 //! Drain and defragment against the judge.
 
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
-use pavior_planning::{Limits, Shape, Snapshot, Weights, defragment, drain};
+use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, defragment, drain};
 
 use crate::brute::{self, State};
 use crate::states;
@@ -11,7 +11,7 @@ use crate::unblocks::carry_out;
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
     let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
-    let limits = Limits { turn: state.turn, ..Limits::jobs(more) };
+    let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(more) };
     let answer = drain(snapshot, &ids, &own, &limits);
     assert!(answer.proven);
     let required: Vec<usize> =
@@ -49,7 +49,7 @@ pub(crate) fn judge_defragment(
     shape: Sides,
     most: usize,
 ) -> bool {
-    let limits = Limits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
+    let limits = SearchLimits { max_jobs: most, turn: state.turn, budget: 1_000_000 };
     let slots = defragment(snapshot, Shape::new(shape), &Weights::nodes(snapshot), &limits);
     carry_out(state, &slots.plan, shape, u32::MAX);
     if !slots.proven {
@@ -75,12 +75,12 @@ fn nodes_are_emptied() {
     let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
     let snapshot = states::snapshot(grid, &[part(0, 1), part(2, 1)], &[]);
     let weights = Weights::nodes(&snapshot);
-    let answer = drain(&snapshot, &[NodeId(0), NodeId(1)], &weights, &Limits::jobs(0));
+    let answer = drain(&snapshot, &[NodeId(0), NodeId(1)], &weights, &SearchLimits::jobs(0));
     assert_eq!(answer.plan.unwrap().moves[0].to, part(3, 1));
-    let answer = drain(&snapshot, &[NodeId(1), NodeId(77)], &weights, &Limits::jobs(0));
+    let answer = drain(&snapshot, &[NodeId(1), NodeId(77)], &weights, &SearchLimits::jobs(0));
     assert!(answer.plan.unwrap().moves.is_empty(), "nothing stands there");
     let all: Vec<NodeId> = (0..4).map(NodeId).collect();
-    let answer = drain(&snapshot, &all, &weights, &Limits::jobs(4));
+    let answer = drain(&snapshot, &all, &weights, &SearchLimits::jobs(4));
     assert_eq!((answer.plan, answer.proven), (None, true));
 }
 
@@ -90,6 +90,6 @@ fn scattered_jobs_are_brought_together() {
     let part = |x, a| vec![Cuboid::new([x, 0, 0], [a, 1, 1])];
     let snapshot = states::snapshot(grid, &[part(1, 1), part(5, 1)], &[]);
     let weights = Weights::nodes(&snapshot);
-    let slots = defragment(&snapshot, Shape::new([3, 1, 1]), &weights, &Limits::jobs(1));
+    let slots = defragment(&snapshot, Shape::new([3, 1, 1]), &weights, &SearchLimits::jobs(1));
     assert_eq!((slots.before.len(), slots.plan.boxes.len(), slots.plan.cost), (1, 2, 1));
 }

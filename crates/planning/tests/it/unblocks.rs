@@ -1,13 +1,13 @@
 //! Unblock: its answers carried out step by step, and held against the judge.
 
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Sides};
-use pavior_planning::{Answer, Limits, Plan, Shape, Snapshot, Weights, unblock};
+use pavior_planning::{MovePlan, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
 
 use crate::brute::{self, State};
 use crate::states;
 
 /// Carries a plan out: each move must find its nodes healthy and free, and keep the job's shape.
-pub(crate) fn carry_out(state: &State, plan: &Plan, shape: Sides, usable: u32) {
+pub(crate) fn carry_out(state: &State, plan: &MovePlan, shape: Sides, usable: u32) {
     let grid = &state.grid;
     let mut jobs = state.jobs.clone();
     let mut moved: Vec<JobId> = Vec::new();
@@ -57,8 +57,8 @@ pub(crate) fn judge(
 ) -> u32 {
     let weights: Vec<u64> = (0..state.jobs.len() as u64).map(weigh).collect();
     let own = Weights::new(snapshot, |job| weights[job.0 as usize]).unwrap();
-    let limits = Limits { turn: state.turn, ..Limits::jobs(most) };
-    let Answer { plan, proven } = unblock(snapshot, Shape::new(shape), &own, &limits);
+    let limits = SearchLimits { turn: state.turn, ..SearchLimits::jobs(most) };
+    let Planned { plan, proven } = unblock(snapshot, Shape::new(shape), &own, &limits);
     assert!(proven, "small machines are always decided");
     let least = state.least(shape, 1, (&[], most), u32::MAX, &weights);
     let cost = plan.as_ref().map(|plan| plan.cost);
@@ -134,10 +134,10 @@ fn limits_are_said() {
     let snapshot = states::snapshot(grid, &jobs, &[]);
     let weights = Weights::nodes(&snapshot);
     let shape = Shape::new([8, 8, 1]);
-    let spent = Limits { budget: 1000, ..Limits::jobs(16) };
+    let spent = SearchLimits { budget: 1000, ..SearchLimits::jobs(16) };
     let answer = unblock(&snapshot, shape, &weights, &spent);
     assert_eq!((answer.plan, answer.proven), (None, false));
-    let answer = unblock(&snapshot, shape, &weights, &Limits::jobs(1));
+    let answer = unblock(&snapshot, shape, &weights, &SearchLimits::jobs(1));
     assert_eq!((answer.plan, answer.proven), (None, true), "one move is certainly not enough");
     // More nodes than are free: certain at once.
     let answer = unblock(&snapshot, Shape::new([16, 9, 1]), &weights, &spent);

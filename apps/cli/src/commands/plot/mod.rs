@@ -10,7 +10,7 @@ use std::path::Path;
 use pavior_draw::{Chart, Placed};
 use pavior_experiments::parameters::{self, Parameter, ValueType};
 use pavior_experiments::{Axis, Figure, Table};
-use pavior_files::Plan;
+use pavior_files::FileUses;
 use pavior_kernel::shown;
 use pavior_mesh::Grid;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         return args.inputs.iter().try_for_each(|directory| of_directory(directory, args));
     }
     if let Some(out) = &args.out {
-        let plan = args.inputs.iter().fold(Plan::new(), |plan, input| plan.reads("", input));
+        let plan = args.inputs.iter().fold(FileUses::new(), |plan, input| plan.reads("", input));
         plan.writes("--out", out).check()?;
     }
     let mut head = String::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pavior_draw::Placed;
 use pavior_mesh::{Grid, Occupancy};
-use pavior_viewer::{Job, Sample};
+use pavior_viewer::{CurvePoint, ScheduledJob};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -28,10 +28,10 @@ pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, 
     }
     let names = names(path)?;
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
-    let jobs: Vec<Job> = placed
+    let jobs: Vec<ScheduledJob> = placed
         .iter()
         .zip(names)
-        .map(|(one, (name, submit))| Job {
+        .map(|(one, (name, submit))| ScheduledJob {
             name,
             submit: submit.unwrap_or(one.start),
             start: one.start,
@@ -65,7 +65,11 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
 }
 
 /// The machine after evenly chosen starts and ends.
-fn samples(grid: &Grid, placed: &[Placed], jobs: &[Job]) -> Result<Vec<Sample>, String> {
+fn samples(
+    grid: &Grid,
+    placed: &[Placed],
+    jobs: &[ScheduledJob],
+) -> Result<Vec<CurvePoint>, String> {
     // At one instant, jobs end before others start.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
@@ -84,7 +88,7 @@ fn samples(grid: &Grid, placed: &[Placed], jobs: &[Job]) -> Result<Vec<Sample>, 
         let ends_here = events.get(number + 1).is_none_or(|next| next.0 > at);
         if ends_here && (number % every == 0 || number + 1 == events.len() || every == 1) {
             let largest_free = free.largest_free().map_or(0, |cuboid| cuboid.volume());
-            samples.push(Sample { at, busy: grid.nodes() - free.count(), largest_free });
+            samples.push(CurvePoint { at, busy: grid.nodes() - free.count(), largest_free });
         }
     }
     Ok(samples)

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pavior_experiments::{Point, Recording, RunRecord, Specification};
-use pavior_files::Plan;
+use pavior_files::FileUses;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_serve::core::parts;
@@ -107,7 +107,7 @@ fn overwrites_nothing(
     files: &[(Kind, &'static str, PathBuf)],
     specification: &Specification,
 ) -> Result<(), Failure> {
-    let mut plan = Plan::new();
+    let mut plan = FileUses::new();
     let mut seen = BTreeSet::new();
     for point in &specification.points {
         for (key, option) in [("trace", "--trace"), ("failures", "--failures")] {

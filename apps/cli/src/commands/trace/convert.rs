@@ -1,6 +1,6 @@
 //! `pavior trace convert`: from one format of logs to another.
 
-use pavior_files::Plan;
+use pavior_files::FileUses;
 use pavior_workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::{input, logs};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
-    Plan::new().reads("", &args.from).writes("", &args.to).check()?;
+    FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
     let mut trace = logs::read(&args.from, &args.read)?;
     if let Some(machine) = &args.machine {
         let grid = input::machine(machine)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pavior_workload::inspect::{Bin, Clock, Lines, LogSummary, Spread};
+use pavior_workload::inspect::{Bin, Clock, LineNumbers, LogSummary, Spread};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
@@ -68,7 +68,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
 }
 
 /// A count, with the first lines it is about.
-fn with_lines(found: &Lines) -> String {
+fn with_lines(found: &LineNumbers) -> String {
     const SHOWN: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(SHOWN).map(ToString::to_string).collect();
     if lines.is_empty() {
