@@ -4,6 +4,7 @@
 //! own stopwatch and arrives with the run's outcome.
 
 mod attempts;
+mod block_error;
 mod blocking;
 mod blocks_per_job;
 mod broken_guarantees;
@@ -28,9 +29,11 @@ mod service;
 mod slowdown;
 mod time_average;
 mod turnaround;
+mod turnaround_error;
 mod utilization;
 mod utilization_granted;
 mod waiting;
+mod waiting_error;
 mod waiting_max;
 mod waiting_p99;
 mod waits;
@@ -185,4 +188,6 @@ pub const ALL: &[&MetricSpec] = &[
     &broken_guarantees::SPEC,
     &job_hops::SPEC,
     &job_link_load::SPEC,
+    &turnaround_error::SPEC,
+    &waiting_error::SPEC,
 ];

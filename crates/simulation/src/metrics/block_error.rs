@@ -1,0 +1,125 @@
+//! How far a mean over the jobs of one run may be off, by the moving block bootstrap.
+//!
+//! Waits of jobs that arrive one after the other depend on each other, so that their plain standard
+//! error is far too small; and a log has no second replication. The moving block bootstrap (Künsch,
+//! Annals of Statistics 17(3), 1989) draws blocks of consecutive jobs with replacement until they are
+//! as many jobs as the run has, and looks at how the means of such samples spread.
+//!
+//! Blocks are the square root of the number of jobs long, 999 samples are drawn, and the error is half
+//! of the distance between the 2.5th and the 97.5th percentile of their means. The draws are the same
+//! in every run. Cost: O(jobs log jobs) for their order, and 999 square roots of jobs.
+
+use pavior_kernel::{Stream, Time};
+use pavior_mesh::JobId;
+use pavior_workload::Job;
+
+use super::{Context, Metric};
+use crate::{Fact, Interest, Observer};
+
+const SAMPLES: u64 = 999;
+/// Of the sorted means, those at the two ends of the interval.
+const ENDS: [usize; 2] = [24, 974];
+/// Fewer jobs say nothing about how they depend on each other.
+const FEWEST: usize = 100;
+
+/// A time of each completed job, and how far its mean may be off.
+pub(super) struct BlockError {
+    context: Context,
+    /// What is averaged: of a job, its start and its end.
+    time: fn(&Job, Time, Time) -> Time,
+    /// With when the job arrived, and its number.
+    times: Vec<((Time, JobId), f64)>,
+}
+
+impl BlockError {
+    pub(super) fn of(context: &Context, time: fn(&Job, Time, Time) -> Time) -> Box<dyn Metric> {
+        Box::new(BlockError { context: *context, time, times: Vec::new() })
+    }
+}
+
+impl Observer for BlockError {
+    fn interest(&self) -> Interest {
+        Interest::DEPARTURES
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match fact {
+            Fact::CountingStarts => self.times.clear(),
+            Fact::Departed { job, start, .. } => {
+                let time = (self.time)(job, *start, now);
+                self.times.push(((job.arrival, job.id), self.context.time.units(time)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Metric for BlockError {
+    fn value(&self) -> Option<f64> {
+        let mut times = self.times.clone();
+        times.sort_unstable_by_key(|&(arrived, _)| arrived);
+        half_width(times.iter().map(|&(_, time)| time))
+    }
+}
+
+/// Half of the 95 % interval of the mean of values in their order; none of fewer than 100.
+fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len();
+    if count < FEWEST {
+        return None;
+    }
+    let mut sums = vec![0.0];
+    sums.extend(values.scan(0.0, |sum, value| {
+        *sum += value;
+        Some(*sum)
+    }));
+    let length = count.isqrt();
+    let blocks = count.div_ceil(length);
+    let mut draw = Stream::new(1, 0, "block-bootstrap");
+    let mut means: Vec<f64> = (0..SAMPLES)
+        .map(|_| {
+            let block = |_| {
+                let first = draw.below((count - length + 1) as u64) as usize;
+                sums[first + length] - sums[first]
+            };
+            let total: f64 = (0..blocks).map(block).sum();
+            total / (blocks * length) as f64
+        })
+        .collect();
+    means.sort_unstable_by(f64::total_cmp);
+    let [low, high] = ENDS.map(|at| means[at]);
+    Some((high - low) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_have_no_error_and_few_have_none_that_is_known() {
+        assert_eq!(half_width(std::iter::repeat_n(7.0, 500)), Some(0.0));
+        assert_eq!(half_width(std::iter::repeat_n(7.0, 99)), None);
+    }
+
+    /// Of independent values the interval is that of the normal law: 1.96 standard errors.
+    #[test]
+    fn independent_values_have_the_error_of_the_normal_law() {
+        let mut draw = Stream::new(3, 0, "values");
+        let values: Vec<f64> = (0..10_000).map(|_| draw.unit()).collect();
+        let expected = 1.96 * (1.0_f64 / 12.0).sqrt() / 100.0;
+        let found = half_width(values.into_iter()).unwrap();
+        assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
+    }
+
+    /// Each value stands a hundred times in a row: a hundredth of the values are independent, and the
+    /// error is ten times that of independent ones, less what blocks of 100 miss of it.
+    #[test]
+    fn values_that_depend_on_each_other_have_a_greater_one() {
+        let mut draw = Stream::new(3, 0, "values");
+        let distinct: Vec<f64> = (0..100).map(|_| draw.unit()).collect();
+        let values: Vec<f64> = (0..10_000).map(|at| distinct[at / 100]).collect();
+        let independent = 1.96 * (1.0_f64 / 12.0).sqrt() / 100.0;
+        let found = half_width(values.into_iter()).unwrap() / independent;
+        assert!((6.0..11.0).contains(&found), "{found}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Half of the 95 % interval of the mean turnaround, from one run.
+
+use super::block_error::BlockError;
+use super::{MetricSpec, Unit};
+
+pub(super) const SPEC: MetricSpec = MetricSpec {
+    name: "turnaround_error",
+    meaning: "half of the 95 % interval of `turnaround`, by blocks of consecutive jobs (only when asked for)",
+    unit: Unit::Time,
+    standard: false,
+    build: |context| BlockError::of(context, |job, _, end| end.since(job.arrival)),
+};
