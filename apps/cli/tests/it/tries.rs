@@ -280,3 +280,55 @@ fn faults_of_outputs_are_no_panics() {
     println!("outputs: {tried} tried, {} failed", faults.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// A quick run of the MFA paper that is quicker still.
+const QUICK: &str = r#"
+replications = 2
+sweep = [{ machine = "mesh:8x8", busy = "1,2:4x3 5,5:2x2", request = "3x2", strategy = ["ff", "mfa"] }]
+"#;
+
+/// A file with one line changed: without it, or with another value.
+fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
+    let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    match (value, lines[at].split_once('=')) {
+        (Some(value), Some((key, _))) => lines[at] = format!("{key}= {value}"),
+        _ => drop(lines.remove(at)),
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn changed_folders_of_papers_are_answered() {
+    let paper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/mfa");
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().to_str().unwrap();
+    let (mut number, mut tried, mut faults) = (0, 0, Vec::new());
+    for name in ["paper.toml", "experiment.toml", "quick.toml", "statements.toml"] {
+        for entry in std::fs::read_dir(&paper).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+        let text = std::fs::read_to_string(paper.join(name)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        if name != "quick.toml" {
+            std::fs::write(folder.path().join("quick.toml"), QUICK).unwrap();
+        }
+        for index in 0..lines.len() {
+            let hostile = VALUES[(number / 3) % VALUES.len()];
+            let quoted = serde_json::to_string(hostile).unwrap();
+            for value in [None, Some(hostile), Some(quoted.as_str())] {
+                number += 1;
+                if number % (3 * step() - 2) != 0 {
+                    continue;
+                }
+                tried += 1;
+                std::fs::write(folder.path().join(name), changed(&lines, index, value)).unwrap();
+                let outcome = run(command(folder.path(), &["reproduce", at, "--quick"]));
+                let bad = outcome.map_or_else(Some, |outcome| fault(&outcome));
+                faults.extend(bad.map(|bad| format!("{name}:{}, {value:?}: {bad}", index + 1)));
+            }
+        }
+    }
+    println!("reproduce FOLDER: {tried} tried, {} failed", faults.len());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
