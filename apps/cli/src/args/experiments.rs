@@ -60,7 +60,8 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// The paper (tbl, gabl, nas, mfa), all of them, or a folder of a paper of your own
+    /// The paper (tbl, gabl, nas, mfa), all of them, the study of this project (contiguity), or a folder
+    /// of a paper of your own
     pub(crate) paper: String,
     /// The directory of the results [default: reproduction-PAPER, with -alternatives for those]
     #[arg(long)]
@@ -71,6 +72,9 @@ pub(crate) struct ReproduceArgs {
     /// Runs other readings of what the paper leaves open, and says which comes closest
     #[arg(long)]
     pub(crate) alternatives: bool,
+    /// The folder of the job logs that an experiment names [default: the one of the command]
+    #[arg(long)]
+    pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) sweep: SweepArgs,
 }

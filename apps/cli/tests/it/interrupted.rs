@@ -76,7 +76,7 @@ fn keep_made_up(paper: &str, directory: &Path) {
 fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
     let mut timed: Vec<String> =
         ["timings.csv", "run.json", "report.html", "statements.md"].map(String::from).to_vec();
-    for paper in Paper::built_in() {
+    for paper in Paper::published() {
         let figures = paper.specification(true).unwrap().figures.into_iter();
         let figures = figures.filter(|figure| figure.y == "allocation_ns");
         let files =
@@ -147,7 +147,7 @@ fn all_papers_killed_and_resumed_say_the_same() {
     let read = |path: &Path| std::fs::read_to_string(path.join("statements.csv")).unwrap();
     assert_eq!(printed, read(&killed));
     // The report of all papers has what each paper's own has.
-    let own = Paper::built_in().iter().map(|paper| read(&killed.join(&paper.name)));
+    let own = Paper::published().into_iter().map(|paper| read(&killed.join(&paper.name)));
     let rows: Vec<String> =
         own.flat_map(|own| own.lines().skip(1).map(String::from).collect::<Vec<_>>()).collect();
     assert_eq!(printed.lines().skip(1).collect::<Vec<_>>(), rows);

@@ -65,8 +65,8 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// The values of a parameter of numbers at the points that have these values, ascending, as
-    /// numbers and as the points have them.
+    /// The values of a parameter at the points that have these values, as numbers where they are some,
+    /// and as the points have them: numbers ascending, words in the order of the points.
     ///
     /// # Errors
     /// If there is no such parameter or value.
@@ -74,16 +74,19 @@ impl<'e> Evidence<'e> {
         &self,
         parameter: &str,
         picks: &BTreeMap<String, String>,
-    ) -> Result<Vec<(f64, String)>, String> {
+    ) -> Result<Vec<(Option<f64>, String)>, String> {
         let parameter = known(parameter)?.name;
         let wanted = canonical(picks)?;
         let points = self.specification.points.iter().filter(|point| point.has(&borrowed(&wanted)));
-        let mut values: Vec<(f64, String)> = points
-            .filter_map(|point| point.get(parameter))
-            .filter_map(|value| Some((value.parse().ok()?, value.to_string())))
-            .collect();
-        values.sort_by(|a, b| a.0.total_cmp(&b.0));
-        values.dedup();
+        let mut values: Vec<(Option<f64>, String)> = Vec::new();
+        for value in points.filter_map(|point| point.get(parameter)) {
+            if !values.iter().any(|(_, known)| known == value) {
+                values.push((value.parse().ok(), value.to_string()));
+            }
+        }
+        if values.iter().all(|(number, _)| number.is_some()) {
+            values.sort_by(|a, b| a.0.unwrap_or(0.0).total_cmp(&b.0.unwrap_or(0.0)));
+        }
         Ok(values)
     }
 

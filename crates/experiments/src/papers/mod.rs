@@ -57,14 +57,22 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
+    /// A study of this project, which is none of the published papers.
+    #[serde(default)]
+    study: bool,
 }
 
 /// The papers that are built in, by the names of their folders.
-pub const NAMES: [&str; 4] = ["tbl", "gabl", "nas", "mfa"];
+pub const NAMES: [&str; 5] = ["tbl", "gabl", "nas", "mfa", "contiguity"];
 
 static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
-    let folders =
-        [folder!("tbl"), folder!("gabl", readings), folder!("nas", readings), folder!("mfa")];
+    let folders = [
+        folder!("tbl"),
+        folder!("gabl", readings),
+        folder!("nas", readings),
+        folder!("mfa"),
+        folder!("contiguity"),
+    ];
     let papers = NAMES.iter().zip(folders);
     // A test reads every one of them.
     papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
@@ -75,9 +83,14 @@ const QUICK: &str = "A quick run: few loads and few replications. Its intervals 
     intervals hold much; the full run is what counts.";
 
 impl Paper {
-    /// The papers that are built in.
+    /// The papers and studies that are built in.
     pub fn built_in() -> &'static [Paper] {
         &BUILT_IN
+    }
+
+    /// The published papers of those that are built in, the four of `reproduce all`.
+    pub fn published() -> Vec<&'static Paper> {
+        BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
     /// Reads a paper from a folder of this name; `read` gives the text of one of its files, none

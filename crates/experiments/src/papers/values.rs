@@ -18,7 +18,7 @@ pub(super) enum Loop {
     Named(String),
     /// These.
     Listed(Vec<Value>),
-    /// The values of a numeric parameter at the points of the experiment.
+    /// The values of a parameter at the points of the experiment: numbers in order, words as they come.
     Found(Found),
 }
 
@@ -168,11 +168,12 @@ impl<'l> Names<'l> {
         let not: Vec<f64> =
             found.not.iter().map(|value| self.number(value)).collect::<Result<_, _>>()?;
         let mut values = evidence.values(&found.values, &self.picks(&[&found.r#where])?)?;
+        // What is no number is within no limit.
         values.retain(|(value, _)| {
-            from.is_none_or(|from| *value >= from)
-                && to.is_none_or(|to| *value <= to)
-                && below.is_none_or(|below| *value < below)
-                && !not.contains(value)
+            from.is_none_or(|from| value.is_some_and(|value| value >= from))
+                && to.is_none_or(|to| value.is_some_and(|value| value <= to))
+                && below.is_none_or(|below| value.is_some_and(|value| value < below))
+                && !value.is_some_and(|value| not.contains(&value))
         });
         let values: Vec<Value> = values.into_iter().map(|(_, text)| Value::String(text)).collect();
         let one = match found.take {

@@ -24,8 +24,9 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     }
     let directory = Directory::lock(out)?;
     let mut verdicts = Vec::new();
-    for (index, paper) in Paper::built_in().iter().enumerate() {
-        eprintln!("{} ({} of {})", paper.name, index + 1, Paper::built_in().len());
+    let published = Paper::published();
+    for (index, paper) in published.iter().enumerate() {
+        eprintln!("{} ({} of {})", paper.name, index + 1, published.len());
         verdicts.push(one(paper, &paper.name, &out.join(&paper.name), args)?);
     }
     let from = provenance(ALL, args);

@@ -124,7 +124,7 @@ impl Task<'_> {
         publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
     ) -> Result<(), Failure> {
         let Task { text, specification, name, out } = self;
-        let files = logs::folder("");
+        let files = logs::folder(args.logs.clone().unwrap_or_default());
         let run = Run {
             name: specification.name.clone(),
             fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
