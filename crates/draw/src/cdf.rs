@@ -35,6 +35,7 @@ pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Ve
         categories: Vec::new(),
         marks: Marks::Steps,
         series: samples.iter().map(series).collect(),
+        stated: Vec::new(),
         note: format!("{count} jobs"),
     }
 }

@@ -18,6 +18,8 @@ pub struct Chart {
     pub marks: Marks,
     /// The series, in the order of the legend.
     pub series: Vec<Series>,
+    /// What a paper states, drawn as crosses over the series.
+    pub stated: Vec<Mark>,
     /// What a reader must know, in a line below.
     pub note: String,
 }
@@ -63,6 +65,9 @@ pub struct Mark {
 }
 
 impl Chart {
+    /// What the legend calls the crosses.
+    pub(crate) const STATED: &str = "stated in the paper";
+
     /// The number of series that a drawing tells apart by colours, marks and dashes.
     pub const TOLD_APART: usize = COLOURS;
 
@@ -79,6 +84,6 @@ impl Chart {
     }
 
     pub(crate) fn points(&self) -> impl Iterator<Item = &Mark> {
-        self.series.iter().flat_map(|series| &series.points)
+        self.series.iter().flat_map(|series| &series.points).chain(&self.stated)
     }
 }

@@ -33,6 +33,7 @@
 //!             Mark { x: 2.0, y: 5.0, half_width: None },
 //!         ],
 //!     }],
+//!     stated: Vec::new(),
 //!     note: String::new(),
 //! };
 //! let drawn = svg(&chart);

@@ -53,6 +53,9 @@ pub fn svg(chart: &Chart) -> String {
         Marks::Bars => bars(&mut canvas, chart, &x, &y, bottom),
         Marks::Lines | Marks::Steps => lines(&mut canvas, chart, &x, &y),
     }
+    for mark in chart.stated.iter().filter(|mark| x.shows(mark.x) && y.shows(mark.y)) {
+        cross(&mut canvas, (x.at(mark.x), y.at(mark.y)));
+    }
     for (row, line) in note.iter().enumerate() {
         let place = (left, notes_at + 14.0 * (row as f64 + 0.6));
         canvas.write(canvas::text(place, Anchor::Start, SMALL - 2.0, Ink::Faint), line);
@@ -105,15 +108,20 @@ fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// The series of the legend, broken into rows that fit.
+/// The entry of the legend with an index: a series, or behind them what a paper states.
+fn entry(chart: &Chart, index: usize) -> &str {
+    chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
+}
+
+/// The entries of the legend, broken into rows that fit.
 fn legend(chart: &Chart) -> Vec<Vec<usize>> {
-    if chart.series.len() == 1 && chart.series[0].name.is_empty() {
-        return Vec::new();
-    }
+    let named = chart.series.len() != 1 || !chart.series[0].name.is_empty();
+    let first = if named { 0 } else { chart.series.len() };
+    let last = chart.series.len() + usize::from(!chart.stated.is_empty());
     let mut rows: Vec<Vec<usize>> = Vec::new();
     let mut used = f64::MAX;
-    for (index, series) in chart.series.iter().enumerate() {
-        let width = entry_width(&series.name);
+    for index in first..last {
+        let width = entry_width(entry(chart, index));
         if used + width > WIDTH - 60.0 - RIGHT {
             rows.push(Vec::new());
             used = 0.0;
@@ -134,8 +142,10 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f6
     for (row, indices) in rows.iter().enumerate() {
         let (mut x, y) = (left, top + 20.0 * row as f64);
         for &index in indices {
-            let name = &chart.series[index].name;
-            if chart.marks == Marks::Bars {
+            let name = entry(chart, index);
+            if index == chart.series.len() {
+                cross(canvas, (x + 12.0, y - 4.0));
+            } else if chart.marks == Marks::Bars {
                 canvas.add(canvas::rect((x + 8.0, y - 10.0), (12.0, 12.0), Ink::Series(index)));
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 24.0, y - 4.0), Ink::Series(index));
@@ -147,6 +157,14 @@ fn draw_legend(canvas: &mut Canvas, chart: &Chart, rows: &[Vec<usize>], left: f6
             canvas.write(canvas::text((x + 30.0, y), Anchor::Start, SMALL, Ink::Text), name);
             x += entry_width(name);
         }
+    }
+}
+
+/// A cross that stands out from marks and bars.
+fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
+    for slope in [-1.0, 1.0] {
+        let (from, to) = ((x - 5.0, y - 5.0 * slope), (x + 5.0, y + 5.0 * slope));
+        canvas.add(canvas::line(from, to, Ink::Text).with("stroke-width", "2"));
     }
 }
 
@@ -276,6 +294,7 @@ mod tests {
                 categories: Vec::new(),
                 marks: Marks::Lines,
                 series: vec![Series { name: String::new(), points }],
+                stated: Vec::new(),
                 note: String::new(),
             };
             // The interval's line and its caps; the axis runs to 15 at least, and from 0.

@@ -2,17 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::chart::{Chart, ChartAxis, Marks};
+use crate::chart::{Chart, ChartAxis, Mark, Marks};
 
 /// The Vega-Lite (version 5) specification of a chart.
 pub fn vega(chart: &Chart) -> Value {
     let mut values = Vec::new();
+    let along = |mark: &Mark| match chart.categories.get(mark.x as usize) {
+        Some(name) => json!(name),
+        None => json!(mark.x),
+    };
     for series in &chart.series {
         for mark in &series.points {
-            let x = match chart.categories.get(mark.x as usize) {
-                Some(name) if !chart.categories.is_empty() => json!(name),
-                _ => json!(mark.x),
-            };
+            let x = along(mark);
             let low = mark.half_width.map(|half| mark.y - half);
             let high = mark.half_width.map(|half| mark.y + half);
             values.push(
@@ -41,6 +42,27 @@ pub fn vega(chart: &Chart) -> Value {
         encoding["xOffset"] = json!({ "field": "series", "sort": names });
         interval["color"] = json!({ "value": "black" });
     }
+    let mut layer = vec![
+        json!({ "mark": mark, "encoding": { "y": y } }),
+        json!({ "transform": [{ "filter": "isValid(datum.low)" }],
+                "mark": { "type": "rule" }, "encoding": interval }),
+    ];
+    if !chart.stated.is_empty() {
+        let stated = chart.stated.iter();
+        let stated: Vec<Value> = stated
+            .map(|mark| json!({ "x": along(mark), "y": mark.y, "stated": Chart::STATED }))
+            .collect();
+        layer.push(json!({
+            "data": { "values": stated },
+            "mark": { "type": "point", "shape": "cross", "angle": 45, "size": 110, "filled": true },
+            "encoding": {
+                "y": { "field": "y", "type": "quantitative", "title": chart.y.label },
+                "color": { "value": "black" },
+                "shape": { "field": "stated", "type": "nominal", "title": null,
+                           "scale": { "range": ["cross"] } },
+            },
+        }));
+    }
     json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": { "text": chart.title, "subtitle": chart.note },
@@ -48,11 +70,7 @@ pub fn vega(chart: &Chart) -> Value {
         "height": 300,
         "data": { "values": values },
         "encoding": encoding,
-        "layer": [
-            { "mark": mark, "encoding": { "y": y } },
-            { "transform": [{ "filter": "isValid(datum.low)" }],
-              "mark": { "type": "rule" }, "encoding": interval },
-        ],
+        "layer": layer,
     })
 }
 

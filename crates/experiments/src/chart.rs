@@ -42,6 +42,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     for one in &mut series {
         one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
+    let stated = stated(figure, &categories, &series);
     let unit = rows.first().map(|row| row.unit.clone()).unwrap_or_default();
     Chart {
         title: figure.title.clone(),
@@ -56,8 +57,34 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
         marks: if numeric { Marks::Lines } else { Marks::Bars },
         categories,
         series,
+        stated,
         note: note(&rows),
     }
+}
+
+/// The places of what a paper states: those that the figure has.
+fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
+    let place = |value: &str| match value.parse() {
+        Ok(x) if categories.is_empty() => Some(x),
+        _ => {
+            let name = figure.label(value);
+            categories.iter().position(|one| one == name).map(|index| index as f64)
+        }
+    };
+    let mark = |one: &crate::StatedMark| {
+        let x = place(&one.x)?;
+        let drawn = |series: &Series| {
+            series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
+        };
+        // A quick run has not every place.
+        series.iter().find_map(drawn)?;
+        let times = match &one.of {
+            None => 1.0,
+            Some(of) => series.iter().find(|series| series.name == *of).and_then(drawn)?.y,
+        };
+        Some(Mark { x, y: one.y * times, half_width: None })
+    };
+    figure.stated.iter().filter_map(mark).collect()
 }
 
 /// The place of a member that fits, added at the end if there is none.
@@ -161,6 +188,18 @@ mod tests {
         assert_eq!(xs, [2.0, 10.0]);
         assert_eq!(chart.y.label, "turnaround (time units)");
         assert!(chart.note.contains("7 replications") && chart.note.contains("missed at 1 of 4"));
+    }
+
+    #[test]
+    fn what_a_paper_states_is_marked_where_it_is_drawn() {
+        let stated =
+            "stated = [{ x = 2, y = 3.5 }, { x = 10, y = 0.8, of = 'ff' }, { x = 3, y = 1 }]";
+        let chart = self::chart(stated);
+        let places: Vec<(f64, f64)> = chart.stated.iter().map(|mark| (mark.x, mark.y)).collect();
+        assert_eq!(places, [(2.0, 3.5), (10.0, 1.6)]);
+        let bars = "x = 'strategy'\nwhere = { load = 2 }\nlabels = { ff = 'FF' }";
+        let chart = self::chart(&format!("{bars}\nstated = {{ x = 'ff', y = 4 }}"));
+        assert_eq!((chart.stated[0].x, chart.stated[0].y), (0.0, 4.0));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub use scenario::{
     RunRecord, Scenario,
 };
 pub use specification::{
-    Axis, Figure, Setting, SettingError, Specification, SpecificationError, schema,
+    Axis, Figure, Setting, SettingError, Specification, SpecificationError, StatedMark, schema,
 };
 pub use student::student_t;
 pub use sweep::{Environment, NoProgress, Progress, Recording, Samples, Shard, Span, SweepError};

@@ -55,6 +55,7 @@ proptest! {
             categories: (0..categories).map(|number| number.to_string()).collect(),
             marks,
             series: series.collect(),
+            stated: Vec::new(),
             note: String::new(),
         };
         assert_well_formed(&svg(&chart));
@@ -134,6 +135,7 @@ fn bars_of_values_below_0_hang_from_0() {
         categories: vec!["a".into()],
         marks: Marks::Bars,
         series: vec![Series { name: String::new(), points }],
+        stated: Vec::new(),
         note: String::new(),
     };
     // The axis runs from -2 at the bottom to 0 at the top: the bar fills its whole height.
@@ -152,6 +154,7 @@ fn long_names_along_x_do_not_leave_the_picture() {
         categories: vec![name.into(), name.into()],
         marks: Marks::Bars,
         series: vec![Series { name: String::new(), points: vec![mark(0.0), mark(1.0)] }],
+        stated: Vec::new(),
         note: String::new(),
     };
     let svg = svg(&chart);

@@ -29,6 +29,7 @@ fn no_name_breaks_a_drawing() {
                 categories: if marks == Marks::Bars { vec![name.clone()] } else { Vec::new() },
                 marks,
                 series: vec![Series { name: name.clone(), points: points.clone() }],
+                stated: points.clone(),
                 note: name.clone(),
             };
             assert_well_formed(&svg(&chart));

@@ -32,6 +32,19 @@ pub struct Figure {
     pub y_axis: Axis,
     /// Names in the legend for values.
     pub labels: Vec<(String, String)>,
+    /// What a paper states of it.
+    pub stated: Vec<StatedMark>,
+}
+
+/// A number that a paper states in words, at a place of its figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedMark {
+    /// The value of the parameter along x.
+    pub x: String,
+    /// The number.
+    pub y: f64,
+    /// The series, by its name in the legend, of whose value there the number is a multiple.
+    pub of: Option<String>,
 }
 
 /// An axis.
@@ -43,8 +56,8 @@ pub struct Axis {
     pub logarithmic: bool,
 }
 
-const KEYS: [&str; 10] =
-    ["name", "title", "x", "y", "series", "where", "log", "x-label", "y-label", "labels"];
+const KEYS: [&str; 11] =
+    ["name", "title", "x", "y", "series", "where", "log", "x-label", "y-label", "labels", "stated"];
 
 impl Figure {
     /// Whether a point is drawn, given the value of each parameter.
@@ -102,6 +115,7 @@ pub(super) fn read(
         x_axis: Axis { label: text("x-label")?.map(String::from), logarithmic: x_log },
         y_axis: Axis { label: text("y-label")?.map(String::from), logarithmic: y_log },
         labels: find("labels").map_or(Ok(Vec::new()), labels)?,
+        stated: find("stated").map_or(Ok(Vec::new()), |entry| stated(entry, x, specification))?,
     };
     series(node, find("series"), &mut figure, specification)?;
     Ok(figure)
@@ -131,6 +145,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         x_axis: Axis::default(),
         y_axis: Axis::default(),
         labels: Vec::new(),
+        stated: Vec::new(),
     };
     let usual = ["turnaround", "utilization", "optimality_index"];
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
@@ -241,4 +256,31 @@ fn fixed(
 fn labels(entry: &Entry<'_>) -> Result<Vec<(String, String)>, SpecificationError> {
     let entries = entry.node.table()?;
     entries.into_iter().map(|one| Ok((one.key.to_string(), one.node.text()?.to_string()))).collect()
+}
+
+/// `stated = [{ x = 4.6, y = 0.36 }, { x = 4.6, y = 0.56, of = "FF" }]`.
+fn stated(
+    entry: &Entry<'_>,
+    x: usize,
+    specification: &Specification,
+) -> Result<Vec<StatedMark>, SpecificationError> {
+    let one = |node: Node<'_>| {
+        let mut mark = StatedMark { x: String::new(), y: f64::NAN, of: None };
+        for entry in node.table()? {
+            match entry.key {
+                "x" => {
+                    let value = scalar(&parameters::ALL[x], entry.node, &specification.catalogue)?;
+                    mark.x = value.text.to_string();
+                }
+                "y" => mark.y = entry.node.number()?,
+                "of" => mark.of = Some(entry.node.text()?.to_string()),
+                _ => return Err(entry.unknown(&["x", "y", "of"])),
+            }
+        }
+        if mark.x.is_empty() || !mark.y.is_finite() {
+            return node.fail("what is stated needs an `x` and a number `y`");
+        }
+        Ok(mark)
+    };
+    entry.node.list().into_iter().map(one).collect()
 }

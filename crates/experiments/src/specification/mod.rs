@@ -25,7 +25,7 @@ use crate::{Catalogue, Formula, Point, Policy, still};
 use read::{Entry, Node};
 
 pub use error::SpecificationError;
-pub use figure::{Axis, Figure};
+pub use figure::{Axis, Figure, StatedMark};
 pub use schema::schema;
 pub use settings::{Setting, SettingError};
 

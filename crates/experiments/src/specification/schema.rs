@@ -128,6 +128,12 @@ fn figure() -> Value {
     let parameter: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
     let parameter = json!({ "enum": parameter });
     let value = json!({ "type": ["string", "number", "boolean"] });
+    let stated = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["x", "y"],
+        "properties": { "x": value, "y": { "type": "number" }, "of": text() },
+    });
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -148,6 +154,10 @@ fn figure() -> Value {
             "labels": described(
                 json!({ "type": "object", "additionalProperties": { "type": "string" } }),
                 "names in the legend: value = name",
+            ),
+            "stated": described(
+                one_or_more(&stated),
+                "what a paper states, drawn as a cross: y at a value of x, or y times the value of a series",
             ),
         },
     })

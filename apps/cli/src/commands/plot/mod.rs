@@ -140,6 +140,7 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
         x_axis: Axis { label: None, logarithmic: x_log },
         y_axis: Axis { label: None, logarithmic: y_log },
         labels: Vec::new(),
+        stated: Vec::new(),
     };
     let chart = pavior_experiments::chart(&figure, &table);
     write_chart(args, &chart)?;
