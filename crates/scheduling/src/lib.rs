@@ -6,6 +6,7 @@
 
 mod kind;
 mod machine_view;
+mod prediction;
 mod priority;
 mod queue;
 mod running;
@@ -17,6 +18,7 @@ pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
 };
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
+pub use prediction::Prediction;
 pub use priority::{KeyFunction, Priority};
 pub use queue::Queue;
 pub use running::{Running, RunningJob};

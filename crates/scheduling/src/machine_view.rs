@@ -1,7 +1,11 @@
 //! Where a scheduler asks whether a job could start now.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
+use pavior_kernel::Time;
 use pavior_mesh::Request;
+use pavior_workload::Job;
+
+use crate::Prediction;
 
 /// A question and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +30,27 @@ pub trait AttemptObserver {
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
+    prediction: Option<&'a mut dyn Prediction>,
 }
 
 impl<'a> MachineView<'a> {
     /// A view of a machine.
     pub fn new(machine: &'a mut Machine, observer: &'a mut dyn AttemptObserver) -> MachineView<'a> {
-        MachineView { machine, observer }
+        MachineView { machine, observer, prediction: None }
+    }
+
+    /// The same view with a prediction of how long jobs take on given nodes.
+    #[must_use]
+    pub fn with_prediction(self, prediction: &'a mut dyn Prediction) -> MachineView<'a> {
+        MachineView { prediction: Some(prediction), ..self }
+    }
+
+    /// How much longer a job is predicted to take on some nodes than in the box that it asks for, if that
+    /// takes it as long as it is estimated to run; zero without a prediction, and never less.
+    pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
+        let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
+        // Of infinity and numbers out of range a conversion makes the nearest time, of NaN zero.
+        Time((job.estimate.ticks() * (growth - 1.0)).round() as u64)
     }
 
     /// Whether a request could start now.
@@ -39,10 +58,18 @@ impl<'a> MachineView<'a> {
     /// # Errors
     /// If not, with the reason.
     pub fn can_start(&mut self, request: &Request) -> Result<(), Refusal> {
+        self.place(request).map(drop)
+    }
+
+    /// Where the strategy would put a request now.
+    ///
+    /// # Errors
+    /// If nowhere, with the reason.
+    pub fn place(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.observer.begins();
-        let answer = self.machine.probe(request).map(drop);
+        let answer = self.machine.probe(request);
         let free = self.machine.free().count();
-        self.observer.ended(Attempt { free, refusal: answer.err() });
+        self.observer.ended(Attempt { free, refusal: answer.as_ref().err().copied() });
         answer
     }
 

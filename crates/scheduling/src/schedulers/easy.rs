@@ -23,6 +23,8 @@
 //!      a a h c b b    at 4, and puts c at 3.
 //! ```
 //!
+//! `tear=pays` decides for each job how free it is to be placed: see `easy/tearing.rs`.
+//!
 //! Departures from the rule as usually told. A reservation is kept until the head changes, a
 //! departure gives it an earlier one, or its time passes in vain because a running job outran its
 //! estimate (see `shared/ends.rs` for what is then expected). The head starts on reserved nodes as
@@ -37,6 +39,8 @@
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving in space is ours.
 
+mod tearing;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -50,23 +54,37 @@ use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
 use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use tearing::Tearing;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "easy",
     title: "EASY backfilling",
     source: "Lifka 1995; Mu'alem & Feitelson 2001",
-    options: &[OptionSpec {
-        key: "reserve",
-        values: Values::OneOf(&["geometry", "count"]),
-        default: "geometry",
-        meaning: "whether the head's reservation is nodes at a time, or a number of nodes",
-        bare: true,
-    }],
-    variants: &["", "count"],
+    options: &[
+        OptionSpec {
+            key: "reserve",
+            values: Values::OneOf(&["geometry", "count"]),
+            default: "geometry",
+            meaning: "whether the head's reservation is nodes at a time, or a number of nodes",
+            bare: true,
+        },
+        OptionSpec {
+            key: "tear",
+            values: Values::OneOf(&["asked", "pays"]),
+            default: "asked",
+            meaning: "whether jobs are as free to be placed as they ask, or as costs each the least \
+                      predicted time, by reservations of nodes",
+            bare: false,
+        },
+    ],
+    variants: &["", "count", "tear=pays"],
     does: SchedulerKind {
-        build: BuildScheduler::Function(|options| match options.get("reserve") {
-            "count" => Box::new(ByCount::default()),
-            _ => Box::new(ByGeometry::default()),
+        build: BuildScheduler::Function(|options| {
+            match (options.get("tear"), options.get("reserve")) {
+                ("pays", _) => Box::new(Tearing::default()),
+                (_, "count") => Box::new(ByCount::default()),
+                _ => Box::new(ByGeometry::default()),
+            }
         }),
     },
 };

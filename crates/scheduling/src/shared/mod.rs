@@ -7,3 +7,4 @@ pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod promise;
 pub(crate) mod refused;
+pub(crate) mod ways;

@@ -10,5 +10,6 @@ mod plain_conservative;
 mod priority;
 mod reference;
 mod registry;
+mod tearing;
 mod workloads;
 mod world;

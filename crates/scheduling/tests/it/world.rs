@@ -6,7 +6,8 @@ use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+    Attempt, AttemptObserver, MachineView, Prediction, Queue, Running, Scheduler,
+    SelectedScheduler, Start,
 };
 use pavior_workload::{Job, Service};
 
@@ -51,6 +52,7 @@ pub(crate) struct World {
     pub(crate) attempts: u64,
     scheduler: Box<dyn Scheduler>,
     ends: BTreeMap<(Time, JobId), Time>,
+    prediction: Option<Box<dyn Prediction>>,
     /// Nodes that fail (true) or are repaired.
     pub(crate) upsets: Vec<(Time, NodeId, bool)>,
 }
@@ -80,8 +82,14 @@ impl World {
             attempts: 0,
             scheduler,
             ends: BTreeMap::new(),
+            prediction: None,
             upsets: Vec::new(),
         }
+    }
+
+    /// The same with a prediction.
+    pub(crate) fn predicting(self, prediction: impl Prediction + 'static) -> World {
+        World { prediction: Some(Box::new(prediction)), ..self }
     }
 
     /// Runs all jobs, which come in the order of arrival; those that never fit are left out.
@@ -124,6 +132,9 @@ impl World {
             watch.asked(self);
             let mut count = Count(&mut self.attempts);
             let mut view = MachineView::new(&mut self.machine, &mut count);
+            if let Some(prediction) = &mut self.prediction {
+                view = view.with_prediction(&mut **prediction);
+            }
             let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
             let Some(Start { index, placement }) = start else { return };
             let waiting: Vec<Job> = self.queue.iter().cloned().collect();

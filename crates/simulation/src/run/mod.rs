@@ -16,7 +16,7 @@ use crate::bounds::Watch;
 use crate::faults::Faults;
 use crate::observers::Observers;
 use crate::setup::StartError;
-use crate::traffic::{Seen, Traffic};
+use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 
 /// Departures come first in an instant.
@@ -121,6 +121,8 @@ pub struct Simulation<'a, 'o, 'i> {
     jobs: Peekable<Box<dyn Iterator<Item = Job> + Send + 'i>>,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
+    /// What schedulers are told of the network.
+    forecast: Option<Box<Forecast>>,
     /// Estimated ends of the jobs whose departure comes from the network.
     waiting_for_messages: FxHashMap<JobId, Time>,
     watch: Watch,
@@ -154,6 +156,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             .network
             .as_ref()
             .map(|network| Traffic::new(network, grid, seed, replication, seen));
+        let forecast = |network| Box::new(Forecast::new(network, grid, seed, replication));
         let faults = inputs.failures;
         let mut simulation = Simulation {
             now: setup.begin,
@@ -169,6 +172,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             jobs: inputs.jobs.peekable(),
             faults: faults.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
             traffic: traffic.transpose()?,
+            forecast: setup.network.as_ref().map(forecast),
             waiting_for_messages: FxHashMap::default(),
             watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
@@ -264,6 +268,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             return Ok(None);
         }
         let mut view = MachineView::new(&mut self.machine, &mut self.observers);
+        if let Some(forecast) = &mut self.forecast {
+            view = view.with_prediction(&mut **forecast);
+        }
         let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
         self.check()?;
         let Some(start) = start else { return Ok(None) };

@@ -40,7 +40,11 @@ impl Simulation<'_, '_, '_> {
 
     /// What a scheduler sees of the machine: every question asked there is an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
-        MachineView::new(&mut self.machine, &mut self.observers)
+        let view = MachineView::new(&mut self.machine, &mut self.observers);
+        match &mut self.forecast {
+            Some(forecast) => view.with_prediction(&mut **forecast),
+            None => view,
+        }
     }
 
     /// Whether the job at a place of the queue could start now; false where the queue has no such

@@ -3,6 +3,7 @@
 mod claims;
 mod course;
 mod estimate;
+mod forecast;
 mod histories;
 mod iterations;
 mod messages;
@@ -15,6 +16,7 @@ use pavior_network::{BadSettings, Deadlock, Delivery, IterationRoutes, MessageTo
 use pavior_workload::Job;
 
 use estimate::Estimate;
+pub(crate) use forecast::Forecast;
 pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};

@@ -197,3 +197,34 @@ fn the_estimate_is_near_what_the_network_says() {
         assert!(error.abs() < most, "{pattern}, {strategy}: {exact} cycles, {model} by the model");
     }
 }
+
+/// ```text
+///   x  0 1 2 3 4 5    a ends at 4,000, b at 9,000. At 1 h comes, which asks for 4 in a row for 100,000. At
+///      a a . b . .    4,000 it could start torn, at 9,000 in a row.
+/// ```
+#[test]
+fn a_job_is_torn_if_the_network_lets_it_pay() {
+    for contention in [Contention::Simulated, Contention::Estimated] {
+        for (share, start) in [(0.0, 4_000), (0.01, 4_000), (1.0, 9_000)] {
+            let setup = Setup {
+                scheduler: "easy:tear=pays".parse().unwrap(),
+                ..with(
+                    "mesh:6",
+                    "ff",
+                    NetworkSetup { contention, ..network("near-neighbour", None) },
+                )
+            };
+            let known = |id, arrival, nodes, run, share| Job {
+                estimate: Time(run),
+                ..partly(id, arrival, [nodes, 1, 1], run, share)
+            };
+            let jobs = [
+                known(0, 0, 2, 4_000, 0.0), // a
+                known(1, 0, 1, 1, 0.0),     // keeps 2 until b has been placed
+                known(2, 0, 1, 9_000, 0.0), // b
+                known(3, 1, 4, 100_000, share),
+            ];
+            assert_eq!(times(&setup, &jobs)[3].0, start, "{contention:?}, {share}");
+        }
+    }
+}

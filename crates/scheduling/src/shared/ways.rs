@@ -1,0 +1,101 @@
+//! The levels of freedom of a job, what each costs it, and the cheapest.
+//!
+//! At a level a job can start at the first moment at which something that the level allows is free. It then
+//! costs the job the time until that moment, and the time that it takes longer on those nodes than in
+//! the box that it asks for. A level allows all that tighter ones allow, so that its moment is never later.
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Freedom, Request};
+use pavior_workload::Job;
+
+/// When and where a job could start, and what that costs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) at: Time,
+    pub(crate) placement: Placement,
+    /// What the job takes longer there than in the box that it asks for.
+    pub(crate) added: Time,
+}
+
+impl Way {
+    /// The time until the start, and what the job then takes longer.
+    pub(crate) fn cost(&self, now: Time) -> Time {
+        self.at.since(now).saturating_add(self.added)
+    }
+}
+
+/// What can be asked about a moment.
+pub(crate) trait Moment {
+    /// Where the strategy would put a request then.
+    fn place(&mut self, request: &Request) -> Option<Placement>;
+
+    /// What the job takes longer there than in the box that it asks for; none if it may not start there.
+    fn added(&mut self, placement: &Placement) -> Option<Time>;
+}
+
+/// A search for the cheapest way of a job, from the present on, moment by moment.
+pub(crate) struct Ways {
+    now: Time,
+    request: Request,
+    /// The levels for which nothing has been free so far: so many of [`Freedom::ALL`], the tightest.
+    open: usize,
+    best: Option<Way>,
+}
+
+impl Ways {
+    /// Of a job that is as free as its request says, or else placed anyhow.
+    pub(crate) fn new(now: Time, job: &Job) -> Ways {
+        let most = job.request.freedom.unwrap_or(Freedom::Any);
+        let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
+        Ways { now, request: job.request, open, best: None }
+    }
+
+    /// A moment, not before those that were looked at.
+    pub(crate) fn look(&mut self, at: Time, moment: &mut impl Moment) {
+        if self.is_settled(at) {
+            return;
+        }
+        let (freest, tighter) = Freedom::ALL[..self.open].split_last().expect("a level is open");
+        let asked = |level: Freedom| self.request.with_freedom(level);
+        // What the freest level is refused is refused to all.
+        let Some(freest) = moment.place(&asked(*freest)) else { return };
+        let tighter = tighter.iter().map(|level| asked(*level)).collect::<Vec<_>>();
+        for (index, request) in tighter.iter().map(Some).chain([None]).enumerate() {
+            let placement =
+                request.map_or_else(|| Some(freest.clone()), |tight| moment.place(tight));
+            let added = placement.as_ref().and_then(|placement| moment.added(placement));
+            let Some((placement, added)) = placement.zip(added) else { continue };
+            self.open = self.open.min(index);
+            self.offer(Way { at, placement, added });
+            if added == Time::ZERO {
+                // No freer level costs less.
+                return;
+            }
+        }
+    }
+
+    /// A way that the job has.
+    pub(crate) fn offer(&mut self, way: Way) {
+        let rank = |way: &Way| (way.cost(self.now), way.at);
+        if self.best.as_ref().is_none_or(|best| rank(&way) < rank(best)) {
+            self.best = Some(way);
+        }
+    }
+
+    /// Whether no way that begins at `at` or later is cheaper than the best so far.
+    pub(crate) fn is_settled(&self, at: Time) -> bool {
+        let waited = at.since(self.now);
+        self.open == 0 || self.best.as_ref().is_some_and(|best| best.cost(self.now) <= waited)
+    }
+
+    /// The cheapest way; of equals the earliest, then the tightest.
+    pub(crate) fn best(&self) -> Option<&Way> {
+        self.best.as_ref()
+    }
+
+    /// The cheapest way, to keep.
+    pub(crate) fn into_best(self) -> Option<Way> {
+        self.best
+    }
+}

@@ -1,0 +1,191 @@
+//! EASY that tears jobs only where it pays.
+
+use std::collections::BTreeMap;
+
+use pavior_allocation::Placement;
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Freedom, JobId, Request};
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::workloads::{Estimates, GRID, jobs};
+use crate::world::{NoObserver, StartObserver, World, job};
+
+const TEAR: &str = "easy:tear=pays";
+
+fn row(nodes: u16) -> Request {
+    Request::shape([nodes, 1, 1])
+}
+
+/// A job takes so much longer for every piece but one.
+fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
+    move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
+}
+
+/// ```text
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it could
+///      a a . b . .    start torn, at 9 in a row.
+/// ```
+#[test]
+fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
+    let jobs = [
+        job(0, 0, row(2), 4, 4),   // a
+        job(1, 0, row(1), 1, 1),   // keeps 2 until b has been placed
+        job(2, 0, row(1), 9, 9),   // b
+        job(3, 1, row(4), 10, 10), // h
+    ];
+    // Torn at 4 costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
+    for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
+        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(each));
+        let world = world.run(&jobs, &mut NoObserver);
+        assert_eq!((world.start_of(3), world.broken()), (Time(start), 0), "{each}");
+    }
+    // Nothing is known: nothing is lost.
+    assert_eq!(World::new("mesh:6", "ff", TEAR).run(&jobs, &mut NoObserver).start_of(3), Time(4));
+}
+
+/// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
+#[test]
+fn a_job_is_not_torn_further_than_it_allows() {
+    let h = Request::shape([2, 2, 1]);
+    let jobs = |freedom| {
+        [job(0, 0, Request::shape([4, 1, 1]), 5, 5), job(1, 1, h.with_freedom(freedom), 10, 10)]
+    };
+    let start = |freedom| {
+        let world =
+            World::new("mesh:4x2", "ff", TEAR).predicting(|_: &Job, placement: &Placement| {
+                // A line is worse than a square.
+                if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
+            });
+        let world = world.run(&jobs(freedom), &mut NoObserver);
+        (world.start_of(1), world.of(1).placement.clone())
+    };
+    let line = Placement::Whole(Cuboid::new([0, 1, 0], [4, 1, 1]));
+    assert_eq!(start(Some(Freedom::Turned)).0, Time(5));
+    assert_eq!(start(Some(Freedom::AnyBox)), (Time(1), line.clone()));
+    assert_eq!(start(None), (Time(1), line));
+}
+
+/// Behind a head that waits for 9, a job of two nodes could start torn at once, or in a row at 2.
+///
+/// ```text
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and must
+///      . a . b a      end by 9
+/// ```
+#[test]
+fn other_jobs_wait_for_their_box_too() {
+    let any = |x: u16, run| (Placement::Whole(Cuboid::new([x, 0, 0], [1, 1, 1])), run);
+    let held = [any(0, 1), any(1, 9), any(2, 1), any(3, 2), any(4, 9)];
+    let mut jobs: Vec<Job> = held
+        .iter()
+        .enumerate()
+        .map(|(index, (_, run))| job(index as u64, 0, row(1), *run, *run))
+        .collect();
+    jobs.extend([job(5, 1, row(5), 1, 1), job(6, 1, row(2), 5, 5)]);
+    let start = |each| {
+        let world = World::new("mesh:5", "ff", TEAR).predicting(by_pieces(each));
+        let world = world.run(&jobs, &mut NoObserver);
+        assert_eq!((world.start_of(5), world.broken()), (Time(9), 0));
+        (world.start_of(6), world.of(6).placement.parts().len())
+    };
+    assert_eq!(start(0.1), (Time(1), 2));
+    assert_eq!(start(0.5), (Time(2), 1));
+    // Torn it would now end at 11, after the head is to start.
+    assert_eq!(start(1.0), (Time(2), 1));
+}
+
+/// What each head costs at the least when it is first seen, found by copies of the machine, level by level.
+struct Least<F> {
+    growth: F,
+    seen: BTreeMap<JobId, (Time, Time)>,
+}
+
+impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
+    fn cost(&self, job: &Job, waits: Time, placement: &Placement) -> Time {
+        let added = job.estimate.ticks() * ((self.growth)(job, placement) - 1.0);
+        Time(waits.0 + added.round() as u64)
+    }
+}
+
+impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
+    fn asked(&mut self, world: &World) {
+        let head = world.queue.get(0).unwrap();
+        if self.seen.contains_key(&head.id) {
+            return;
+        }
+        let costs = Freedom::ALL.into_iter().filter_map(|level| {
+            let request = head.request.with_freedom(level);
+            let mut copy = world.machine.clone();
+            let mut at = world.now;
+            for running in world.running.by_estimated_end() {
+                if running.estimated_end() > at {
+                    if copy.probe(&request).is_ok() {
+                        break;
+                    }
+                    at = running.estimated_end();
+                }
+                copy.release(running.job.id).unwrap();
+            }
+            let placement = copy.probe(&request).ok()?;
+            Some(self.cost(head, at.since(world.now), &placement))
+        });
+        self.seen.insert(head.id, (world.now, costs.min().unwrap()));
+    }
+}
+
+/// Something of shape and pieces.
+fn some_growth(_: &Job, placement: &Placement) -> f64 {
+    let parts = placement.parts();
+    let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
+    1.0 + 0.1 * f64::from(long) + 0.3 * (parts.len() as f64 - 1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// The head costs the least of all levels when it starts as soon as it is seen, and no more later:
+    /// another way is only taken if it costs less.
+    #[test]
+    fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
+        for strategy in ["ff", "tff", "mbs", "naive"] {
+            let mut least = Least { growth: some_growth, seen: BTreeMap::new() };
+            let world = World::new(GRID, strategy, TEAR).predicting(some_growth);
+            let world = world.run(&jobs, &mut least);
+            prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
+            for (id, (seen, cost)) in &least.seen {
+                let (job, started) = (&jobs[id.0 as usize], world.of(id.0));
+                let paid = least.cost(job, started.at.since(*seen), &started.placement);
+                prop_assert!(paid <= *cost, "{:?}: {:?} > {:?}, {}", id, paid, cost, strategy);
+                prop_assert!(started.at > *seen || paid == *cost, "{:?} {}", id, strategy);
+            }
+        }
+    }
+
+    /// Jobs that are free in nothing are scheduled as by `easy`.
+    #[test]
+    fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
+        let bound = |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
+        let jobs: Vec<Job> = jobs.iter().map(bound).collect();
+        for strategy in ["tff", "mbs"] {
+            let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
+            let tear = World::new(GRID, strategy, TEAR).predicting(by_pieces(1.0));
+            let tear = tear.run(&jobs, &mut NoObserver);
+            prop_assert_eq!(easy.started, tear.started, "{}", strategy);
+        }
+    }
+
+    /// Where tearing costs nothing, only too few free nodes keep the head waiting.
+    #[test]
+    fn what_costs_nothing_is_torn_at_once(jobs in jobs(30, Estimates::Any)) {
+        struct Counted;
+        impl StartObserver for Counted {
+            fn settled(&mut self, world: &mut World) {
+                if let Some(head) = world.queue.get(0) {
+                    assert!(head.request.nodes > world.machine.free().count());
+                }
+            }
+        }
+        let world = World::new(GRID, "tff", TEAR).predicting(by_pieces(0.0));
+        prop_assert_eq!(world.run(&jobs, &mut Counted).started.len(), jobs.len());
+    }
+}

@@ -1,0 +1,118 @@
+//! What schedulers are told beforehand: how much longer a job takes on some nodes than in its box.
+//!
+//! It is what an iteration of the job's pattern takes on those nodes over what it takes in the box that the
+//! job asks for, each alone on the machine ([`Trials`]), weighted by the share of the job that is
+//! communication. Other jobs in the way are not foreseen. Only the estimate of the run time is used, which
+//! schedulers know.
+
+use pavior_allocation::Placement;
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, Request};
+use pavior_network::{Communication, Layout, SelectedPattern};
+use pavior_scheduling::Prediction;
+use pavior_workload::{Job, Service};
+use rustc_hash::FxHashMap;
+
+use super::NetworkSetup;
+use super::iterations::Trials;
+
+/// The most answers that are kept.
+const MOST_KNOWN: usize = 1 << 14;
+
+/// The prediction of a run whose jobs send messages.
+pub(crate) struct Forecast {
+    setup: NetworkSetup,
+    grid: Grid,
+    seed: u64,
+    replication: u64,
+    /// Made for the first question.
+    trials: Option<Trials>,
+    /// Cycles of an iteration in the box that is asked for and on what is granted, by both. Only where the
+    /// pattern draws nothing for a job.
+    known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
+}
+
+/// What an iteration takes.
+#[derive(Clone, Copy, Debug)]
+struct Cycles {
+    asked: u64,
+    /// None if the messages wait for each other in a circle.
+    granted: Option<u64>,
+}
+
+impl Forecast {
+    pub(crate) fn new(setup: &NetworkSetup, grid: Grid, seed: u64, replication: u64) -> Forecast {
+        let setup = setup.clone();
+        Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
+    }
+
+    /// None if the job sends nothing, or its pattern has no iteration.
+    fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
+        self.setup.plan.pattern.supports_iterations().ok()?;
+        let request = job.request.with_freedom(None);
+        let key = (request, placement.parts().into());
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
+        }
+        let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
+        let granted = self.setup.layout(&self.grid, placement.parts(), &request, &draw);
+        let asked = self.setup.as_asked(&self.grid, &request, &draw);
+        let mut drawn = draw.clone();
+        self.setup.plan.pattern.build(&granted.shape, &mut drawn).ok()?;
+        let of_granted = self.try_out(&granted, &draw).ok()?;
+        let of_asked = match &asked {
+            Some(asked) if *asked != granted => self.try_out(asked, &draw).ok()??,
+            _ => of_granted?,
+        };
+        let cycles = Cycles { asked: of_asked, granted: of_granted };
+        if drawn == draw {
+            if self.known.len() >= MOST_KNOWN {
+                self.known.clear();
+            }
+            self.known.insert(key, cycles);
+        }
+        Some(cycles)
+    }
+
+    /// The cycles of an iteration; `Ok(None)` if it never ends, an error if nothing is sent.
+    fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
+        let Forecast { trials, setup, grid, .. } = self;
+        let make = || Trials::new(setup, *grid).expect("the run's own network has these settings");
+        let trials = trials.get_or_insert_with(make);
+        match trials.history(layout, Communication::Iterations(1), draw) {
+            Ok(Some(history)) => Ok(Some(history.length.0)),
+            Ok(None) => Err(NothingSent),
+            Err(_) => {
+                // The messages are still in that network.
+                self.trials = None;
+                Ok(None)
+            }
+        }
+    }
+}
+
+struct NothingSent;
+
+impl Prediction for Forecast {
+    fn growth(&mut self, job: &Job, placement: &Placement) -> f64 {
+        let share = match job.service {
+            Service::Run(_) | Service::Messages(_) => return 1.0,
+            Service::Iterations(_) => 1.0,
+            Service::Partly { compute, communicate } => {
+                let run = compute.ticks() + communicate.ticks();
+                if run > 0.0 { communicate.ticks() / run } else { 0.0 }
+            }
+        };
+        if share == 0.0 {
+            return 1.0;
+        }
+        let Some(Cycles { asked, granted }) = self.cycles(job, placement) else { return 1.0 };
+        let iterates = matches!(job.service, Service::Iterations(_));
+        if !iterates && job.estimate.ticks() * share < asked as f64 {
+            // It is too short for an iteration.
+            return 1.0;
+        }
+        let Some(granted) = granted else { return f64::INFINITY };
+        1.0 + share * (granted as f64 / asked as f64 - 1.0)
+    }
+}

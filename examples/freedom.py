@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What every freedom of shape costs on job logs, and what choosing it job by job gives back.
+
+    examples/freedom.py FOLDER [--logs KTH,SDSC-SP2] [--kinds mesh,torus] [--shares 0.1,0.2,0.4] [--first 3000]
+                        [--pattern near-neighbour] [--pavior pavior] > freedom.csv
+    examples/freedom.py --tables freedom.csv
+
+The first form runs the logs of the folder (the Parallel Workloads Archive's names) with backfilling: by counting nodes
+alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy:tear=pays`, which chooses
+the level for each job. A share of each run time is communication. It writes a line a run, the second form the tables
+of results/freedom.md from these lines. Needs Python 3 and the `pavior` binary.
+"""
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import time
+
+# The logs, the sides of machines that they fit, and what is read of them.
+LOGS = [
+    ("SDSC-Par-1996-3.1-cln", "16x22", ["--filter", "partition=2"]),
+    ("NASA-iPSC-1993-3.1-cln", "16x8", []),
+    ("LANL-CM5-1994-4.1-cln", "32x32", []),
+    ("KTH-SP2-1996-2.1-cln", "10x10", []),
+    ("SDSC-SP2-1998-4.2-cln", "16x8", []),
+    ("SDSC-BLUE-2000-4.2-cln", "32x36", []),
+    ("SDSC-DS-2004-2.1-cln", "32x52", []),
+    ("HPC2N-2002-2.2-cln", "16x15", []),
+    ("LLNL-Atlas-2006-2.1-cln", "96x96", []),
+    ("CEA-Curie-2011-2.1-cln", "48x48x41", []),
+    ("lublin_256", "16x16", []),
+]
+# What is compared: a name, the strategy, the scheduler, the freedom of all jobs.
+CHOICES = [
+    ("count", "mbs", "easy", None),
+    ("box", "tff", "easy", "box"),
+    ("turned", "tff", "easy", "turned"),
+    ("any-box", "tff", "easy", "any-box"),
+    ("connected", "tff", "easy", "connected"),
+    ("any", "tff", "easy", "any"),
+    ("pays", "tff", "easy:tear=pays", None),
+]
+METRICS = ["waiting", "service", "turnaround"]
+FIELDS = ["log", "machine", "first", "share", "choice", *METRICS, "seconds"]
+
+
+def measure(arguments, log, sides, more, kind, share, choice):
+    """A run as a row."""
+    name, strategy, scheduler, freedom = choice
+    command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{log}.swf.gz", "--machine", f"{kind}:{sides}"]
+    command += ["--strategy", strategy, "--scheduler", scheduler, "--metrics", ",".join(METRICS), *more]
+    command += ["--communication", share, "--pattern", arguments.pattern, "--ranks", "pattern"]
+    command += ["--no-timing", "--format", "json", "--threads", "1"]
+    if freedom:
+        command += ["--freedom", freedom]
+    if arguments.first:
+        command += ["--first", arguments.first]
+    begin = time.monotonic()
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        sys.exit(run.returncode)
+    found = json.loads(run.stdout)["results"][0]["metrics"]
+    row = {"log": log, "machine": f"{kind}:{sides}", "first": arguments.first or "all", "share": share, "choice": name}
+    row.update({metric: found[metric]["mean"] for metric in METRICS})
+    row["seconds"] = round(time.monotonic() - begin, 1)
+    return row
+
+
+def run_all(arguments):
+    """All runs, a line as soon as one is done."""
+    out = csv.DictWriter(sys.stdout, FIELDS)
+    out.writeheader()
+    wanted = arguments.logs.split(",") if arguments.logs else [""]
+    chosen = arguments.choices.split(",") if arguments.choices else [choice[0] for choice in CHOICES]
+    for log, sides, more in LOGS:
+        if not any(log.startswith(one) for one in wanted):
+            continue
+        for kind in arguments.kinds.split(","):
+            for share in arguments.shares.split(","):
+                for choice in CHOICES:
+                    if choice[0] in chosen:
+                        out.writerow(measure(arguments, log, sides, more, kind, share, choice))
+                        sys.stdout.flush()
+
+
+def tables(path):
+    """The tables of a file of rows: a line a log, machine and share."""
+    with open(path) as lines:
+        rows = [row for row in csv.DictReader(lines) if row["log"] != "log"]
+    cases = {}
+    for row in rows:
+        case = (row["log"].rsplit("-", 2)[0], row["first"], row["machine"], row["share"])
+        cases.setdefault(case, {})[row["choice"]] = {metric: float(row[metric]) for metric in METRICS}
+    fixed = [choice[0] for choice in CHOICES if choice[0] not in ("count", "pays")]
+    print("| log | lines | machine | f | waiting `mbs` | " + " | ".join(f"`{name}`" for name in fixed), end="")
+    print(" | **pays** | of `any` | service of a box's | turnaround of the best fixed |")
+    print("|---|---|---|---|" + "---:|" * (len(fixed) + 5))
+    for (log, first, machine, share), found in cases.items():
+        waits = " | ".join(f"{found[name]['waiting'] / 3600:.3g}" for name in ["count", *fixed, "pays"])
+        pays = found["pays"]
+        best = min(["count", *fixed], key=lambda name: found[name]["turnaround"])
+        ratio = pays["waiting"] / max(found["any"]["waiting"], 1e-9)
+        serves = pays["service"] / found["box"]["service"]
+        total = pays["turnaround"] / found[best]["turnaround"]
+        print(f"| {log} | {first} | `{machine}` | {share} | {waits} | {ratio:.2f} | {serves:.3f} | {total:.3f} (`{best}`) |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", nargs="?")
+    parser.add_argument("--logs")
+    parser.add_argument("--kinds", default="mesh")
+    parser.add_argument("--shares", default="0.1,0.2,0.4")
+    parser.add_argument("--choices")
+    parser.add_argument("--first")
+    parser.add_argument("--pattern", default="near-neighbour")
+    parser.add_argument("--pavior", default="pavior")
+    parser.add_argument("--tables")
+    arguments = parser.parse_args()
+    if arguments.tables:
+        tables(arguments.tables)
+    elif arguments.folder:
+        run_all(arguments)
+    else:
+        parser.error("give the folder of the logs, or --tables")
+
+
+if __name__ == "__main__":
+    main()
