@@ -78,6 +78,8 @@ def run_all(arguments):
         if not any(log.startswith(one) for one in wanted):
             continue
         for kind in arguments.kinds.split(","):
+            if "count" in chosen:
+                out.writerow(measure(arguments, log, sides, more, kind, "0", CHOICES[0]))
             for share in arguments.shares.split(","):
                 for choice in CHOICES:
                     if choice[0] in chosen:
@@ -94,14 +96,18 @@ def tables(path):
         case = (row["log"].rsplit("-", 2)[0], row["first"], row["machine"], row["share"])
         cases.setdefault(case, {})[row["choice"]] = {metric: float(row[metric]) for metric in METRICS}
     fixed = [choice[0] for choice in CHOICES if choice[0] not in ("count", "pays")]
-    print("| log | lines | machine | f | waiting `mbs` | " + " | ".join(f"`{name}`" for name in fixed), end="")
-    print(" | **pays** | of `any` | service of a box's | turnaround of the best fixed |")
-    print("|---|---|---|---|" + "---:|" * (len(fixed) + 5))
+    print("| log | lines | machine | f | `mbs` f=0 | `mbs` | " + " | ".join(f"`{name}`" for name in fixed), end="")
+    print(" | `pays` | to `mbs` | service to `box` | turnaround to the best fixed |")
+    print("|---|---|---|---|" + "---:|" * (len(fixed) + 6))
     for (log, first, machine, share), found in cases.items():
-        waits = " | ".join(f"{found[name]['waiting'] / 3600:.3g}" for name in ["count", *fixed, "pays"])
+        if any(name not in found for name in ["count", *fixed, "pays"]):
+            continue
+        alone = cases.get((log, first, machine, "0"), {}).get("count", {}).get("waiting")
+        waits = [alone] + [found[name]["waiting"] for name in ["count", *fixed, "pays"]]
+        waits = " | ".join("" if wait is None else f"{wait / 3600:.3g}" for wait in waits)
         pays = found["pays"]
         best = min(["count", *fixed], key=lambda name: found[name]["turnaround"])
-        ratio = pays["waiting"] / max(found["any"]["waiting"], 1e-9)
+        ratio = pays["waiting"] / max(found["count"]["waiting"], 1e-9)
         serves = pays["service"] / found["box"]["service"]
         total = pays["turnaround"] / found[best]["turnaround"]
         print(f"| {log} | {first} | `{machine}` | {share} | {waits} | {ratio:.2f} | {serves:.3f} | {total:.3f} (`{best}`) |")
