@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest};
 use pavior_files::{Folder, Limits};
-use pavior_workload::NodeEvent;
+use pavior_workload::FailureEvent;
 use pavior_workload::traces::{Filter, ReadOptions, Trace};
 
 /// A folder of files, and logs in memory under names of their own.
@@ -36,7 +36,7 @@ impl InputFiles for Inputs {
         Err("first, filter and status are for logs in files; choose rows of the table".into())
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         self.folder.failures(request)
     }
 }

@@ -81,7 +81,7 @@ impl Outcome {
     /// How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
     /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of nodes.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
-        if ["mttf", "failures"].iter().any(|name| self.point.get(name).is_some()) {
+        if ["mttf", "fail-classes", "failures"].iter().any(|name| self.point.get(name).is_some()) {
             return Err(value("jobs that were interrupted held nodes that are in no table"));
         }
         let grid: Option<Grid> = self.point.get("machine").and_then(|name| name.parse().ok());

@@ -28,6 +28,15 @@ SENDING = {"service": "messages:3", "load": 0.05, "jobs": 60}
 ITERATING = SENDING | {"service": "iterations:2", "pattern": "all-to-all", "load": 0.005}
 TALKING = LOGGED | {"communication": 0.4, "pattern": "all-to-all", "strategy": "mbs"}
 FAILING = {"mttf": 300, "mttr": 5}
+POD: dict[str, Any] = {
+    "machine": "torus:16x16x16",
+    "strategy": "tpu",
+    "sides": "pods",
+    "load": 0.5,
+    "fail_classes": "chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:mttf=400:mttr=1",
+    "metrics": ["utilization", "turnaround", "slice_availability", "jobs_hit"],
+    "slice": "8x8x16",
+}
 STILL = {"machine": "mesh:6x6", "request": "3x2"}
 
 CASES: dict[str, dict[str, Any]] = {
@@ -69,6 +78,10 @@ CASES: dict[str, dict[str, Any]] = {
     "mttf": FAILING,
     "mttr": FAILING | {"mttr": 20},
     "failures": {"machine": "mesh:6x6", "failures": "failures.jsonl"},
+    "fail-classes": POD,
+    "spares": POD | {"spares": 49},
+    "spare-switches": POD | {"spare_switches": 3},
+    "slice": POD,
     "checkpoint": FAILING | {"checkpoint": 0.5},
     "warmup": {"warmup": 20},
     "max-waiting": {"max_waiting": 5000},

@@ -68,6 +68,10 @@ impl Strategy for Checked {
         }
     }
 
+    fn uses_switches(&self, placement: &Placement) -> bool {
+        !self.has_failed() && self.strategy.uses_switches(placement)
+    }
+
     fn work(&self) -> Work {
         self.strategy.work()
     }

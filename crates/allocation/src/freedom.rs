@@ -36,6 +36,8 @@ pub(crate) struct Placer {
     contiguous: bool,
     /// Whether it follows the rules of partition hardware.
     hardware: bool,
+    /// Whether the switches are missing that join parts of placements.
+    unswitched: bool,
     /// Made for the first request with a freedom.
     wider: Option<Box<Wider>>,
 }
@@ -85,7 +87,7 @@ impl Placer {
     pub(crate) fn new(selection: &Selection, grid: &Grid) -> Result<Placer, BuildError> {
         let hardware = is_hardware(&selection.claim());
         let (own, contiguous) = (selection.build(grid)?, selection.entry.does.contiguous);
-        Ok(Placer { own, grid: *grid, contiguous, hardware, wider: None })
+        Ok(Placer { own, grid: *grid, contiguous, hardware, unswitched: false, wider: None })
     }
 
     /// What is granted for a request; none if nothing is.
@@ -96,10 +98,25 @@ impl Placer {
         request: &Request,
         draw: &mut Stream,
     ) -> Option<Placement> {
-        match request.freedom {
+        let found = match request.freedom {
             None => self.own.find(free, request, draw),
             Some(freedom) => self.find_free(free, request, freedom, draw),
+        };
+        if self.unswitched {
+            found.filter(|placement| !self.uses_switches(placement))
+        } else {
+            found
         }
+    }
+
+    /// Whether switches join what a placement has.
+    pub(crate) fn uses_switches(&self, placement: &Placement) -> bool {
+        self.own.uses_switches(placement)
+    }
+
+    /// Whether switches join anything from now on.
+    pub(crate) fn set_switches(&mut self, work: bool) {
+        self.unswitched = !work;
     }
 
     #[cold]

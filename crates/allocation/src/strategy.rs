@@ -25,6 +25,12 @@ pub trait Strategy: Send + Sync {
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
+    /// Whether what a job holds is joined by switches, without which it cannot be granted or go on. No
+    /// strategy has any but those of hardware with switches.
+    fn uses_switches(&self, _placement: &Placement) -> bool {
+        false
+    }
+
     /// How much it has looked at so far.
     fn work(&self) -> Work;
 

@@ -1,9 +1,10 @@
 //! Boxes and sides in words, as still states are given.
 
+use std::fmt;
 use std::str::FromStr;
 
 use pavior_kernel::BadName;
-use pavior_mesh::{Cuboid, Sides};
+use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides};
 
 /// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,56 @@ impl FromStr for RequestedSides {
     }
 }
 
+/// A slice in words: `16` cubes, or its sides in nodes, `8x8x16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slice {
+    /// So many cubes of 4x4x4 nodes.
+    Cubes(u32),
+    /// A box of nodes.
+    Sides(Sides),
+}
+
+impl Slice {
+    /// What is asked for.
+    pub(crate) fn request(self) -> Request {
+        match self {
+            Slice::Cubes(count) => Request::nodes(count * Cubes::VOLUME),
+            Slice::Sides(sides) => Request::shape(sides),
+        }
+    }
+}
+
+impl FromStr for Slice {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Slice, BadName> {
+        let bad = || BadName {
+            reason: format!(
+                "`{text}` is no slice: write a number of cubes from 1 to {MOST_CUBES}, or its sides in \
+                 nodes, such as 8x8x16"
+            ),
+            span: 0..text.len(),
+        };
+        if text.contains('x') {
+            return numbers(text, 'x', 1).map(Slice::Sides).ok_or_else(bad);
+        }
+        let count = text.parse().ok().filter(|count| (1..=MOST_CUBES).contains(count));
+        count.map(Slice::Cubes).ok_or_else(bad)
+    }
+}
+
+/// The cubes of the largest machine.
+const MOST_CUBES: u32 = (Grid::MAX_NODES / Cubes::VOLUME as u64) as u32;
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slice::Cubes(count) => write!(f, "{count}"),
+            Slice::Sides([x, y, z]) => write!(f, "{x}x{y}x{z}"),
+        }
+    }
+}
+
 /// Up to three numbers; axes that are left out have `usual`, which no number is below.
 fn numbers(text: &str, between: char, usual: u16) -> Option<[u16; 3]> {
     let mut all = [usual; 3];
@@ -76,6 +127,18 @@ fn numbers(text: &str, between: char, usual: u16) -> Option<[u16; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slices_are_cubes_or_sides() {
+        for (text, nodes) in [("16", 1024), ("8x8x16", 1024), ("3x2x1", 6)] {
+            let slice: Slice = text.parse().unwrap();
+            assert_eq!((slice.to_string().as_str(), slice.request().nodes), (text, nodes));
+        }
+        assert_eq!("4x4".parse::<Slice>().unwrap().to_string(), "4x4x1");
+        for text in ["", "0", "-1", "1.5", "0x4", "4x", "4x4x4x4", "262145", "70000x1"] {
+            assert!(text.parse::<Slice>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn boxes_are_read_and_faults_are_shown() {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use pavior_workload::traces::{Record, Tags, Trace};
-use pavior_workload::{Change, NodeEvent};
+use pavior_workload::{Change, FailureEvent};
 use sha2::{Digest, Sha256};
 
 use crate::Specification;
@@ -99,13 +99,14 @@ fn add_trace(items: &mut Items, trace: &Trace) {
     }
 }
 
-fn add_events(items: &mut Items, events: &[NodeEvent]) {
+fn add_events(items: &mut Items, events: &[FailureEvent]) {
     items.number(events.len() as u64);
-    for NodeEvent { at, node, change } in events {
+    for FailureEvent { at, component, change } in events {
+        let (kind, number) = component.parts();
         let change = match change {
             Change::Repair => 0,
             Change::Fail => 1,
         };
-        items.numbers([at.0, u64::from(node.0), change]);
+        items.numbers([at.0, kind as u64, u64::from(number), change]);
     }
 }

@@ -92,6 +92,7 @@ impl Point {
         self.get("trace").is_none()
             || self.shape_rule(catalogue).is_some_and(|rule| rule.entry.does.draws)
             || self.get("mttf").is_some()
+            || self.get("fail-classes").is_some()
     }
 
     /// The parameters that are set, with their values.

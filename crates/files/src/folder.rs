@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest};
 use pavior_workload::traces::Trace;
-use pavior_workload::{NodeEvent, read_failures};
+use pavior_workload::{FailureEvent, read_failures};
 
 use crate::{Limits, LogError, open, read_log};
 
@@ -16,7 +16,7 @@ pub struct Folder {
     path: PathBuf,
     limits: Limits,
     logs: Mutex<HashMap<String, Arc<Trace>>>,
-    failures: Mutex<HashMap<String, Arc<Vec<NodeEvent>>>>,
+    failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
 }
 
 impl Folder {
@@ -33,7 +33,7 @@ impl InputFiles for Folder {
         })
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         let path = self.path.join(&request.path);
         once(&self.failures, &request.key, || {
             let reader = open(&path, self.limits)?;

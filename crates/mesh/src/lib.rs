@@ -12,6 +12,7 @@
 
 mod bases;
 mod bits;
+mod cubes;
 mod cuboid;
 mod grid;
 mod largest;
@@ -26,6 +27,7 @@ mod search;
 mod tile;
 
 pub use bases::BaseSet;
+pub use cubes::Cubes;
 pub use cuboid::Cuboid;
 pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
 pub use name::NameError;

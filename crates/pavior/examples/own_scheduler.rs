@@ -39,6 +39,7 @@ fn simulate(scheduler: Selection) -> Result<Time, Box<dyn std::error::Error>> {
         warmup: 0,
         ending: Ending::Drained,
         timing: false,
+        slice: None,
     };
     let mut recorder = Recorder::default();
     let inputs = Inputs { jobs: Box::new(jobs.take(500)), failures: None };

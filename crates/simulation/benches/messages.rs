@@ -57,6 +57,7 @@ fn all_to_all(strategy: &str, histories: Histories) -> Setup {
         warmup: 0,
         ending: Ending::Completions(JOBS),
         timing: false,
+        slice: None,
     }
 }
 

@@ -30,6 +30,7 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
         warmup: 0,
         ending: Ending::Completions(JOBS),
         timing: false,
+        slice: None,
     };
     let context = Context::of(setup.grid);
     bencher.counter(ItemsCount::new(JOBS)).bench(|| {

@@ -47,7 +47,7 @@ pub enum Fact<'a> {
         /// The free nodes after its departure.
         free: &'a Occupancy,
     },
-    /// A job lost a node, gave up the others, and waits again.
+    /// A job was hit by a failure, gave up its nodes, and waits again.
     Interrupted {
         /// The job.
         job: &'a Job,
@@ -57,6 +57,14 @@ pub enum Fact<'a> {
         placement: &'a Placement,
         /// The free nodes after that.
         free: &'a Occupancy,
+    },
+    /// The machine has changed, or the run begins: whether the slice of the [`Setup`](crate::Setup) could
+    /// be granted now that the instant is over.
+    Slice {
+        /// Were no job running.
+        alone: bool,
+        /// Beside the jobs that run.
+        beside: bool,
     },
     /// A message was delivered. If no observer wants this, jobs that are alone on the network need
     /// not be simulated message by message.
@@ -89,6 +97,8 @@ impl Interest {
     pub const TRAFFIC: Interest = Interest(32);
     /// [`Fact::Routed`]. It costs a look at each message of an iteration of each job that starts.
     pub const ROUTES: Interest = Interest(64);
+    /// [`Fact::Slice`].
+    pub const SLICES: Interest = Interest(128);
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15);
 
@@ -102,6 +112,7 @@ impl Interest {
             Fact::Delivered(_) => Interest::DELIVERIES,
             Fact::Carried(_) => Interest::TRAFFIC,
             Fact::Routed { .. } => Interest::ROUTES,
+            Fact::Slice { .. } => Interest::SLICES,
         };
         self.includes(kind)
     }

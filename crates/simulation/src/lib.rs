@@ -23,7 +23,7 @@ mod traffic;
 pub use bounds::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIONS_IN_VAIN};
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
-pub use faults::Restart;
+pub use faults::{BadFailing, Failing, Restart, Spares};
 pub use record::{Fate, JobRecord, Recorder};
 pub use run::{Simulation, run, run_until, run_within};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pavior_allocation::{BuildError, PlacementError, UnknownNode};
 use pavior_kernel::{CallerError, Time};
-use pavior_mesh::{Grid, JobId};
+use pavior_mesh::{Grid, JobId, Request};
 use pavior_network::{BadSettings, Deadlock};
-use pavior_workload::{Job, NodeEvent};
+use pavior_workload::Job;
 use thiserror::Error;
 
-use crate::{Endless, NetworkSetup, Restart};
+use crate::{BadFailing, Endless, Failing, NetworkSetup};
 
 /// What a run is made of, besides its jobs.
 #[derive(Clone)]
@@ -35,6 +35,8 @@ pub struct Setup {
     pub ending: Ending,
     /// Whether attempts are timed.
     pub timing: bool,
+    /// A request of which observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
+    pub slice: Option<Request>,
 }
 
 /// When a run ends.
@@ -50,9 +52,8 @@ pub enum Ending {
 pub struct Inputs<'i> {
     /// The jobs, in the order of arrival.
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
-    /// Failures and repairs in the order of time, and what becomes of jobs on failed nodes. Not
-    /// together with a network.
-    pub failures: Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)>,
+    /// Failures of components. Not together with a network.
+    pub failures: Option<Failing>,
 }
 
 /// How a run ended.
@@ -79,6 +80,9 @@ pub enum RunError {
     /// An event names a node that the machine does not have.
     #[error(transparent)]
     Node(#[from] UnknownNode),
+    /// Failures name what the machine does not have.
+    #[error(transparent)]
+    Failing(#[from] BadFailing),
     /// The network cannot be built so.
     #[error(transparent)]
     Network(#[from] BadSettings),

@@ -2,7 +2,7 @@
 //!
 //! [`SyntheticJobs`] draws jobs without end; [`traces`] reads logs, whose records
 //! [`traces::TraceJobs`] replays with a shape from a [`Shaper`]; [`Generator`]s write logs;
-//! [`Failures`] say which nodes fail and are repaired meanwhile; [`inspect`] says what a log holds. Whatever has
+//! [`Failures`] say what fails and is repaired meanwhile; [`inspect`] says what a log holds. Whatever has
 //! a name on the command line is a [`Selection`] from the list of its [`Family`].
 //!
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
@@ -17,7 +17,10 @@ mod synthetic;
 pub mod traces;
 mod values;
 
-pub use failures::{BadMean, Change, Failures, NodeEvent, read_failures};
+pub use failures::{
+    BadFailures, Change, Component, ComponentKind, FailureClass, FailureClasses, FailureEvent,
+    Failures, SWITCHES, read_failures,
+};
 pub use freedom::FreedomRule;
 pub use generators::{Class, Generator, Lublin, LublinJobs};
 pub use job::{Job, Service, TimeUnit};

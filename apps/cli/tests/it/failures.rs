@@ -85,9 +85,44 @@ fn options_of_failures_that_make_no_sense() {
         (&["--mttf", "100", "--mttr", "1", "--checkpoint", "0"], "--checkpoint 0"),
         (&["--mttf", "100", "--mttr", "1", "--checkpoint", "-3"], "--checkpoint -3"),
         (&["--mttf", "100", "--mttr", "1", "--service", "messages:5"], "messages"),
+        (&["--fail-classes", "chip:9:1,rack:9:1"], "unknown class of failures `rack`"),
+        (&["--fail-classes", "chip:mttf=9"], "has no mttr"),
+        (&["--fail-classes", "cube:9:1"], "mesh:16x16 has no cube"),
+        (
+            &["--fail-classes", "chip:9:1", "--mttf", "9", "--mttr", "1"],
+            "cannot be used with --mttf",
+        ),
+        (&["--fail-classes", "chip:9:1", "--service", "messages:5"], "messages"),
+        (&["--spares", "1"], "--spares is for failures"),
+        (&["--fail-classes", "chip:9:1", "--spares", "1"], "mesh:16x16 is not made of cubes"),
+        (&["--slice", "16"], "mesh:16x16 is not made of cubes"),
+        (&["--slice", "17x17"], "no turn of it fits mesh:16x16"),
+        (&["--slice", "big"], "no slice"),
     ] {
         let message = refused(&[&run[..], more].concat());
         assert!(message.contains(expected), "{more:?}: {message}");
     }
     good(&[&run[..], &["--mttf", "100", "--mttr", "1", "--checkpoint", "0.5"]].concat());
+}
+
+#[test]
+fn classes_of_failures_spares_and_slices_have_an_effect() {
+    let pod = "simulate --machine torus:16x16x16 -s tpu,tpu:static --sides pods --load 0.5 --jobs 40 \
+               --replications 1 --no-timing --format json \
+               --metrics utilization,slice_availability,slice_free,jobs_hit \
+               --slice 8x8x16 --fail-classes chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:400:1";
+    let run =
+        |more: &[&str]| good(&[&pod.split_whitespace().collect::<Vec<_>>()[..], more].concat());
+    let value = |text: &str, strategy: usize, metric: &str| -> f64 {
+        let all: serde_json::Value = serde_json::from_str(text).unwrap();
+        all["results"][strategy]["metrics"][metric]["mean"].as_f64().unwrap()
+    };
+    let plain = run(&[]);
+    let of = |strategy| value(&plain, strategy, "slice_availability");
+    assert!([of(0), of(1)].iter().all(|share| (0.1..1.0).contains(share)), "{plain}");
+    assert!(value(&plain, 0, "slice_free") < of(0) && value(&plain, 0, "jobs_hit") > 0.0);
+    // Sixteen cubes are never missing for want of cubes here, but for want of switches.
+    let spare = value(&run(&["--spare-switches", "3"]), 0, "slice_availability");
+    assert!(spare > of(0), "{spare}");
+    assert!(value(&run(&["--spares", "49"]), 0, "slice_availability") < 1e-9);
 }

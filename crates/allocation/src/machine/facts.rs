@@ -44,7 +44,16 @@ impl Machine {
         self.state
     }
 
-    /// The number of failures and repairs of nodes so far.
+    /// The jobs that hold what switches join, by job. O(j log j) for j jobs.
+    pub fn switched_jobs(&self) -> Vec<JobId> {
+        let joined =
+            |(_, (_, held)): &(&JobId, &(u64, Placement))| self.strategy.uses_switches(held);
+        let mut jobs: Vec<JobId> = self.held.iter().filter(joined).map(|(&job, _)| job).collect();
+        jobs.sort_unstable();
+        jobs
+    }
+
+    /// The number of failures and repairs of nodes, and of the switches that join them, so far.
     pub fn health(&self) -> u64 {
         self.health
     }

@@ -37,6 +37,8 @@ pub struct Machine {
     /// again.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
+    /// Whether the switches work that join parts of placements.
+    switched: bool,
     busy: u32,
     state: u64,
     health: u64,
@@ -113,6 +115,7 @@ impl Machine {
             verdicts: FxHashMap::default(),
             fitting: None,
             nothing_busy: Occupancy::all_free(grid),
+            switched: true,
             busy: 0,
             state: 0,
             health: 0,
@@ -126,7 +129,9 @@ impl Machine {
 
     /// What if all jobs were gone: every healthy node free.
     pub fn fork_empty(&self) -> Fork {
-        let mut fork = self.fork_of(self.empty.clone(), Occupancy::all_free(self.grid));
+        let mut strategy = self.empty.clone();
+        strategy.set_switches(self.switched);
+        let mut fork = self.fork_of(strategy, Occupancy::all_free(self.grid));
         fork.withhold_failed(&Cuboid::whole(&self.grid));
         fork
     }
@@ -255,6 +260,17 @@ impl Machine {
             self.strategy.released(&Placement::Whole(single));
         }
         Ok(())
+    }
+
+    /// Says whether the switches work that join parts of placements; all do at first. While they do not,
+    /// nothing is granted that needs them ([`Strategy::uses_switches`](crate::Strategy::uses_switches));
+    /// jobs keep what they hold ([`Machine::switched_jobs`]).
+    pub fn set_switches(&mut self, work: bool) {
+        if std::mem::replace(&mut self.switched, work) != work {
+            (self.state, self.health) = (self.state + 1, self.health + 1);
+            self.memory = None;
+            self.strategy.set_switches(work);
+        }
     }
 
     /// Whether the request could be granted if the machine were empty and healthy.

@@ -128,7 +128,7 @@ impl Judge<'_, '_> {
         let (ours, ratio) = self.measured(rule, metric, row, names)?;
         let id = String::new();
         Ok(match rule {
-            Rule::Value => Statement::value(id, names.number(paper)?, ours),
+            Rule::Value | Rule::Difference => Statement::value(id, names.number(paper)?, ours),
             Rule::Ratio => Statement::ratio(id, names.number(paper)?, ours),
             Rule::AtMost => Statement::at_most(id, names.number(paper)?, row.tolerance, ours),
             Rule::Between => {
@@ -180,6 +180,7 @@ impl Judge<'_, '_> {
         let ratio = evidence.ratio(metric, pair);
         Ok(match rule {
             Rule::Below | Rule::Above => (evidence.difference(metric, pair), ratio),
+            Rule::Difference => (evidence.difference(metric, pair), None),
             _ => (ratio, None),
         })
     }

@@ -110,6 +110,8 @@ pub(super) enum Rule {
     Value,
     /// A stated ratio of `a` over `b`.
     Ratio,
+    /// A stated difference of `a` and `b`.
+    Difference,
     /// A stated range.
     Between,
     /// A stated upper bound.

@@ -1,6 +1,9 @@
-//! Parameters of failures of nodes.
+//! Parameters of failures.
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, number};
+use pavior_workload::FailureClasses;
+
+use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+use crate::boxes::Slice;
 
 const FAILURE: Parameter = Parameter {
     heading: Heading::Failures,
@@ -24,9 +27,46 @@ pub(super) const MTTR: Parameter = Parameter {
     ..FAILURE
 };
 
+pub(super) const FAIL_CLASSES: Parameter = Parameter {
+    name: "fail-classes",
+    meaning: "what fails, each kind with means of its own: chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,\
+              switch:mttf=1e5:mttr=8",
+    kind: ValueType::Text,
+    read: canonical::<FailureClasses>,
+    ..FAILURE
+};
+
+pub(super) const SPARES: Parameter = Parameter {
+    name: "spares",
+    meaning: "cubes of 4x4x4 nodes that are kept out of use until another fails",
+    unit: "cubes",
+    ..STANDING_BY
+};
+
+pub(super) const SPARE_SWITCHES: Parameter = Parameter {
+    name: "spare-switches",
+    meaning: "switches that take over from failed ones",
+    unit: "switches",
+    ..STANDING_BY
+};
+
+const STANDING_BY: Parameter =
+    Parameter { kind: ValueType::Count, read: |text, _| count(text, 0..=1_000_000), ..FAILURE };
+
+pub(super) const SLICE: Parameter = Parameter {
+    name: "slice",
+    meaning: "watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in nodes such \
+              as 8x8x16; see the metrics slice_availability and slice_free",
+    kind: ValueType::Text,
+    unit: "",
+    read: canonical::<Slice>,
+    ..FAILURE
+};
+
 pub(super) const FAILURES: Parameter = Parameter {
     name: "failures",
-    meaning: "a list of failures and repairs: JSON lines {\"op\":\"fail\",\"node\":[1,1],\"at\":60}",
+    meaning: "a list of failures and repairs: JSON lines {\"op\":\"fail\",\"node\":[1,1],\"at\":60}; also \
+              of a \"cube\" or a \"switch\"",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| Ok(text.to_string()),

@@ -92,7 +92,7 @@ pub enum Heading {
     Messages,
     /// Logs.
     Log,
-    /// Failures of nodes.
+    /// Failures.
     Failures,
     /// How often, and from which seed.
     Replications,
@@ -124,7 +124,7 @@ impl Heading {
                 "Messages (service messages or iterations; of a log, with a communication)"
             }
             Heading::Log => "Job log",
-            Heading::Failures => "Failures of nodes",
+            Heading::Failures => "Failures",
             Heading::Replications => "Replications",
             Heading::Results => "Results",
             Heading::Still => "Still states",
@@ -217,6 +217,10 @@ pub const ALL: &[Parameter] = &[
     messages::ROUTER_ENERGY,
     failures::MTTF,
     failures::MTTR,
+    failures::FAIL_CLASSES,
+    failures::SPARES,
+    failures::SPARE_SWITCHES,
+    failures::SLICE,
     failures::FAILURES,
     failures::CHECKPOINT,
     synthetic::JOBS,

@@ -2,10 +2,12 @@
 
 use pavior_allocation::SelectedStrategy;
 use pavior_kernel::Time;
-use pavior_mesh::Grid;
+use pavior_mesh::{Cubes, Grid};
+use pavior_workload::Failures;
 
-use super::jobs::synthetic;
+use super::jobs::{failure_classes, spares, synthetic};
 use super::network;
+use crate::boxes::Slice;
 use crate::keys::Keys;
 use crate::still::Still;
 use crate::{Catalogue, Point};
@@ -34,14 +36,15 @@ pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<
             return Err(("warmup", reason));
         }
     }
-    failures(point, keys)
+    failures(point, keys)?;
+    pod(point, &grid)
 }
 
 /// Whether failures are drawn or listed, and go with the workload.
 fn failures(point: &Point, keys: Keys) -> Result<(), Fault> {
     let is_given = |name: &str| point.get(name).is_some();
-    let [mttf, mttr, list, checkpoint] =
-        ["mttf", "mttr", "failures", "checkpoint"].map(|name| keys.spell(name));
+    let [mttf, mttr, classes, list] =
+        ["mttf", "mttr", "fail-classes", "failures"].map(|name| keys.spell(name));
     for (name, other) in [("mttf", "mttr"), ("mttr", "mttf")] {
         if is_given(name) && !is_given(other) {
             return Err((name, format!("{} needs {}", keys.spell(name), keys.spell(other))));
@@ -51,17 +54,58 @@ fn failures(point: &Point, keys: Keys) -> Result<(), Fault> {
         let reason = format!("{list} cannot be used with {mttf} and {mttr}: one or the other");
         return Err(("failures", reason));
     }
-    let cause = ["mttf", "failures"].into_iter().find(|name| is_given(name));
+    if is_given("fail-classes")
+        && let Some(other) = ["mttf", "failures"].into_iter().find(|name| is_given(name))
+    {
+        let reason =
+            format!("{classes} cannot be used with {}: one or the other", keys.spell(other));
+        return Err(("fail-classes", reason));
+    }
+    let cause = ["mttf", "fail-classes", "failures"].into_iter().find(|name| is_given(name));
     if let Some(name) = cause.filter(|_| is_given("pattern")) {
         return Err((name, "failures of nodes and messages of jobs do not go together".into()));
     }
-    let Some(interval) = point.optional::<f64>("checkpoint") else { return Ok(()) };
-    if cause.is_none() {
-        let reason = format!("{checkpoint} is for failures; give {mttf} or {list}");
-        return Err(("checkpoint", reason));
+    let needs = ["checkpoint", "spares", "spare-switches"].into_iter().find(|name| is_given(name));
+    if let (Some(name), None) = (needs, cause) {
+        let reason =
+            format!("{} is for failures; give {mttf}, {classes} or {list}", keys.spell(name));
+        return Err((name, reason));
     }
+    let Some(interval) = point.optional::<f64>("checkpoint") else { return Ok(()) };
     if point.unit().time(interval) == Time::ZERO {
         return Err(("checkpoint", "this is less than a tick of time".into()));
     }
     Ok(())
+}
+
+/// Whether the machine has the cubes that fail, stand by or make a slice.
+fn pod(point: &Point, machine: &Grid) -> Result<(), Fault> {
+    if let Some(classes) = failure_classes(point) {
+        let events = Failures::new(machine, &classes, point.unit(), 1, 0);
+        events.map_err(|error| ("fail-classes", error.to_string()))?;
+    }
+    let cubes = Cubes::of(machine).map(|cubes| cubes.grid().nodes());
+    let without = format!("{machine} is not made of cubes of 4x4x4 nodes");
+    let spares = spares(point).cubes;
+    match cubes {
+        None if spares > 0 => return Err(("spares", without)),
+        Some(cubes) if spares >= cubes => {
+            return Err(("spares", format!("{spares} of {cubes} cubes leave none in use")));
+        }
+        _ => {}
+    }
+    match (point.optional("slice"), cubes) {
+        (Some(Slice::Cubes(_)), None) => {
+            Err(("slice", format!("{without}: give the sides of a box")))
+        }
+        (Some(Slice::Cubes(count)), Some(cubes)) if count > cubes => {
+            Err(("slice", format!("{machine} has {cubes} cubes, not {count}")))
+        }
+        (Some(Slice::Sides(sides)), _)
+            if !pavior_mesh::orientations(sides).any(|turned| machine.fits(turned)) =>
+        {
+            Err(("slice", format!("no turn of it fits {machine}")))
+        }
+        _ => Ok(()),
+    }
 }

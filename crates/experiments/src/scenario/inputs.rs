@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pavior_mesh::Grid;
 use pavior_workload::traces::{Filter, ReadOptions, Trace};
-use pavior_workload::{NodeEvent, TimeUnit};
+use pavior_workload::{FailureEvent, TimeUnit};
 
 use crate::Point;
 
@@ -57,7 +57,7 @@ pub trait InputFiles: Sync {
     ///
     /// # Errors
     /// If it cannot be read.
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError>;
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError>;
 }
 
 /// No files, for points that need none.
@@ -69,7 +69,7 @@ impl InputFiles for NoFiles {
         Err(format!("{}: no files are read here", request.path).into())
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         Err(format!("{}: no files are read here", request.path).into())
     }
 }

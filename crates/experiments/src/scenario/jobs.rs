@@ -7,18 +7,19 @@ use pavior_mesh::Grid;
 use pavior_network::Channels;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{
-    Bounds, ChannelRecorder, Ending, Histories, Inputs, Observer, Recorder, Restart, RunError,
-    Setup, Simulation, Stop, run_within,
+    Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Observer, Recorder, Restart,
+    RunError, Setup, Simulation, Spares, Stop, run_within,
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    Failures, FreedomRule, Job, NodeEvent, Selection, Service, ShapeRule, Shaper, Synthetic,
-    SyntheticJobs, TimeUnit,
+    FailureClasses, FailureEvent, Failures, FreedomRule, Job, Selection, Service, ShapeRule,
+    Shaper, Synthetic, SyntheticJobs, TimeUnit,
 };
 
 use super::inputs::{failures, log};
 use super::network::{energy, network};
 use super::{InputError, InputFiles, RunRecord};
+use crate::boxes::Slice;
 use crate::{Catalogue, Point, Sample};
 
 /// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
@@ -33,7 +34,9 @@ pub(super) struct Jobs {
     communication: Option<f64>,
     /// How free jobs are to be placed.
     freedom: Option<FreedomRule>,
-    failing: Option<(Failing, Restart)>,
+    failures: Option<FailureSource>,
+    restart: Restart,
+    spares: Spares,
     bounds: Bounds,
 }
 
@@ -45,12 +48,12 @@ enum Workload {
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
-/// When nodes fail and come back.
-enum Failing {
-    /// Mean times to failure and repair.
-    Drawn { mttf: f64, mttr: f64 },
+/// Where failures come from.
+enum FailureSource {
+    /// They are drawn.
+    Drawn(FailureClasses),
     /// A list.
-    Listed(Arc<Vec<NodeEvent>>),
+    Listed(Arc<Vec<FailureEvent>>),
 }
 
 /// The synthetic workload of a point.
@@ -112,14 +115,25 @@ impl Jobs {
             warmup: point.value("warmup"),
             ending,
             timing,
+            slice: point.optional("slice").map(Slice::request),
         };
-        let failing = failing(point, files)?.map(|failing| {
-            let interval = point.optional("checkpoint").map(|units| time.time(units));
-            (failing, interval.map_or(Restart::Scratch, Restart::Checkpoint))
-        });
+        let failures = failure_source(point, files)?;
+        let interval = point.optional("checkpoint").map(|units| time.time(units));
+        let restart = interval.map_or(Restart::Scratch, Restart::Checkpoint);
+        let spares = spares(point);
         let (communication, freedom) = (point.optional("communication"), point.optional("freedom"));
         let bounds = bounds(point, begin);
-        Ok(Jobs { setup, context, workload, communication, freedom, failing, bounds })
+        Ok(Jobs {
+            setup,
+            context,
+            workload,
+            communication,
+            freedom,
+            failures,
+            restart,
+            spares,
+            bounds,
+        })
     }
 
     /// Runs one replication, which `others` observe, too.
@@ -204,26 +218,22 @@ impl Jobs {
         }))
     }
 
-    /// Failures and repairs of a replication, in the order of time, and what becomes of jobs.
-    fn failures(
-        &self,
-        replication: u64,
-    ) -> Option<(Box<dyn Iterator<Item = NodeEvent> + Send>, Restart)> {
-        let (failing, restart) = self.failing.as_ref()?;
+    /// Failures and repairs of a replication.
+    fn failures(&self, replication: u64) -> Option<Failing> {
         let Setup { grid, seed, begin, .. } = self.setup;
         let unit: TimeUnit = self.context.time;
-        let events: Box<dyn Iterator<Item = NodeEvent> + Send> = match failing {
-            Failing::Drawn { mttf, mttr } => {
-                let events = Failures::new(&grid, *mttf, *mttr, unit, seed, replication);
+        let events: Box<dyn Iterator<Item = FailureEvent> + Send> = match self.failures.as_ref()? {
+            FailureSource::Drawn(classes) => {
+                let events = Failures::new(&grid, classes, unit, seed, replication);
                 let events = events.expect("the point was checked");
-                Box::new(events.map(move |event| NodeEvent { at: event.at + begin, ..event }))
+                Box::new(events.map(move |event| FailureEvent { at: event.at + begin, ..event }))
             }
-            Failing::Listed(events) => {
+            FailureSource::Listed(events) => {
                 let events = events.clone();
                 Box::new((0..events.len()).map(move |index| events[index]))
             }
         };
-        Some((events, *restart))
+        Some(Failing { events, restart: self.restart, spares: self.spares })
     }
 }
 
@@ -254,10 +264,25 @@ fn bounds(point: &Point, begin: Time) -> Bounds {
     }
 }
 
-fn failing(point: &Point, files: &dyn InputFiles) -> Result<Option<Failing>, InputError> {
+fn failure_source(
+    point: &Point,
+    files: &dyn InputFiles,
+) -> Result<Option<FailureSource>, InputError> {
     if let Some(request) = failures(point) {
-        return Ok(Some(Failing::Listed(files.failures(&request)?)));
+        return Ok(Some(FailureSource::Listed(files.failures(&request)?)));
     }
+    Ok(failure_classes(point).map(FailureSource::Drawn))
+}
+
+/// The classes of failures of a point: `mttf` and `mttr` are those of the class `node`.
+pub(super) fn failure_classes(point: &Point) -> Option<FailureClasses> {
     let (mttf, mttr) = (point.optional("mttf"), point.optional("mttr"));
-    Ok(mttf.zip(mttr).map(|(mttf, mttr)| Failing::Drawn { mttf, mttr }))
+    let nodes = mttf.zip(mttr).map(|(mttf, mttr)| FailureClasses::nodes(mttf, mttr));
+    nodes.or_else(|| point.optional("fail-classes"))
+}
+
+/// What stands by.
+pub(super) fn spares(point: &Point) -> Spares {
+    let count = |name| point.optional(name).unwrap_or_default();
+    Spares { cubes: count("spares"), switches: count("spare-switches") }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest, Specification};
 use pavior_workload::traces::{Format, Trace};
-use pavior_workload::{NodeEvent, read_failures};
+use pavior_workload::{FailureEvent, read_failures};
 
 /// Files by name.
 struct Files(Vec<(&'static str, String)>);
@@ -21,7 +21,7 @@ impl InputFiles for Files {
         Ok(Arc::new(format.read(self.text(&request.path).as_bytes(), &request.options)?))
     }
 
-    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<NodeEvent>>, InputError> {
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
         let text = self.text(&request.path).as_bytes();
         Ok(Arc::new(read_failures(text, &request.grid, request.unit)?))
     }

@@ -140,3 +140,34 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     let steps = ours("M3@order-64").unwrap();
     assert!((steps - (5.75_f64.sqrt() * 64.0 - 4096.0)).abs() < 1e-6, "{steps}");
 }
+
+/// The folder of a paper that is not built in.
+fn slices() -> Paper {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/slices/");
+    let read = |name: &str| Ok(std::fs::read_to_string(format!("{folder}{name}")).ok());
+    Paper::open("slices", &read).unwrap()
+}
+
+#[test]
+fn the_folder_about_slices_fits_together_and_its_short_runs_are_judged() {
+    let paper = slices();
+    let mut text = paper.experiment(true).unwrap();
+    // A short queue and few jobs are enough for the rows to be judged.
+    for (from, to) in [("load = 100", "load = 1"), ("jobs = 400", "jobs = 110"), ("= 1000", "= 20")]
+    {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let experiment = read(&text);
+    let all = paper.judge(&experiment, &whole(&experiment)).unwrap();
+    // Cubes are independent, whatever joins them: the binomial shares come out in short runs, too.
+    let near = |id: &str, share: f64| {
+        let ours = row(&all, id).ours.unwrap();
+        assert!((ours - share).abs() < 0.03, "{id}: {ours}");
+    };
+    near("S1@switched", 0.95);
+    near("S3@59-of-64", 0.9998);
+    near("S3@0-spare-switches", 0.953);
+    near("S1@static", 0.0);
+    assert!(row(&all, "S2@48-of-64").ours.unwrap() > 2.0);
+}

@@ -53,6 +53,8 @@ fn every_parameter_can_be_given() {
             "lanes" => "[1, '2']",
             "order" => "'from-zero'",
             "failures" => "'failures.jsonl'",
+            "fail-classes" => "['chip:mttf=9:mttr=1', 'cube:mttf=5:mttr=1,switch:mttf=99:mttr=2']",
+            "slice" => "['8', '4x8x8']",
             "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
             "request" => "['3x2', '2x2']",
             _ => "[3, 4]",
@@ -60,6 +62,10 @@ fn every_parameter_can_be_given() {
         let log = match parameter.applies {
             _ if parameter.name == "mttr" => "mttf = 2\n",
             _ if parameter.name == "checkpoint" => "mttf = 2\nmttr = 1\n",
+            _ if parameter.name == "fail-classes" => "machine = 'torus:8x8x8'\nstrategy = 'tpu'\n",
+            _ if ["spares", "spare-switches", "slice"].contains(&parameter.name) => {
+                "machine = 'torus:8x8x8'\nstrategy = 'tpu'\nfail-classes = 'cube:mttf=5:mttr=1'\n"
+            }
             parameters::Applies::Messages => "service = 'messages:5'\n",
             parameters::Applies::Communication => "trace = 'x.swf'\ncommunication = 0.2\n",
             parameters::Applies::Still if parameter.name != "request" => "request = '3x2'\n",

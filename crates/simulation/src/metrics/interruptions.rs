@@ -1,4 +1,4 @@
-//! Interruptions: runs of jobs that were cut short by a failed node.
+//! Interruptions: runs of jobs that were cut short by a failure.
 
 use pavior_kernel::Time;
 
@@ -7,7 +7,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "interruptions",
-    meaning: "runs of jobs cut short by a failed node",
+    meaning: "runs of jobs cut short by a failure",
     unit: Unit::Count,
     standard: false,
     build: |_| Box::new(Interruptions::default()),

@@ -19,6 +19,7 @@ mod internal_fragmentation_required;
 mod interruptions;
 mod job_hops;
 mod job_link_load;
+mod jobs_hit;
 mod largest_free;
 mod latency;
 mod makespan;
@@ -26,6 +27,7 @@ mod mean;
 mod overtakings;
 mod rejected;
 mod service;
+mod slice;
 mod slowdown;
 mod time_average;
 mod turnaround;
@@ -190,4 +192,7 @@ pub const ALL: &[&MetricSpec] = &[
     &job_link_load::SPEC,
     &turnaround_error::SPEC,
     &waiting_error::SPEC,
+    &jobs_hit::SPEC,
+    &slice::AVAILABILITY,
+    &slice::FREE,
 ];

@@ -1,10 +1,12 @@
 //! What an instant brings before jobs are started: departures, failures and repairs, arrivals.
 
+use pavior_allocation::Refusal;
 use pavior_mesh::JobId;
 use pavior_scheduling::RunningJob;
-use pavior_workload::{Change, Job};
+use pavior_workload::Job;
 
 use super::{DEPARTURES, Departure, Simulation};
+use crate::faults::Effect;
 use crate::{Ending, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
@@ -37,17 +39,37 @@ impl Simulation<'_, '_, '_> {
 
     pub(super) fn fail_and_repair(&mut self) -> Result<(), RunError> {
         let now = self.now;
-        while let Some(event) = self.faults.as_mut().and_then(|faults| faults.at(now)) {
-            if event.change == Change::Repair {
-                self.machine.repair(event.node)?;
-            } else if let Some(job) = self.machine.fail(event.node)? {
-                self.interrupt(job)?;
+        while let Some(faults) = &mut self.faults {
+            let Some(effects) = faults.at(now)? else { break };
+            for effect in effects {
+                self.suffer(effect)?;
             }
         }
         Ok(())
     }
 
-    /// A running job loses a node: it gives up the others, and waits again.
+    fn suffer(&mut self, effect: Effect) -> Result<(), RunError> {
+        match effect {
+            Effect::Lost(node) => {
+                if let Some(job) = self.machine.fail(node)? {
+                    self.interrupt(job)?;
+                }
+            }
+            // Its job keeps it until it ends.
+            Effect::Withdrawn(node) => drop(self.machine.fail(node)?),
+            Effect::Back(node) => self.machine.repair(node)?,
+            Effect::SwitchesLost => {
+                self.machine.set_switches(false);
+                for job in self.machine.switched_jobs() {
+                    self.interrupt(job)?;
+                }
+            }
+            Effect::SwitchesBack => self.machine.set_switches(true),
+        }
+        Ok(())
+    }
+
+    /// A running job is hit by a failure: it gives up its nodes, and waits again.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
         let RunningJob { job, start } =
@@ -68,7 +90,7 @@ impl Simulation<'_, '_, '_> {
 
     pub(super) fn arrive(&mut self, job: Job) {
         self.arrived += 1;
-        match self.machine.could_ever_fit(&job.request) {
+        match self.could_ever_fit(&job) {
             Ok(()) => {
                 self.observers.tell(&Fact::Arrived(&job));
                 self.queue.push(job);
@@ -77,6 +99,17 @@ impl Simulation<'_, '_, '_> {
                 self.observers.tell(&Fact::Rejected(&job, refusal));
                 self.rejected.push(job.id);
             }
+        }
+    }
+
+    /// Whether a job can ever start: the machine is empty and healthy, and its spares are out of use.
+    fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
+        self.machine.could_ever_fit(&job.request)?;
+        let faults = self.faults.as_mut();
+        if faults.is_none_or(|faults| faults.leaves_room_for(&job.request)) {
+            Ok(())
+        } else {
+            Err(Refusal::UnsupportedShape)
         }
     }
 

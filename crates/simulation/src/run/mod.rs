@@ -1,6 +1,7 @@
 //! The loop, instant by instant.
 
 mod events;
+mod slice;
 mod view;
 
 use std::iter::Peekable;
@@ -18,6 +19,7 @@ use crate::observers::Observers;
 use crate::setup::StartError;
 use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
+use slice::SliceWatch;
 
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
@@ -94,7 +96,7 @@ pub fn run_within(
 /// let setup = Setup {
 ///     grid: Grid::mesh(&[2, 2])?, strategy: "mbs".parse()?, scheduler: "fcfs".parse()?,
 ///     network: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
-///     ending: Ending::Drained, timing: false,
+///     ending: Ending::Drained, timing: false, slice: None,
 /// };
 /// let inputs = Inputs { jobs: Box::new((0..2).map(job)), failures: None };
 /// let mut observers = [];
@@ -114,6 +116,7 @@ pub struct Simulation<'a, 'o, 'i> {
     /// Jobs whose last message is delivered at the present instant.
     finished: Vec<JobId>,
     machine: Machine,
+    slice: SliceWatch,
     scheduler: Box<dyn Scheduler>,
     queue: Queue,
     running: Running,
@@ -157,20 +160,23 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             .as_ref()
             .map(|network| Traffic::new(network, grid, seed, replication, seen));
         let forecast = |network| Box::new(Forecast::new(network, grid, seed, replication));
+        let mut machine = Machine::with_stream(grid, &setup.strategy, draw)?;
         let faults = inputs.failures;
+        let faults = faults.map(|failing| Faults::new(failing, setup.begin, &mut machine));
         let mut simulation = Simulation {
             now: setup.begin,
             ending: setup.ending,
             warmup: setup.warmup,
             open: false,
             finished: Vec::new(),
-            machine: Machine::with_stream(grid, &setup.strategy, draw)?,
+            machine,
+            slice: SliceWatch::new(setup.slice),
             scheduler: setup.scheduler.build()?,
             queue: Queue::new(),
             running: Running::new(),
             agenda: Agenda::new(),
             jobs: inputs.jobs.peekable(),
-            faults: faults.map(|(events, restart)| Faults::new(events, restart, setup.begin)),
+            faults: faults.transpose()?,
             traffic: traffic.transpose()?,
             forecast: setup.network.as_ref().map(forecast),
             waiting_for_messages: FxHashMap::default(),
@@ -184,6 +190,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             rejected: Vec::new(),
         };
         simulation.count_anew();
+        simulation.watch_slice();
         Ok(simulation)
     }
 
@@ -212,6 +219,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
 
     fn step(&mut self, stop: &Stop) -> Result<bool, RunError> {
         if self.open {
+            self.watch_slice();
             self.settle()?;
             self.send();
             self.open = false;
@@ -376,24 +384,5 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         [self.agenda.next_time(), arrival].into_iter().flatten().min()
-    }
-
-    /// Tells observers that the run is over, and how it ended.
-    pub fn finish(mut self) -> Outcome {
-        if self.completed < self.warmup {
-            // The warm-up never ended: nothing counts.
-            self.count_anew();
-        }
-        if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {
-            self.observers.tell(&Fact::Carried(totals));
-        }
-        self.observers.tell(&Fact::Ended);
-        Outcome {
-            end: self.now,
-            arrived: self.arrived,
-            waiting: self.queue.len() as u64,
-            rejected: self.rejected,
-            allocation_ns: self.observers.attempt_ns(),
-        }
     }
 }

@@ -5,6 +5,7 @@ use pavior_kernel::Time;
 use pavior_scheduling::{MachineView, Queue, Running};
 
 use super::Simulation;
+use crate::{Fact, Outcome};
 
 impl Simulation<'_, '_, '_> {
     /// The present instant.
@@ -52,5 +53,24 @@ impl Simulation<'_, '_, '_> {
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(request) = self.queue.get(index).map(|job| job.request) else { return false };
         self.view().can_start(&request).is_ok()
+    }
+
+    /// Tells observers that the run is over, and how it ended.
+    pub fn finish(mut self) -> Outcome {
+        if self.completed < self.warmup {
+            // The warm-up never ended: nothing counts.
+            self.count_anew();
+        }
+        if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {
+            self.observers.tell(&Fact::Carried(totals));
+        }
+        self.observers.tell(&Fact::Ended);
+        Outcome {
+            end: self.now,
+            arrived: self.arrived,
+            waiting: self.queue.len() as u64,
+            rejected: self.rejected,
+            allocation_ns: self.observers.attempt_ns(),
+        }
     }
 }

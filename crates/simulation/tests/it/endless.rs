@@ -3,13 +3,14 @@
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 use pavior_simulation::{
-    Bounds, Ending, Endless, Inputs, Outcome, Restart, RunError, StartError, Stop, run_within,
+    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, StartError, Stop,
+    run_within,
 };
-use pavior_workload::{Change, Failures, Job, NodeEvent, TimeUnit};
+use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
 use crate::{job, setup};
 
-type Events = Box<dyn Iterator<Item = NodeEvent> + Send>;
+type Events = Box<dyn Iterator<Item = FailureEvent> + Send>;
 
 fn go(
     bounds: Bounds,
@@ -19,7 +20,7 @@ fn go(
     events: Option<Events>,
 ) -> Result<Outcome, Endless> {
     let setup = setup("mesh:4x4", "tff", scheduler, ending);
-    let failures = events.map(|events| (events, Restart::Scratch));
+    let failures = events.map(|events| Failing::new(events, Restart::Scratch));
     let inputs = Inputs { jobs: Box::new(jobs), failures };
     let outcome = run_within(bounds, &setup, inputs, &mut [], &Stop::default());
     outcome.map_err(|error| match error {
@@ -71,7 +72,9 @@ fn a_node_that_is_never_repaired_stops_a_run_that_needs_it() {
 fn a_job_that_never_gets_through_is_told() {
     let jobs = (0..3).map(|id| job(id, id, [4, 4, 1], 1_000_000_000));
     let machine = "mesh:4x4".parse().unwrap();
-    let events = Failures::new(&machine, 10.0, 1.0, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+    let events =
+        Failures::new(&machine, &FailureClasses::nodes(10.0, 1.0), TimeUnit::TIME_UNIT, 1, 0)
+            .unwrap();
     let bounds = Bounds { interruptions: 50, ..USUAL() };
     let error = go(bounds, "fcfs", Ending::Drained, jobs, Some(Box::new(events)));
     assert_eq!(error, Err(Endless::Interrupted { job: 0, times: 50 }));
@@ -97,7 +100,8 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     // Whatever starts is interrupted: a restart is no progress.
     let machine = "mesh:4x4".parse().unwrap();
-    let draw = || Failures::new(&machine, 1.0, 1.0, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+    let classes = FailureClasses::nodes(1.0, 1.0);
+    let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
     let large = (0..).map(|id| job(id, 1_000_000 * id, [4, 4, 1], 5_000_000));
     let error = go(USUAL(), "fcfs", Ending::Completions(100), large, Some(Box::new(draw())));
     assert!(matches!(error, Err(Endless::Stuck { job: 0, .. })), "{error:?}");
@@ -121,6 +125,6 @@ fn a_last_repair_after_many_changes_lets_a_run_go_on() {
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
-fn event(at: u64, node: u32, change: Change) -> NodeEvent {
-    NodeEvent { at: Time(at), node: NodeId(node), change }
+fn event(at: u64, node: u32, change: Change) -> FailureEvent {
+    FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }

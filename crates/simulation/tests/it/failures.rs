@@ -2,21 +2,25 @@
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
-use pavior_simulation::{Ending, Fate, Inputs, Observer, Recorder, Restart, run};
-use pavior_workload::{Change, Failures, Job, NodeEvent, TimeUnit};
+use pavior_simulation::{Ending, Failing, Fate, Inputs, Observer, Recorder, Restart, run};
+use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
 use crate::{job, setup};
 
-fn event(at: u64, node: u32, change: Change) -> NodeEvent {
-    NodeEvent { at: Time(at), node: NodeId(node), change }
+fn event(at: u64, node: u32, change: Change) -> FailureEvent {
+    FailureEvent { at: Time(at), component: Component::Node(NodeId(node)), change }
 }
 
 /// (start, end) of the last run of each job, if it has one.
-fn go(jobs: Vec<Job>, events: Vec<NodeEvent>, restart: Restart) -> Vec<Option<(u64, Option<u64>)>> {
+fn go(
+    jobs: Vec<Job>,
+    events: Vec<FailureEvent>,
+    restart: Restart,
+) -> Vec<Option<(u64, Option<u64>)>> {
     let setup = setup("mesh:4x4", "tff", "fcfs", Ending::Drained);
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-    let failures = Some((Box::new(events.into_iter()) as Box<_>, restart));
+    let failures = Some(Failing::new(events.into_iter(), restart));
     run(&setup, Inputs { jobs: Box::new(jobs.into_iter()), failures }, &mut observers).unwrap();
     let times = recorder.into_records().into_iter().map(|record| match record.fate {
         Fate::Started { start, end, .. } => Some((start.0, end.map(|end| end.0))),
@@ -84,12 +88,13 @@ fn a_job_that_fails_at_its_start_departs_once() {
 #[test]
 fn drawn_failures_end_with_the_jobs() {
     let grid = "mesh:4x4".parse().unwrap();
-    let events = Failures::new(&grid, 300.0, 10.0, TimeUnit::CYCLE, 1, 0).unwrap();
+    let events =
+        Failures::new(&grid, &FailureClasses::nodes(300.0, 10.0), TimeUnit::CYCLE, 1, 0).unwrap();
     let setup = setup("mesh:4x4", "tbl", "fcfs", Ending::Drained);
     let jobs: Vec<Job> = (0..200).map(|id| job(id, id * 3, [3, 2, 1], 7)).collect();
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-    let failures = Some((Box::new(events) as Box<_>, Restart::Scratch));
+    let failures = Some(Failing::new(events, Restart::Scratch));
     let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures };
     let outcome = run(&setup, inputs, &mut observers).unwrap();
     assert_eq!(outcome.waiting, 0);

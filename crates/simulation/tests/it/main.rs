@@ -7,6 +7,7 @@ mod fairness;
 mod instants;
 mod messages;
 mod reference;
+mod slices;
 mod stepping;
 
 use pavior_kernel::Time;
@@ -38,5 +39,6 @@ fn setup(machine: &str, strategy: &str, scheduler: &str, ending: Ending) -> Setu
         warmup: 0,
         ending,
         timing: false,
+        slice: None,
     }
 }

@@ -5,24 +5,27 @@ use std::collections::BTreeMap;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_workload::traces::{LineError, ReadError};
-use pavior_workload::{Change, Failures, NodeEvent, TimeUnit, read_failures};
+use pavior_workload::{
+    Change, Component, FailureClasses, FailureEvent, Failures, TimeUnit, read_failures,
+};
 
-fn drawn(machine: &str, mttf: f64, mttr: f64, count: usize) -> Vec<NodeEvent> {
+fn drawn(machine: &str, classes: &str, count: usize) -> Vec<FailureEvent> {
     let grid: Grid = machine.parse().unwrap();
-    Failures::new(&grid, mttf, mttr, TimeUnit::TIME_UNIT, 1, 0).unwrap().take(count).collect()
+    let classes: FailureClasses = classes.parse().unwrap();
+    Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap().take(count).collect()
 }
 
 #[test]
 fn nodes_fail_and_come_back_in_turn() {
-    let all = drawn("torus:4x4", 20.0, 5.0, 20_000);
+    let all = drawn("torus:4x4", "node:mttf=20:mttr=5", 20_000);
     assert!(all.is_sorted_by_key(|event| event.at));
-    let mut since: BTreeMap<u32, (Time, Change)> = BTreeMap::new();
+    let mut since: BTreeMap<Component, (Time, Change)> = BTreeMap::new();
     let (mut up, mut down) = (Vec::new(), Vec::new());
     for event in &all {
         let (before, state) = since
-            .insert(event.node.0, (event.at, event.change))
+            .insert(event.component, (event.at, event.change))
             .unwrap_or((Time::ZERO, Change::Repair));
-        assert_ne!(state, event.change, "node {:?} twice", event.node);
+        assert_ne!(state, event.change, "{} twice", event.component);
         let length = event.at.since(before).ticks() / 1e6;
         if event.change == Change::Fail { up.push(length) } else { down.push(length) }
     }
@@ -38,20 +41,21 @@ fn nodes_fail_and_come_back_in_turn() {
 
 #[test]
 fn a_large_machine_costs_nothing_per_node() {
-    let all = drawn("mesh:4096x4096", 1e9, 10.0, 1000);
+    let all = drawn("mesh:4096x4096", "chip:mttf=1e9:mttr=10", 1000);
     assert_eq!(all.len(), 1000);
-    assert!(drawn("mesh:1", 5.0, 5.0, 10).iter().all(|event| event.node.0 == 0));
+    assert!(drawn("mesh:1", "node:5:5", 10).iter().all(|event| event.component.parts().1 == 0));
 }
 
 #[test]
 fn means_out_of_range_are_refused() {
     let grid = Grid::mesh(&[2, 2]).unwrap();
     for (mttf, mttr) in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
-        assert!(Failures::new(&grid, mttf, mttr, TimeUnit::SECOND, 1, 0).is_err(), "{mttf} {mttr}");
+        let classes = FailureClasses::nodes(mttf, mttr);
+        assert!(Failures::new(&grid, &classes, TimeUnit::SECOND, 1, 0).is_err(), "{mttf} {mttr}");
     }
 }
 
-fn listed(text: &str) -> Result<Vec<NodeEvent>, ReadError> {
+fn listed(text: &str) -> Result<Vec<FailureEvent>, ReadError> {
     let grid: Grid = "mesh:4x4x2".parse().unwrap();
     read_failures(text.as_bytes(), &grid, TimeUnit::SECOND)
 }
@@ -65,7 +69,7 @@ fn lists_are_read_in_the_order_of_time() {
     )
     .unwrap();
     let seen: Vec<_> =
-        events.iter().map(|event| (event.at.0, event.node.0, event.change)).collect();
+        events.iter().map(|event| (event.at.0, event.component.parts().1, event.change)).collect();
     assert_eq!(
         seen,
         [

@@ -23,7 +23,9 @@
 //! ```
 //!
 //! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all;
-//! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes.
+//! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes. With
+//! `ocs` a slice of several cubes has fibres through every switch: while a switch is missing none can
+//! be formed.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
 //! O(C/64 log(side)) an orientation.
@@ -37,7 +39,7 @@
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{
-    BaseSet, Cuboid, Grid, NodeId, Occupancy, Request, Scan, Sides, orientations, volume,
+    BaseSet, Cubes, Cuboid, Grid, NodeId, Occupancy, Request, Scan, Sides, orientations, volume,
 };
 
 use super::super::shared::factor_shapes::factor_shapes_into;
@@ -76,16 +78,14 @@ const ROUND: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Chips along an edge of a cube.
-const EDGE: u16 = 4;
+const EDGE: u16 = Cubes::EDGE;
 /// Chips of a cube.
-const CUBE: u32 = 64;
+const CUBE: u32 = Cubes::VOLUME;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
-    if grid.sides().iter().all(|side| side % EDGE == 0) {
-        Ok(())
-    } else {
-        Err(Unsupported("it needs three axes with sides that are multiples of 4".into()))
+    match Cubes::of(grid) {
+        Some(_) => Ok(()),
+        None => Err(Unsupported("it needs three axes with sides that are multiples of 4".into())),
     }
 }
 
@@ -142,15 +142,8 @@ impl Slice {
     }
 }
 
-/// The chips of some cubes.
-fn chips(cubes: Cuboid) -> Cuboid {
-    Cuboid::new(cubes.base.map(|c| c * EDGE), cubes.sides.map(|side| side * EDGE))
-}
-
 fn cube_grid(grid: &Grid) -> Grid {
-    let sides = grid.sides().map(|side| side / EDGE);
-    let wraps = [0, 1, 2].map(|axis| grid.wraps(axis));
-    Grid::new(&sides, &wraps).expect("fewer cubes than chips")
+    *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
 /// The boxes of a slice inside a cube, aligned to their own sides: orientation by orientation, each
@@ -203,7 +196,7 @@ struct Tpu {
 
 impl Tpu {
     fn cube(&self, cube: NodeId) -> Cuboid {
-        chips(Cuboid::node(self.cubes.point(cube)))
+        Cubes::scaled(Cuboid::node(self.cubes.point(cube)))
     }
 
     /// An aligned free box in the fullest cube that has one.
@@ -235,7 +228,7 @@ impl Tpu {
         let (bases, whole) = (&mut self.bases, &self.whole);
         self.shapes.iter().find_map(|&shape| {
             let base = bases.find(whole, shape, Scan::default())?;
-            Some(Placement::Whole(chips(Cuboid::new(base, shape))))
+            Some(Placement::Whole(Cubes::scaled(Cuboid::new(base, shape))))
         })
     }
 
@@ -282,6 +275,10 @@ impl Strategy for Tpu {
         self.change(placement, -1);
     }
 
+    fn uses_switches(&self, placement: &Placement) -> bool {
+        self.anywhere && placement.parts().len() > 1
+    }
+
     fn work(&self) -> Work {
         self.work + Work::of_words(self.bases.words_touched())
     }
@@ -305,7 +302,7 @@ impl Strategy for Tpu {
 /// Whether the slice can be made.
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));
-    let all = || Scan::default().bases(cubes, [1; 3]).map(|base| chips(Cuboid::node(base)));
+    let all = || Scan::default().bases(cubes, [1; 3]).map(|base| Cubes::scaled(Cuboid::node(base)));
     match Slice::of(scene.request, scene.options.get("round") == "up") {
         None => false,
         Some(Slice::Inside(sides)) => {
@@ -319,7 +316,7 @@ fn feasible(scene: &Scene<'_>) -> bool {
             };
             shapes.filter(asked).any(|shape| {
                 let mut bases = Scan::default().bases(cubes, shape);
-                bases.any(|base| free.is_free(&chips(Cuboid::new(base, shape))))
+                bases.any(|base| free.is_free(&Cubes::scaled(Cuboid::new(base, shape))))
             })
         }
         Some(Slice::Cubes(count, _)) => {

@@ -1,0 +1,64 @@
+//! Slices: the shares of time in which the slice that was asked for could be placed.
+//!
+//! `slice_availability` asks the strategy what it would grant on the machine without its jobs, as healthy as
+//! it is; `slice_free` asks it beside the jobs that run. Without a slice neither has a value.
+
+use pavior_kernel::Time;
+
+use super::time_average::TimeAverage;
+use super::{Metric, MetricSpec, Unit};
+use crate::{Fact, Interest, Observer};
+
+pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
+    name: "slice_availability",
+    meaning: "share of time in which the slice could be placed were no job running (with a slice)",
+    unit: Unit::Fraction,
+    standard: false,
+    build: |_| Box::new(SliceShare::of(|alone, _| alone)),
+};
+
+pub(super) const FREE: MetricSpec = MetricSpec {
+    name: "slice_free",
+    meaning: "share of time in which the slice could be placed beside the jobs that run (with a slice)",
+    unit: Unit::Fraction,
+    standard: false,
+    build: |_| Box::new(SliceShare::of(|_, beside| beside)),
+};
+
+struct SliceShare {
+    /// Which of the two answers counts.
+    counts: fn(bool, bool) -> bool,
+    share: TimeAverage,
+    asked: bool,
+    end: Time,
+}
+
+impl SliceShare {
+    fn of(counts: fn(bool, bool) -> bool) -> SliceShare {
+        SliceShare { counts, share: TimeAverage::default(), asked: false, end: Time::ZERO }
+    }
+}
+
+impl Observer for SliceShare {
+    fn interest(&self) -> Interest {
+        Interest::SLICES
+    }
+
+    fn see(&mut self, now: Time, fact: &Fact<'_>) {
+        match *fact {
+            Fact::CountingStarts => self.share.restart(now),
+            Fact::Slice { alone, beside } => {
+                self.asked = true;
+                self.share.set(now, f64::from(u8::from((self.counts)(alone, beside))));
+            }
+            Fact::Ended => self.end = now,
+            _ => {}
+        }
+    }
+}
+
+impl Metric for SliceShare {
+    fn value(&self) -> Option<f64> {
+        if self.asked { self.share.value(self.end) } else { None }
+    }
+}

@@ -1,0 +1,175 @@
+//! Failures and repairs drawn from means.
+
+use std::collections::BTreeSet;
+use std::iter::Peekable;
+
+use pavior_kernel::{Agenda, Stream, Time};
+use pavior_mesh::Grid;
+use thiserror::Error;
+
+use super::classes::MEANS;
+use super::{Change, ComponentKind, FailureClass, FailureClasses, FailureEvent};
+use crate::TimeUnit;
+
+/// Why failures cannot be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadFailures {
+    /// A mean is out of range.
+    #[error("the mean time to {what} is a number of units from 1e-3 to 1e12, not {value}")]
+    Mean {
+        /// `failure` or `repair`.
+        what: &'static str,
+        /// The mean.
+        value: String,
+    },
+    /// The machine has no such components.
+    #[error("{machine} has no {}: it is not made of cubes of 4x4x4 nodes", kind.word())]
+    Missing {
+        /// What is missing.
+        kind: ComponentKind,
+        /// The machine.
+        machine: Grid,
+    },
+}
+
+/// Failures and repairs of the components of a machine, in the order of time, without end.
+///
+/// Every healthy component of a class fails after an exponential time with one mean, and is repaired after
+/// an exponential time with another, whatever the others do. The events are drawn when they are asked for:
+/// failures of all N components of a class together are a Poisson process of rate N/MTTF from which those
+/// that meet a failed one are left out, which is the same because exponential times have no memory. Costs
+/// O(N / healthy) draws and O(log F) steps an event, and memory for the F components that have failed;
+/// nothing is done per component.
+///
+/// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each other
+/// class, so that a class that is added changes nothing of the others.
+///
+/// ```
+/// use pavior_mesh::Grid;
+/// use pavior_workload::{Change, Failures, TimeUnit};
+/// let machine = Grid::torus(&[16, 16, 16])?;
+/// let classes = "chip:mttf=1e6:mttr=10,cube:mttf=1000:mttr=10".parse()?;
+/// let mut events = Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0)?;
+/// assert_eq!(events.next().unwrap().change, Change::Fail);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Failures {
+    classes: Vec<Peekable<Drawn>>,
+}
+
+impl Failures {
+    /// The events of a replication.
+    ///
+    /// # Errors
+    /// If a mean is out of range, or the machine has no components of a class.
+    pub fn new(
+        machine: &Grid,
+        classes: &FailureClasses,
+        unit: TimeUnit,
+        seed: u64,
+        replication: u64,
+    ) -> Result<Failures, BadFailures> {
+        let drawn = classes.iter().map(|class| {
+            let drawn = Drawn::new(machine, class, unit, seed, replication);
+            drawn.map(Iterator::peekable)
+        });
+        Ok(Failures { classes: drawn.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Iterator for Failures {
+    type Item = FailureEvent;
+
+    /// The first of the next events of all classes; at one instant repairs, then in the order of classes.
+    fn next(&mut self) -> Option<FailureEvent> {
+        let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
+            let event = class.peek()?;
+            Some(((event.at, event.change), index))
+        });
+        let (_, index) = next.min()?;
+        self.classes[index].next()
+    }
+}
+
+/// The events of one class.
+struct Drawn {
+    kind: ComponentKind,
+    count: u64,
+    unit: TimeUnit,
+    /// The mean time between failures, were all components healthy, and the mean time to repair; units.
+    between: f64,
+    repair: f64,
+    fail_draws: Stream,
+    repair_draws: Stream,
+    failed: BTreeSet<u32>,
+    pending: Agenda<u32>,
+    /// The next failure that was drawn, in units and not yet judged.
+    next: f64,
+}
+
+impl Drawn {
+    fn new(
+        machine: &Grid,
+        class: &FailureClass,
+        unit: TimeUnit,
+        seed: u64,
+        replication: u64,
+    ) -> Result<Drawn, BadFailures> {
+        let FailureClass { kind, mttf, mttr } = *class;
+        for (what, mean) in [("failure", mttf), ("repair", mttr)] {
+            if !MEANS.contains(&mean) {
+                return Err(BadFailures::Mean { what, value: mean.to_string() });
+            }
+        }
+        let missing = || BadFailures::Missing { kind, machine: *machine };
+        let count = u64::from(kind.count(machine).ok_or_else(missing)?);
+        let [failures, repairs] = match kind {
+            ComponentKind::Node => ["failures", "repairs"],
+            ComponentKind::Cube => ["failures of cubes", "repairs of cubes"],
+            ComponentKind::Switch => ["failures of switches", "repairs of switches"],
+        };
+        let between = mttf / count as f64;
+        let mut fail_draws = Stream::new(seed, replication, failures);
+        let next = fail_draws.exponential(between);
+        Ok(Drawn {
+            kind,
+            count,
+            unit,
+            between,
+            repair: mttr,
+            fail_draws,
+            repair_draws: Stream::new(seed, replication, repairs),
+            failed: BTreeSet::new(),
+            pending: Agenda::new(),
+            next,
+        })
+    }
+
+    fn event(&self, at: Time, number: u32, change: Change) -> FailureEvent {
+        FailureEvent { at, component: self.kind.numbered(number), change }
+    }
+}
+
+impl Iterator for Drawn {
+    type Item = FailureEvent;
+
+    fn next(&mut self) -> Option<FailureEvent> {
+        loop {
+            let at = self.unit.time(self.next);
+            if self.pending.next_time().is_some_and(|repair| repair <= at) {
+                let (at, number) = self.pending.pop()?;
+                self.failed.remove(&number);
+                return Some(self.event(at, number, Change::Repair));
+            }
+            let number = self.fail_draws.below(self.count) as u32;
+            let at_units = self.next;
+            self.next += self.fail_draws.exponential(self.between);
+            if self.failed.insert(number) {
+                // A repair takes at least a tick, so that nothing comes back before it fails.
+                let back = self.unit.time(at_units + self.repair_draws.exponential(self.repair));
+                self.pending.schedule(back.max(at.saturating_add(Time(1))), 0, number);
+                return Some(self.event(at, number, Change::Fail));
+            }
+        }
+    }
+}

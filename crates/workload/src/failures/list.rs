@@ -1,0 +1,106 @@
+//! Failures and repairs read from a list.
+
+use std::io::BufRead;
+
+use pavior_mesh::{Cubes, Grid, NodeId};
+use serde::Deserialize;
+
+use super::{Change, Component, FailureEvent, SWITCHES};
+use crate::TimeUnit;
+use crate::traces::{LineError, Lines, ReadError};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    op: Op,
+    node: Option<Vec<u16>>,
+    cube: Option<Vec<u16>>,
+    switch: Option<u32>,
+    at: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Op {
+    Fail,
+    Repair,
+}
+
+/// Reads a list of events, a JSON object a line as the live allocator has them, with the time in
+/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that is made of cubes a line may name a
+/// `cube` by its place among the cubes, or a `switch` by a number from 0 to 47, instead of a node. Blank
+/// lines do not matter. The events are returned in the order of time; at one instant repairs first,
+/// otherwise as in the list.
+///
+/// # Errors
+/// If the reader fails, or a line is no such object or names what the machine does not have.
+pub fn read_failures(
+    reader: impl BufRead,
+    grid: &Grid,
+    unit: TimeUnit,
+) -> Result<Vec<FailureEvent>, ReadError> {
+    let mut lines = Lines::new(reader);
+    let mut events = Vec::new();
+    while lines.advance()? {
+        let text = lines.line();
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let fault = |from: usize, reason: String| {
+            LineError::new(lines.number, text, from.min(text.len())..text.len(), reason)
+        };
+        let line: Line = serde_json::from_slice(text).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(text, _)| text);
+            fault(error.column().saturating_sub(1), reason.to_string())
+        })?;
+        if !(0.0..=1e12).contains(&line.at) {
+            return Err(fault(0, format!("`at` is a time from 0 to 1e12, not {}", line.at)).into());
+        }
+        let component = line.component(grid).map_err(|reason| fault(0, reason))?;
+        let change = match line.op {
+            Op::Fail => Change::Fail,
+            Op::Repair => Change::Repair,
+        };
+        events.push(FailureEvent { at: unit.time(line.at), component, change });
+    }
+    events.sort_by_key(|event| (event.at, event.change));
+    Ok(events)
+}
+
+impl Line {
+    /// What the line is about.
+    fn component(&self, grid: &Grid) -> Result<Component, String> {
+        let cubes = || Cubes::of(grid).ok_or_else(|| format!("{grid} is not made of cubes"));
+        match (&self.node, &self.cube, self.switch) {
+            (Some(node), None, None) => Ok(Component::Node(place(node, grid, "node", grid)?)),
+            (None, Some(cube), None) => {
+                Ok(Component::Cube(place(cube, cubes()?.grid(), "cube", grid)?))
+            }
+            (None, None, Some(switch)) => {
+                cubes()?;
+                if switch < SWITCHES {
+                    Ok(Component::Switch(switch))
+                } else {
+                    Err(format!("switches are numbered from 0 to {}, not {switch}", SWITCHES - 1))
+                }
+            }
+            (None, None, None) => Err("a line names a `node`, a `cube` or a `switch`".into()),
+            _ => Err("a line names one of `node`, `cube` and `switch`".into()),
+        }
+    }
+}
+
+/// The number of a node, or of a cube in the grid of cubes.
+fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<NodeId, String> {
+    if given.len() != among.axes() {
+        return Err(format!("a {what} of {machine} has {} coordinates", among.axes()));
+    }
+    let mut point = [0; 3];
+    point[..given.len()].copy_from_slice(given);
+    if among.contains(point) {
+        Ok(among.id(point))
+    } else {
+        Err(format!("{what} {given:?} lies outside {machine}"))
+    }
+}

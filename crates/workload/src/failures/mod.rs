@@ -1,0 +1,111 @@
+//! What fails and is repaired, and when: drawn from classes of components, or read from a list.
+
+mod classes;
+mod drawn;
+mod list;
+
+use std::fmt;
+
+use pavior_kernel::Time;
+use pavior_mesh::{Cubes, Grid, NodeId};
+
+pub use classes::{FailureClass, FailureClasses};
+pub use drawn::{BadFailures, Failures};
+pub use list::read_failures;
+
+/// What fails as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Component {
+    /// A node.
+    Node(NodeId),
+    /// A cube of 4x4x4 nodes, by its number among the [`Cubes`] of the machine.
+    Cube(NodeId),
+    /// One of the [`SWITCHES`] that join cubes.
+    Switch(u32),
+}
+
+/// The optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16 fibres that leave a face
+/// of every cube (Jouppi et al. 2023).
+pub const SWITCHES: u32 = 48;
+
+/// The kinds of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComponentKind {
+    /// Single nodes.
+    Node,
+    /// Cubes of 4x4x4 nodes.
+    Cube,
+    /// Switches.
+    Switch,
+}
+
+impl ComponentKind {
+    /// Every kind.
+    pub const ALL: [ComponentKind; 3] =
+        [ComponentKind::Node, ComponentKind::Cube, ComponentKind::Switch];
+
+    /// `node`, `cube` or `switch`.
+    pub fn word(self) -> &'static str {
+        match self {
+            ComponentKind::Node => "node",
+            ComponentKind::Cube => "cube",
+            ComponentKind::Switch => "switch",
+        }
+    }
+
+    /// How many a machine has; none if it is not made of cubes, where those are what it asks for.
+    pub fn count(self, machine: &Grid) -> Option<u32> {
+        match self {
+            ComponentKind::Node => Some(machine.nodes()),
+            ComponentKind::Cube => Cubes::of(machine).map(|cubes| cubes.grid().nodes()),
+            ComponentKind::Switch => Cubes::of(machine).map(|_| SWITCHES),
+        }
+    }
+
+    /// The component of this kind with a number.
+    fn numbered(self, number: u32) -> Component {
+        match self {
+            ComponentKind::Node => Component::Node(NodeId(number)),
+            ComponentKind::Cube => Component::Cube(NodeId(number)),
+            ComponentKind::Switch => Component::Switch(number),
+        }
+    }
+}
+
+impl Component {
+    /// Its kind, and its number among those of its kind.
+    pub fn parts(self) -> (ComponentKind, u32) {
+        match self {
+            Component::Node(NodeId(number)) => (ComponentKind::Node, number),
+            Component::Cube(NodeId(number)) => (ComponentKind::Cube, number),
+            Component::Switch(number) => (ComponentKind::Switch, number),
+        }
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, number) = self.parts();
+        write!(f, "{} {number}", kind.word())
+    }
+}
+
+/// A component fails or is repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureEvent {
+    /// When.
+    pub at: Time,
+    /// Which component.
+    pub component: Component,
+    /// What happens to it.
+    pub change: Change,
+}
+
+/// What happens to a component. At one instant repairs come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It is whole again.
+    Repair,
+    /// It fails.
+    Fail,
+}
