@@ -121,6 +121,13 @@ def test_nodes_questions_and_plans(server: Server) -> None:
     assert service.what_if((4, 4), end=[held.id])["strategies"][0]["granted"]
     plan = service.unblock((4, 4), max_jobs=1)
     assert plan["jobs"] == [held.id] and plan["moves"]
+    # 24 nodes are free on either side.
+    assert not service.explain((6, 6), freedom="connected")["strategies"][0]["granted"]
+    assert service.explain((6, 6), freedom="any")["strategies"][0]["granted"]
+    with service.lease((6, 6), freedom="any") as lease:
+        assert lease.nodes == 36
+    with pytest.raises(Problem, match="no freedom"):
+        service.lease((6, 6), freedom="free")  # type: ignore[arg-type]
     assert service.state(at=held.epoch)["leases"][0]["id"] == held.id
 
 

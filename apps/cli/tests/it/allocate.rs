@@ -57,6 +57,36 @@ fn allocates_releases_fails_and_shows() {
 }
 
 #[test]
+fn a_request_says_how_free_it_is() {
+    let given = answers(
+        "mesh:3x3",
+        "ff",
+        &[
+            r#"{"op":"hold","job":1,"parts":[{"base":[1,1],"sides":[1,1]}]}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"dry_run":true}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"any-box","dry_run":true}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"connected","dry_run":true}"#,
+            r#"{"op":"unblock","shape":[2,2],"freedom":"box"}"#,
+            r#"{"op":"unblock","shape":[2,2],"freedom":"any"}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"conected"}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":true}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"any"}"#,
+            r#"{"op":"show"}"#,
+        ],
+    );
+    for index in [1, 2] {
+        assert_eq!(given[index], json!({"job":2,"granted":false,"reason":"no-free-submesh"}));
+    }
+    assert_eq!((&given[3]["granted"], &given[3]["nodes"]), (&json!(true), &json!(4)));
+    assert_eq!((&given[4]["fits"], &given[4]["jobs"]), (&json!(false), &json!([1])));
+    let error = |index: usize| given[index]["error"].as_str().unwrap().to_string();
+    assert!(error(5).contains("one of box, turned, any-box, not any"), "{}", error(5));
+    assert!(error(6).contains("`conected` is no freedom"), "{}", error(6));
+    assert!(error(7).contains("\"freedom\" is a word"), "{}", error(7));
+    assert_eq!((&given[8]["granted"], &given[9]["busy"]), (&json!(true), &json!(5)));
+}
+
+#[test]
 fn coordinates_have_as_many_entries_as_the_machine_has_axes() {
     let given = answers("torus:5", "tff", &[r#"{"op":"allocate","job":1,"shape":[5]}"#]);
     assert_eq!(given[0]["parts"], json!([{"base":[0],"sides":[5]}]));

@@ -29,7 +29,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pavior import _errors
 from pavior._native import Box
-from pavior._types import JobName, Node, Shape
+from pavior._types import Freedom, JobName, Node, Shape
 
 __all__ = ["DEFAULT", "Document", "Lease", "Problem", "Refused", "Service", "Waiting"]
 
@@ -238,6 +238,7 @@ class Service:
         shape: Shape | None = None,
         *,
         nodes: int | None = None,
+        freedom: Freedom | None = None,
         ttl_s: float | None = None,
         estimate_s: float | None = None,
         job: JobName | None = None,
@@ -246,10 +247,10 @@ class Service:
     ) -> Lease:
         """Takes nodes that are free now, or raises `Refused`.
 
-        `shape` or `nodes` says how many. The lease ends by itself after `ttl_s` seconds; `estimate_s`
+        `shape` or `nodes` says how many, `freedom` how free they are to be placed. The lease ends by itself after `ttl_s` seconds; `estimate_s`
         is what schedulers plan with. Only the operator may name another `tenant` than itself.
         """
-        asked = (shape, nodes, ttl_s, estimate_s, job, machine, tenant)
+        asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return Lease(self, self._change("/v1/leases", _asked(*asked)))
 
     def ask(
@@ -257,6 +258,7 @@ class Service:
         shape: Shape | None = None,
         *,
         nodes: int | None = None,
+        freedom: Freedom | None = None,
         ttl_s: float | None = None,
         estimate_s: float | None = None,
         job: JobName | None = None,
@@ -264,7 +266,7 @@ class Service:
         tenant: str | None = None,
     ) -> Lease | Waiting:
         """As `lease`, but a request that cannot start now waits in the queue of the scheduler."""
-        asked = (shape, nodes, ttl_s, estimate_s, job, machine, tenant)
+        asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return self._found(self._change("/v1/leases", _asked(*asked) | {"wait": True}))
 
     def hold(
@@ -278,7 +280,7 @@ class Service:
     ) -> Lease:
         """Takes over nodes that are in use already (operator)."""
         parts = [{"base": list(box.base), "sides": list(box.sides)} for box in boxes]
-        body = _asked(None, None, ttl_s, None, job, machine, tenant) | {"parts": parts}
+        body = _asked(ttl_s=ttl_s, job=job, machine=machine, tenant=tenant) | {"parts": parts}
         return Lease(self, self._change("/v1/hold", body))
 
     def get(self, id: int) -> Lease | Waiting:
@@ -352,11 +354,12 @@ class Service:
         shape: Shape | None = None,
         *,
         nodes: int | None = None,
+        freedom: Freedom | None = None,
         strategies: Sequence[str] | None = None,
         machine: str | None = None,
     ) -> Document:
         """What strategies would do with a request, and what stands in its way. Changes nothing."""
-        body = _asked(shape, nodes, machine=machine) | {"strategies": strategies}
+        body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
         return self._ask("POST", "/v1/explain", body)
 
     def what_if(
@@ -364,6 +367,7 @@ class Service:
         shape: Shape | None = None,
         *,
         nodes: int | None = None,
+        freedom: Freedom | None = None,
         strategy: str | None = None,
         end: Sequence[int] = (),
         fail: Sequence[Node] = (),
@@ -371,7 +375,7 @@ class Service:
         machine: str | None = None,
     ) -> Document:
         """What would be done if leases had ended and nodes were otherwise. Changes nothing."""
-        body = _asked(shape, nodes, machine=machine) | {"strategy": strategy, "end": list(end)}
+        body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [list(n) for n in fail], "repair": [list(n) for n in repair]}
         return self._ask("POST", "/v1/what-if", body | nodes_otherwise)
 
@@ -380,11 +384,12 @@ class Service:
         shape: Shape | None = None,
         *,
         nodes: int | None = None,
+        freedom: Freedom | None = None,
         max_jobs: int | None = None,
         machine: str | None = None,
     ) -> Document:
         """Which leases to move so that a request fits (operator). Changes nothing."""
-        body = _asked(shape, nodes, machine=machine) | {"max_jobs": max_jobs}
+        body = _asked(shape, nodes, freedom, machine=machine) | {"max_jobs": max_jobs}
         return self._ask("POST", "/v1/unblock", body)
 
     def ready(self) -> bool:
@@ -508,8 +513,9 @@ class Service:
 
 
 def _asked(
-    shape: Shape | None,
-    nodes: int | None,
+    shape: Shape | None = None,
+    nodes: int | None = None,
+    freedom: Freedom | None = None,
     ttl_s: float | None = None,
     estimate_s: float | None = None,
     job: JobName | None = None,
@@ -520,6 +526,7 @@ def _asked(
     return {
         "shape": None if shape is None else list(shape),
         "nodes": nodes,
+        "freedom": freedom,
         "ttl_s": ttl_s,
         "estimate_s": estimate_s,
         "job": job,

@@ -119,9 +119,8 @@ impl Board {
     pub(crate) fn began(&mut self, lease: &Lease) {
         if self.orders() {
             let start = micros(lease.start_ms);
-            let shape = lease.shape;
-            self.running
-                .start(job(lease.id, lease.requested, shape, start, estimate(lease)), start);
+            let request = request(lease.requested, lease.shape);
+            self.running.start(job(lease.id, request, start, estimate(lease)), start);
         }
     }
 
@@ -137,7 +136,8 @@ impl Board {
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) {
         let estimate = micros(waiting.estimate_ms.or(waiting.ttl_ms).unwrap_or(FOREVER_MS));
         let asked = micros(waiting.asked_ms);
-        self.queue.push(job(waiting.id, waiting.requested, waiting.shape, asked, estimate));
+        let request = request(waiting.requested, waiting.shape).with_freedom(waiting.freedom);
+        self.queue.push(job(waiting.id, request, asked, estimate));
     }
 
     /// Takes a request out of the queue, wherever it stands. O(n).
@@ -215,9 +215,11 @@ fn estimate(lease: &Lease) -> Time {
     micros(lease.estimate_ms.or(until).unwrap_or(FOREVER_MS))
 }
 
-fn job(id: u64, nodes: u32, shape: Option<Sides>, arrival: Time, estimate: Time) -> Job {
-    let request =
-        shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape));
+fn request(nodes: u32, shape: Option<Sides>) -> Request {
+    shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
+}
+
+fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
     let service = Service::Run(estimate);
     Job { id: JobId(id), number: id, arrival, request, service, estimate }
 }

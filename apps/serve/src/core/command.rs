@@ -1,6 +1,6 @@
 //! What callers ask of the service.
 
-use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, Sides};
 
 use super::JobName;
 
@@ -73,6 +73,8 @@ pub struct LeaseRequest {
     pub machine: Option<String>,
     /// What to hold.
     pub ask: Ask,
+    /// How free it is to be placed; `None` leaves that to the strategy.
+    pub freedom: Option<Freedom>,
     /// How long, in milliseconds; `None` is until it is ended.
     pub ttl_ms: Option<u64>,
     /// How long the job is said to run, for schedulers; `None` is the time to live.

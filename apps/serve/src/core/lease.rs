@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pavior_mesh::Cuboid;
+use pavior_mesh::{Cuboid, Freedom};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -126,6 +126,9 @@ pub struct WaitingRequest {
     /// The box, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
+    /// How free it is to be placed, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freedom: Option<Freedom>,
     /// For whom.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
 
-use pavior_mesh::{Coordinates, Cuboid, Grid};
+use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -125,6 +125,7 @@ impl WaitingRequest {
             "machine": self.machine,
             "requested": self.requested,
             "shape": self.shape.map(|shape| shape[..grid.axes()].to_vec()),
+            "freedom": self.freedom.map(Freedom::word),
             "asked": Instant(self.asked_ms),
             "tenant": tenant(&self.tenant),
             "job": self.job,

@@ -1,7 +1,7 @@
 //! What bodies hold, and how they are read.
 
 use axum::body::Bytes;
-use pavior_mesh::{Coordinates, Cuboid, Grid};
+use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -24,6 +24,9 @@ pub(crate) struct LeaseBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     pub(crate) nodes: Option<u64>,
+    /// How free it is to be placed; left to the strategy if left out.
+    #[schema(value_type = Option<FreedomSchema>)]
+    pub(crate) freedom: Option<String>,
     /// Seconds until the lease ends by itself; without it, it lasts until it is ended.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
@@ -41,6 +44,24 @@ pub(crate) struct LeaseBody {
     /// Waits in the queue if it cannot start now.
     #[serde(default)]
     pub(crate) wait: bool,
+}
+
+/// How free a request is to be placed: each word allows all that the one before allows.
+#[derive(serde::Serialize, ToSchema)]
+#[schema(as = Freedom)]
+#[expect(dead_code, reason = "it is a description only")]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FreedomSchema {
+    /// The box as it is asked for.
+    Box,
+    /// The box, turned as may be.
+    Turned,
+    /// Any box of as many nodes.
+    AnyBox,
+    /// Any connected nodes.
+    Connected,
+    /// Any nodes.
+    Any,
 }
 
 /// The name of a job.
@@ -163,6 +184,7 @@ impl LeaseBody {
         Ok(LeaseRequest {
             machine: self.machine,
             ask,
+            freedom: freedom(self.freedom.as_deref())?,
             ttl_ms: millis("ttl_s", self.ttl_s)?,
             estimate_ms: millis("estimate_s", self.estimate_s)?,
             tenant: tenant(self.tenant)?,
@@ -179,6 +201,7 @@ impl HoldBody {
         let request = LeaseRequest {
             machine: self.machine,
             ask: Ask::Nodes(1),
+            freedom: None,
             ttl_ms: millis("ttl_s", self.ttl_s)?,
             estimate_ms: None,
             tenant: tenant(self.tenant)?,
@@ -223,6 +246,12 @@ pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Res
             Ok(Ask::shape(shape))
         }
     }
+}
+
+/// How free a request is to be placed.
+pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
+    let read = |word: &str| word.parse().or_else(|error: UnknownFreedom| bad(error.to_string()));
+    word.map(read).transpose()
 }
 
 /// A node's coordinates, for a machine of this grid.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::body::JobSchema;
+use super::body::{FreedomSchema, JobSchema};
 
 /// A box of nodes.
 #[derive(Serialize, ToSchema)]
@@ -50,6 +50,8 @@ pub(crate) struct WaitingDocument {
     machine: String,
     requested: u64,
     shape: Option<Vec<u16>>,
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
     asked: String,
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
@@ -295,6 +297,8 @@ pub(crate) struct DiagnosisDocument {
 pub(crate) struct AskedDocument {
     nodes: u64,
     shape: Option<Vec<u16>>,
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
 }
 
 /// What strategies would do, and what stands in the way.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
-use pavior_mesh::{Grid, Request};
+use pavior_mesh::{Freedom, Grid, Request};
 use pavior_workload::{ShapeRule, Shaper};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::body::{ask, read};
+use super::body::{FreedomSchema, ask, freedom, read};
 use super::documents::{ExplanationDocument, ProblemDocument};
 use super::reads::{board_of, numbers};
 use super::{App, Fault};
@@ -29,6 +29,9 @@ pub(crate) struct ExplainBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
+    /// How free it is to be placed; left to the strategy if left out.
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
     /// The strategies to ask; the machine's own if left out.
     #[schema(max_items = 64)]
     strategies: Option<Vec<String>>,
@@ -46,6 +49,9 @@ pub(crate) struct WhatIfBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
+    /// How free it is to be placed; left to the strategy if left out.
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
     /// Another strategy than the machine's own.
     strategy: Option<String>,
     /// The machine; the first one if left out.
@@ -77,6 +83,7 @@ pub(crate) async fn explain(
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
+        freedom: body.freedom,
         strategies: body.strategies,
         machine: body.machine,
         ..Question::default()
@@ -101,6 +108,7 @@ pub(crate) async fn what_if(
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
+        freedom: body.freedom,
         strategies: body.strategy.map(|strategy| vec![strategy]),
         machine: body.machine,
         end: body.end,
@@ -114,6 +122,7 @@ pub(crate) async fn what_if(
 struct Question {
     shape: Option<Vec<u64>>,
     nodes: Option<u64>,
+    freedom: Option<String>,
     strategies: Option<Vec<String>>,
     machine: Option<String>,
     end: Vec<u64>,
@@ -140,7 +149,8 @@ fn answer(
     let board = board_of(view, question.machine.as_deref())?;
     let grid = &board.grid;
     let asked = ask(question.shape.as_deref(), question.nodes, grid).map_err(|p| p.reply())?;
-    let request = request(asked, &board.spec.shape_rule, grid, seed);
+    let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
+    let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
     for &id in &question.end {
         let found = view.leases.iter().find(|lease| lease.id == id);
         if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
@@ -173,6 +183,7 @@ fn answer(
         "request": {
             "nodes": request.nodes,
             "shape": request.shape.map(|shape| shape[..grid.axes()].to_vec()),
+            "freedom": request.freedom.map(Freedom::word),
         },
         "strategies": answers,
         "diagnosis": diagnose::diagnosis(view, board, &state, request.shape, caller),

@@ -6,12 +6,12 @@ use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::JobId;
-use pavior_planning::{Planned, SearchLimits, Shape, Snapshot, Weights, unblock as unblock_plan};
+use pavior_planning::{SearchLimits, Snapshot, Weights};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::body::{ask, read};
+use super::body::{FreedomSchema, ask, freedom, read};
 use super::documents::{PlanDocument, ProblemDocument};
 use super::explain::request;
 use super::reads::board_of;
@@ -31,6 +31,9 @@ pub(crate) struct UnblockBody {
     /// The number of nodes, instead of a shape.
     #[schema(minimum = 1)]
     nodes: Option<u64>,
+    /// How free it is to be placed: `box`, `turned` or `any-box`; turned if left out.
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<String>,
     /// The machine; the first one if left out.
     machine: Option<String>,
     /// The most leases to move [default: 2].
@@ -80,11 +83,9 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Value, Rep
     let snapshot = Snapshot::of(&machine);
     let weights = Weights::nodes(&snapshot);
     let limits = SearchLimits::jobs(max_jobs as usize);
-    let answer = match request(asked, &board.spec.shape_rule, grid, seed).shape {
-        Some(shape) => unblock_plan(&snapshot, Shape::new(shape), &weights, &limits),
-        // A request without a box fits nowhere, ever.
-        None => Planned { plan: None, proven: true },
-    };
+    let freedom = freedom(body.freedom.as_deref()).map_err(|problem| problem.reply())?;
+    let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
+    let answer = plan::unblocked(grid, &snapshot, &request, &weights, &limits).map_err(bad)?;
     let found = answer.plan.as_ref();
     let place = found.and_then(|plan| parts(grid, &plan.boxes).into_iter().next());
     let mut told: Map<String, Value> = Map::new();

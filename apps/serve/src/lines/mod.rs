@@ -6,7 +6,7 @@
 
 mod plans;
 
-use pavior_mesh::{Coordinates, Grid, JobId};
+use pavior_mesh::{Coordinates, Freedom, Grid, JobId, UnknownFreedom};
 use serde_json::{Map, Value, json};
 
 use crate::core::{
@@ -81,9 +81,9 @@ impl LineSession {
     fn allocate(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let job = self.free_name(message)?;
         let dry_run = flag(message, "dry_run")?;
-        let ask = self.ask(message)?;
+        let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         if dry_run {
-            let request = self.state.request(MACHINE, ask);
+            let request = self.state.request(MACHINE, ask).with_freedom(freedom);
             return Ok(match self.state.probe(MACHINE, &request) {
                 Ok(choice) => json!({
                     "job": job,
@@ -95,7 +95,8 @@ impl LineSession {
                 Err(refusal) => refused(&job, refusal.word()),
             });
         }
-        let answer = self.carry_out(Command::Lease(request(ask, job.clone())))?;
+        let answer =
+            self.carry_out(Command::Lease(LeaseRequest { freedom, ..request(ask, job.clone()) }))?;
         Ok(answer.map_or_else(|word| refused(&job, word), |lease| granted(&job, &lease)))
     }
 
@@ -195,6 +196,7 @@ fn request(ask: Ask, job: JobName) -> LeaseRequest {
     LeaseRequest {
         machine: None,
         ask,
+        freedom: None,
         ttl_ms: None,
         estimate_ms: None,
         tenant: None,
@@ -220,6 +222,13 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
         None => Ok(false),
         Some(value) => value.as_bool().ok_or_else(|| format!("\"{key}\" is true or false")),
     }
+}
+
+/// How free a request is to be placed, if it says.
+fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
+    let Some(word) = message.get("freedom") else { return Ok(None) };
+    let word = word.as_str().ok_or("\"freedom\" is a word")?;
+    word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }
 
 /// The answer of a grant, from the lease as callers of the service see it.

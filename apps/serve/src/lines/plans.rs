@@ -1,10 +1,10 @@
 //! The operations that take over what is held, list it, and plan.
 
 use pavior_mesh::{Cuboid, NodeId};
-use pavior_planning::{Planned, SearchLimits, Shape, Snapshot, Weights, drain, fit, unblock};
+use pavior_planning::{SearchLimits, Snapshot, Weights, drain};
 use serde_json::{Map, Value, json};
 
-use super::{LineSession, MACHINE, flag, granted, request};
+use super::{LineSession, MACHINE, flag, freedom, granted, request};
 use crate::core::{Ask, Command, NodeChange, parts, point};
 use crate::plan;
 
@@ -61,18 +61,14 @@ impl LineSession {
 
     /// The cheapest set of jobs whose moving makes a request fit. Nothing is changed.
     pub(super) fn unblock(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
-        let ask = self.ask(message)?;
+        let (ask, freedom) = (self.ask(message)?, freedom(message)?);
         let limits = limits(message)?;
-        let request = self.state.request(MACHINE, ask);
+        let request = self.state.request(MACHINE, ask).with_freedom(freedom);
         let snapshot = Snapshot::of(self.state.machine(MACHINE));
-        let shape = request.shape.map(|sides| Shape { sides, turn: limits.turn });
-        let fits = shape.is_some_and(|shape| fit(&snapshot, shape).is_some());
-        let answer = match shape {
-            Some(shape) => unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits),
-            // A request without a box fits nowhere, ever.
-            None => Planned { plan: None, proven: true },
-        };
+        let weights = Weights::nodes(&snapshot);
+        let answer = plan::unblocked(self.grid(), &snapshot, &request, &weights, &limits)?;
         let grid = self.grid();
+        let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
         let place = answer.plan.as_ref().and_then(|plan| plan.boxes.first());
         let place = place.map(|at| parts(grid, &[*at]).remove(0));
         let mut told: Map<String, Value> = Map::new();

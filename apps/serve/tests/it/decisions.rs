@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use pavior_mesh::Freedom;
 use pavior_serve::core::{
-    Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState, StateSnapshot,
+    Ask, Caller, Command, Event, LeaseRequest, MachineSpec, ServiceLimits, ServiceRecord,
+    ServiceState, StateSnapshot,
 };
 
-use crate::random::{Random, command};
+use crate::random::{Random, command, request};
 
 pub(crate) fn machines(scheduler: Option<&str>) -> Vec<MachineSpec> {
     vec![MachineSpec {
@@ -67,6 +69,33 @@ fn the_fold_is_the_state() {
             folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}, from record {}", saved.seq);
+    }
+}
+
+#[test]
+fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
+    let (mut state, first) = begin(Some("fcfs"));
+    let mut records = vec![first];
+    let mut ask = |now, sides: [u16; 3], freedom| {
+        let asked = LeaseRequest { freedom, wait: true, ..request(Ask::Shape(sides)) };
+        state.decide(now, &Caller::OPERATOR, None, Command::Lease(asked), &mut records);
+    };
+    ask(1, [8, 8, 1], None);
+    ask(2, [4, 2, 1], Some(Freedom::Connected));
+    ask(3, [8, 2, 1], None);
+    let text = serde_json::to_string(&records).unwrap();
+    assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
+    // Only a request that says how free it is has the member, so that a journal without it reads alike.
+    assert_eq!(text.matches("freedom").count(), 1, "{text}");
+    let old: Vec<ServiceRecord> =
+        serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();
+    for (journal, freedom) in [(records, Some(Freedom::Connected)), (old, None)] {
+        let mut folded = ServiceState::new(limits(), 1);
+        for record in &journal {
+            folded.apply(record).unwrap();
+        }
+        let waiting = folded.view().waiting;
+        assert_eq!(waiting.iter().find_map(|one| one.freedom), freedom);
     }
 }
 

@@ -82,6 +82,9 @@ fn bad_requests_change_nothing() {
         r#"{"nodes":1,"unknown":1}"#,
         r#"{"nodes":1,"tenant":"a/b"}"#,
         r#"{"nodes":1,"wait":true}"#,
+        r#"{"nodes":1,"freedom":"free"}"#,
+        r#"{"nodes":1,"freedom":"Any"}"#,
+        r#"{"nodes":1,"freedom":7}"#,
     ];
     for body in bad {
         let reply = client.post("/v1/leases", body).unwrap();

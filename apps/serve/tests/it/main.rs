@@ -7,6 +7,7 @@ mod client;
 mod crashes;
 mod decisions;
 mod disk;
+mod freedom;
 mod full;
 mod http;
 mod kills;

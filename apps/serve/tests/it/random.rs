@@ -1,6 +1,6 @@
 //! Random commands, from a seed.
 
-use pavior_mesh::Cuboid;
+use pavior_mesh::{Cuboid, Freedom};
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ServiceState,
 };
@@ -31,6 +31,7 @@ pub(crate) fn request(ask: Ask) -> LeaseRequest {
     LeaseRequest {
         machine: None,
         ask,
+        freedom: None,
         ttl_ms: None,
         estimate_ms: None,
         tenant: None,
@@ -64,6 +65,8 @@ pub(crate) fn command(
             let mut request = request(ask);
             request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
             request.wait = random.one_in(3);
+            // Half of the requests say how free they are.
+            request.freedom = Freedom::ALL.get(random.below(10) as usize).copied();
             Command::Lease(request)
         }
         (4..=6, Some(lease)) => {

@@ -249,7 +249,7 @@ impl Deciding<'_> {
 
     fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
         let (board, tenant) = self.enter(&asked)?;
-        let request = self.state.boards[board].request(asked.ask);
+        let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
         let machine = &mut self.state.boards[board].machine;
         let refused = |refusal| Refused { board, shape: request.shape, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
@@ -325,6 +325,7 @@ impl Deciding<'_> {
             machine: self.state.boards[board].spec.name.clone(),
             requested: request.nodes,
             shape: request.shape,
+            freedom: request.freedom,
             tenant,
             job: asked.job,
             asked_ms: self.now_ms,
