@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What each freedom of shape gives back on each log, and the share of communication at which connected nodes
-stop being better than boxes.
+"""What each freedom of shape gives back on each log, what messages cost it, and the share of communication at
+which one freedom stops being better than another.
 
     examples/break_even.py reproduction-contiguity/results.csv [SCHEDULER]
 
-Reads the results of `pavior reproduce contiguity`, and prints two tables in Markdown. Needs Python 3 alone.
+Reads the results of `pavior reproduce contiguity`, and prints three tables in Markdown. Needs Python 3 alone.
 """
 
 import csv
 import sys
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
+CHOICE = "easy:tear=pays"
 
 
 def read(path: str, scheduler: str) -> dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]]:
@@ -18,12 +19,13 @@ def read(path: str, scheduler: str) -> dict[tuple[str, str], dict[float, dict[st
     found: dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]] = {}
     with open(path, newline="") as lines:
         for row in csv.DictReader(lines):
-            if row.get("scheduler", scheduler) != scheduler or not row["mean"]:
+            chosen = row["scheduler"] == CHOICE
+            if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
                 continue
             log = row["trace"].removesuffix(".swf.gz").split("-2.1")[0].split("-3.1")[0].split("-4.")[0]
             by_share = found.setdefault((log, row["machine"]), {})
             by_freedom = by_share.setdefault(float(row["communication"]), {})
-            metrics = by_freedom.setdefault(row["freedom"] or row["strategy"], {})
+            metrics = by_freedom.setdefault("pays" if chosen else row["freedom"] or row["strategy"], {})
             metrics[row["metric"]] = float(row["mean"]) / 3600
     return found
 
@@ -53,14 +55,20 @@ def main() -> None:
         cells = [f"{one['waiting']:.3g} ± {one.get('waiting_error', 0.0):.2g}" for one in waits]
         print(f"| {log} | `{machine}` |", " | ".join(cells), "|")
     print()
-    shares = sorted({share for of_log in found.values() for share in of_log if share > 0})
-    heads = [f"`{one}` at f = {share:g}" for share in shares for one in FREEDOMS[1:]]
-    print("| log | machine |", " | ".join(heads), "| f* of `connected` over `any-box` | over `turned` |")
-    print("|---|---|" + "---:|" * (len(heads) + 2))
-    for (log, machine), of_log in found.items():
-        cells = [f"{of_log[share][one]['turnaround']:.3g}" for share in shares for one in FREEDOMS[1:]]
-        ends = [break_even(of_log, "connected", other) for other in ("any-box", "turned")]
-        print(f"| {log} | `{machine}` |", " | ".join([*cells, *ends]), "|")
+    columns = [*FREEDOMS, "pays"]
+    print("| log | machine | f |", " | ".join(f"`{one}`" for one in columns), "|")
+    print("|---|---|---:|" + "---:|" * len(columns))
+    for (log, machine), shares in found.items():
+        for share in sorted(shares):
+            cells = [f"{shares[share][one]['turnaround']:.3g}" for one in columns]
+            print(f"| {log} | `{machine}` | {share:g} |", " | ".join(cells), "|")
+    print()
+    pairs = [("connected", "any-box"), ("connected", "turned"), ("any", "connected"), ("mbs", "turned")]
+    print("| log | machine |", " | ".join(f"`{one}` over `{other}`" for one, other in pairs), "|")
+    print("|---|---|" + "---:|" * len(pairs))
+    for (log, machine), shares in found.items():
+        cells = [break_even(shares, one, other) for one, other in pairs]
+        print(f"| {log} | `{machine}` |", " | ".join(cells), "|")
 
 
 if __name__ == "__main__":
