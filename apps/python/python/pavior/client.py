@@ -247,8 +247,9 @@ class Service:
     ) -> Lease:
         """Takes nodes that are free now, or raises `Refused`.
 
-        `shape` or `nodes` says how many, `freedom` how free they are to be placed. The lease ends by itself after `ttl_s` seconds; `estimate_s`
-        is what schedulers plan with. Only the operator may name another `tenant` than itself.
+        `shape` or `nodes` says how many, `freedom` how free they are to be placed. The lease ends by
+        itself after `ttl_s` seconds; `estimate_s` is what schedulers plan with. Only the operator may
+        name another `tenant` than itself.
         """
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return Lease(self, self._change("/v1/leases", _asked(*asked)))
