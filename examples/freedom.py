@@ -3,12 +3,16 @@
 
     examples/freedom.py FOLDER [--logs KTH,SDSC-SP2] [--kinds mesh,torus] [--shares 0.1,0.2,0.4] [--first 3000]
                         [--pattern near-neighbour] [--pavior pavior] > freedom.csv
+    examples/freedom.py FOLDER --migration 0,1,10,60 [...] > migration.csv
     examples/freedom.py --tables freedom.csv
+    examples/freedom.py --moves migration.csv
 
 The first form runs the logs of the folder (the Parallel Workloads Archive's names) with backfilling: by counting nodes
 alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy:tear=pays`, which chooses
-the level for each job. A share of each run time is communication. It writes a line a run, the second form the tables
-of results/freedom.md from these lines. Needs Python 3 and the `pavior` binary.
+the level for each job. A share of each run time is communication. The second form compares the
+fixed levels, without messages, with boxes that may be turned and running jobs that move at so many seconds a node.
+Both write a line a run, the others the tables of results/freedom.md from these lines. Needs Python 3 and the `pavior`
+binary.
 """
 
 import argparse
@@ -43,15 +47,20 @@ CHOICES = [
     ("pays", "tff", "easy:tear=pays", None),
 ]
 METRICS = ["waiting", "service", "turnaround"]
-FIELDS = ["log", "machine", "first", "share", "choice", *METRICS, "seconds"]
+MOVES = ["moves", "nodes_moved", "migration_time"]
+FIELDS = ["log", "machine", "first", "share", "choice", *METRICS, *MOVES, "seconds"]
 
 
 def measure(arguments, log, sides, more, kind, share, choice):
     """A run as a row."""
     name, strategy, scheduler, freedom = choice
+    metrics = METRICS + (MOVES if name.startswith("moves") else [])
     command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{log}.swf.gz", "--machine", f"{kind}:{sides}"]
-    command += ["--strategy", strategy, "--scheduler", scheduler, "--metrics", ",".join(METRICS), *more]
-    command += ["--communication", share, "--pattern", arguments.pattern, "--ranks", "pattern"]
+    command += ["--strategy", strategy, "--scheduler", scheduler, "--metrics", ",".join(metrics), *more]
+    if share != "none":
+        command += ["--communication", share, "--pattern", arguments.pattern, "--ranks", "pattern"]
+    if name.startswith("moves"):
+        command += ["--migration", name.split(" ")[1]]
     command += ["--no-timing", "--format", "json", "--threads", "1"]
     if freedom:
         command += ["--freedom", freedom]
@@ -63,7 +72,7 @@ def measure(arguments, log, sides, more, kind, share, choice):
         sys.exit(run.returncode)
     found = json.loads(run.stdout)["results"][0]["metrics"]
     row = {"log": log, "machine": f"{kind}:{sides}", "first": arguments.first or "all", "share": share, "choice": name}
-    row.update({metric: found[metric]["mean"] for metric in METRICS})
+    row.update({metric: found[metric]["mean"] for metric in metrics})
     row["seconds"] = round(time.monotonic() - begin, 1)
     return row
 
@@ -78,6 +87,13 @@ def run_all(arguments):
         if not any(log.startswith(one) for one in wanted):
             continue
         for kind in arguments.kinds.split(","):
+            if arguments.migration:
+                prices = arguments.migration.split(",")
+                moving = [(f"moves {price}", "tff", "easy", "turned") for price in prices]
+                for choice in [*CHOICES[:-1], *moving]:
+                    out.writerow(measure(arguments, log, sides, more, kind, "none", choice))
+                    sys.stdout.flush()
+                continue
             if "count" in chosen:
                 out.writerow(measure(arguments, log, sides, more, kind, "0", CHOICES[0]))
             for share in arguments.shares.split(","):
@@ -113,6 +129,28 @@ def tables(path):
         print(f"| {log} | {first} | `{machine}` | {share} | {waits} | {ratio:.2f} | {serves:.3f} | {total:.3f} (`{best}`) |")
 
 
+def moves(path):
+    """The table of a file of rows with migration: a line a log and machine."""
+    with open(path) as lines:
+        rows = [row for row in csv.DictReader(lines) if row["log"] != "log"]
+    cases = {}
+    for row in rows:
+        cases.setdefault((row["log"].rsplit("-", 2)[0], row["first"], row["machine"]), {})[row["choice"]] = row
+    names = list(dict.fromkeys(row["choice"] for row in rows))
+    prices = [name for name in names if name.startswith("moves")]
+    heads = [f"`{name}`" if name not in prices else f"{name.split(' ')[1]} s" for name in names]
+    print("| log | lines | machine | " + " | ".join(heads) + " | moves | nodes a move | paid |")
+    print("|---|---|---|" + "---:|" * (len(names) + 3))
+    for (log, first, machine), found in cases.items():
+        if any(name not in found for name in names):
+            continue
+        waits = " | ".join(f"{float(found[name]['waiting']) / 3600:.3g}" for name in names)
+        counts = [" / ".join(f"{float(found[name]['moves']):.0f}" for name in prices)]
+        counts.append(" / ".join(f"{float(found[name]['nodes_moved']) / max(1, float(found[name]['moves'])):.1f}" for name in prices))
+        counts.append(" / ".join(f"{float(found[name]['migration_time']) / 3600:.3g}" for name in prices))
+        print(f"| {log} | {first} | `{machine}` | {waits} | " + " | ".join(counts) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", nargs="?")
@@ -123,14 +161,18 @@ def main():
     parser.add_argument("--first")
     parser.add_argument("--pattern", default="near-neighbour")
     parser.add_argument("--pavior", default="pavior")
+    parser.add_argument("--migration")
     parser.add_argument("--tables")
+    parser.add_argument("--moves")
     arguments = parser.parse_args()
     if arguments.tables:
         tables(arguments.tables)
+    elif arguments.moves:
+        moves(arguments.moves)
     elif arguments.folder:
         run_all(arguments)
     else:
-        parser.error("give the folder of the logs, or --tables")
+        parser.error("give the folder of the logs, --tables or --moves")
 
 
 if __name__ == "__main__":

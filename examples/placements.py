@@ -5,8 +5,9 @@
     examples/placements.py placed.jsonl mesh:16x16
 
 Prints the jobs, their mean waiting, run time and turnaround, and exits with status 1 if two jobs overlap, a job holds a
-node twice or one outside the machine, or starts before it is submitted. Needs Python 3 alone; shares no code
-with Pavior.
+node twice or one outside the machine, starts before it is submitted, or moves but does not go on at once with as many
+nodes. A job that moves has a line for each of its stays, those behind the first with "moved": 1, 2, and so on.
+Needs Python 3 alone; shares no code with Pavior.
 """
 
 import itertools
@@ -67,6 +68,25 @@ def main():
                 print(f"at {time} the jobs {other} and {job['job']} both hold {list(node)}")
             else:
                 holders[node] = index
+    stays = {}
+    for job in jobs:
+        stays.setdefault((job["job"], job["submit"]), []).append(job)
+    whole = []
+    for held in stays.values():
+        held.sort(key=lambda stay: (stay["start"], stay.get("moved", 0)))
+        for before, after in zip(held, held[1:]):
+            if "moved" not in after:
+                continue
+            if before["end"] != after["start"] or before["nodes"] != after["nodes"]:
+                faults += 1
+                print(f"job {after['job']} moves at {after['start']}, and does not go on as it was")
+        # Jobs of one number submitted together are jobs of their own; those that moved go on in later lines.
+        for stay in held:
+            if "moved" in stay:
+                whole[-1]["end"] = stay["end"]
+            else:
+                whole.append(dict(stay))
+    jobs = whole
     done = [job for job in jobs if job["end"] is not None]
     print(f"{len(jobs)} jobs started, {len(done)} of them ended, {faults} faults")
     if done:

@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-allocation",
             "pavior-workload",
             "pavior-network",
+            "pavior-planning",
             "pavior-scheduling",
         ],
     ),

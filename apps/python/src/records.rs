@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field};
 use pavior_allocation::Refusal;
 use pavior_kernel::Time;
 use pavior_mesh::Cuboid;
-use pavior_simulation::{Fate, JobRecord};
+use pavior_simulation::{Fate, JobRecord, Stay};
 use pavior_workload::TimeUnit;
 use pyo3::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     }
 }
 
-/// The boxes of a job.
+/// The boxes of a job, of the first if it moved.
 pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     match &record.fate {
         Fate::Started { placement, .. } => placement.parts(),
@@ -72,15 +72,15 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// A row a box: `job`, `start`, `end` (null if it is still held), `base_x` to `base_z`, `side_x` to
+/// A row a box: `job`, `start`, `end` (null if it is still held; both of the stay if the job moved), `base_x` to `base_z`, `side_x` to
 /// `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records
         .iter()
-        .filter_map(|record| span(record).map(|(start, end)| (record, start, end)))
-        .flat_map(|(record, start, end)| {
-            parts(record).iter().map(move |part| (record, start, end, part))
+        .flat_map(|record| record.stays().map(move |stay| (record, stay)))
+        .flat_map(|(record, Stay { start, end, placement })| {
+            placement.parts().iter().map(move |part| (record, start, end, part))
         })
         .collect();
     let numbers = |of: fn(&Cuboid) -> u16| -> ArrayRef {

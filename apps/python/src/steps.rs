@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, UInt32Array};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
-use pavior_simulation::{Fate, JobRecord};
+use pavior_simulation::{Fate, JobRecord, Stay};
 use pavior_workload::TimeUnit;
 use pyo3::prelude::*;
 
@@ -68,13 +68,12 @@ fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Step> {
 pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Step> {
     // Of one instant, departures come before starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
-    for job in jobs {
-        let Some((start, end)) = span(job) else { continue };
-        // A job that departs at once holds its nodes for no time.
+    for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
+        // A job that departs or moves at once holds its nodes for no time.
         if end == Some(start) {
             continue;
         }
-        for part in parts(job) {
+        for part in placement.parts() {
             changes.push((start, true, part));
             changes.extend(end.map(|end| (end, false, part)));
         }

@@ -37,6 +37,7 @@ POD: dict[str, Any] = {
     "metrics": ["utilization", "turnaround", "slice_availability", "jobs_hit"],
     "slice": "8x8x16",
 }
+MOVING = {"strategy": "tff", "load": 2.5, "jobs": 200, "migration": 0.001}
 STILL = {"machine": "mesh:6x6", "request": "3x2"}
 
 CASES: dict[str, dict[str, Any]] = {
@@ -70,6 +71,8 @@ CASES: dict[str, dict[str, Any]] = {
     "status": LOGGED | {"status": "1"},
     "estimates": LOGGED | {"scheduler": "easy", "estimates": "factor:2"},
     "freedom": LOGGED | {"freedom": "any"},
+    "migration": MOVING,
+    "movable": MOVING | {"movable": "2"},
     "communication": TALKING,
     "contention": TALKING | {"contention": "simulated", "cycles_per_second": 100},
     "cycles-per-second": TALKING | {"cycles_per_second": 100},

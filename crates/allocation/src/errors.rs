@@ -112,6 +112,17 @@ impl From<OccupancyError> for PlacementError {
 #[error("job {} holds no nodes", .0.0)]
 pub struct UnknownJob(pub JobId);
 
+/// Why a job cannot be moved.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RelocateError {
+    /// It holds nothing.
+    #[error(transparent)]
+    Unknown(#[from] UnknownJob),
+    /// It cannot have the nodes.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+}
+
 /// A node that the machine does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("node {} lies outside the machine", .0.0)]

@@ -37,7 +37,9 @@ mod strategy;
 mod work;
 
 pub use allowed::boxes as allowed_boxes;
-pub use errors::{AllocateError, BadProposal, BuildError, PlacementError, UnknownJob, UnknownNode};
+pub use errors::{
+    AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
+};
 pub use fork::Fork;
 pub use kind::{
     ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, StrategyClosure,

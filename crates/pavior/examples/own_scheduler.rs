@@ -33,6 +33,7 @@ fn simulate(scheduler: Selection) -> Result<Time, Box<dyn std::error::Error>> {
         strategy: "ff".parse()?,
         scheduler,
         network: None,
+        migration: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,

@@ -26,6 +26,20 @@ impl Snapshot {
         }
     }
 
+    /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes had failed.
+    #[must_use]
+    pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
+        let Snapshot { grid, healthy, jobs, .. } = &mut self;
+        jobs.retain(|(job, parts)| {
+            let kept = stays(*job, parts.iter().map(Cuboid::volume).sum());
+            for node in parts.iter().filter(|_| kept).flat_map(|part| part.nodes(grid)) {
+                healthy.take_node(node);
+            }
+            !kept
+        });
+        self
+    }
+
     /// The grid.
     pub fn grid(&self) -> &Grid {
         &self.grid

@@ -20,6 +20,23 @@ impl RunningJob {
     pub fn estimated_end(&self) -> Time {
         self.start.saturating_add(self.job.estimate)
     }
+
+    /// When it is expected to end: its start and its estimate, doubled until that is not past.
+    ///
+    /// A job that outruns its estimate has shown that it is longer; that it will take as long again is
+    /// the guess that is never off by more than a factor of two in the end. (That it ends at any moment,
+    /// the obvious guess, freezes backfilling for as long as the job runs: a job that is promised its nodes
+    /// is promised them now, and no other ends by then.) A job said to take no time ends in the
+    /// instant in which it starts, after the scheduler has been asked, and so is not late yet.
+    pub fn expected_end(&self, now: Time) -> Time {
+        let mut end = self.estimated_end();
+        let mut length = self.job.estimate.max(Time(1));
+        while end <= now && self.start < now && end < Time::MAX {
+            length = length.saturating_add(length);
+            end = self.start.saturating_add(length);
+        }
+        end
+    }
 }
 
 /// The running jobs in the order (estimated end, job). Every change costs O(log n).

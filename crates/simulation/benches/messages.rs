@@ -51,6 +51,7 @@ fn all_to_all(strategy: &str, histories: Histories) -> Setup {
             contention: Contention::Simulated,
             histories,
         }),
+        migration: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,

@@ -24,6 +24,7 @@ fn mesh_8x8x8_load_4_6(bencher: Bencher<'_, '_>, strategy: &str) {
         strategy: strategy.parse().unwrap(),
         scheduler: "fcfs".parse().unwrap(),
         network: None,
+        migration: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,

@@ -47,6 +47,21 @@ pub enum Fact<'a> {
         /// The free nodes after its departure.
         free: &'a Occupancy,
     },
+    /// A running job moved to other nodes, so that the oldest waiting job fits.
+    Moved {
+        /// The job.
+        job: &'a Job,
+        /// When it started.
+        start: Time,
+        /// What it held before.
+        from: &'a Placement,
+        /// What it holds now.
+        to: &'a Placement,
+        /// How much longer it runs for it.
+        price: Time,
+        /// The free nodes after the move.
+        free: &'a Occupancy,
+    },
     /// A job was hit by a failure, gave up its nodes, and waits again.
     Interrupted {
         /// The job.
@@ -89,8 +104,10 @@ impl Interest {
     pub const STARTS: Interest = Interest(4);
     /// [`Fact::Departed`] and [`Fact::Interrupted`].
     pub const DEPARTURES: Interest = Interest(8);
-    /// The changes of who holds what: starts and departures.
-    pub const HOLDINGS: Interest = Interest(4 | 8);
+    /// [`Fact::Moved`].
+    pub const MOVES: Interest = Interest(128);
+    /// The changes of who holds what: starts, moves and departures.
+    pub const HOLDINGS: Interest = Interest(4 | 8 | 128);
     /// [`Fact::Delivered`].
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
@@ -100,7 +117,7 @@ impl Interest {
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(128);
     /// Everything that happens to jobs.
-    pub const JOBS: Interest = Interest(15);
+    pub const JOBS: Interest = Interest(15 | 128);
 
     pub(crate) fn covers(self, fact: &Fact<'_>) -> bool {
         let kind = match fact {
@@ -109,6 +126,7 @@ impl Interest {
             Fact::Attempted(_) => Interest::ATTEMPTS,
             Fact::Started { .. } | Fact::GuaranteeBroken(_) => Interest::STARTS,
             Fact::Departed { .. } | Fact::Interrupted { .. } => Interest::DEPARTURES,
+            Fact::Moved { .. } => Interest::MOVES,
             Fact::Delivered(_) => Interest::DELIVERIES,
             Fact::Carried(_) => Interest::TRAFFIC,
             Fact::Routed { .. } => Interest::ROUTES,

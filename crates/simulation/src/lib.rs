@@ -13,6 +13,7 @@ mod channels;
 mod facts;
 mod faults;
 pub mod metrics;
+mod migration;
 mod observers;
 mod record;
 mod run;
@@ -24,7 +25,8 @@ pub use bounds::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIO
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::{BadFailing, Failing, Restart, Spares};
-pub use record::{Fate, JobRecord, Recorder};
+pub use migration::Migration;
+pub use record::{Fate, JobRecord, Recorder, Stay};
 pub use run::{Simulation, run, run_until, run_within};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};
 pub use stopwatch::Stopwatch;

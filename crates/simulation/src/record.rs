@@ -16,11 +16,38 @@ pub struct JobRecord {
     pub fate: Fate,
     /// What an iteration of its pattern asked of the links, if it started and sends messages.
     pub routes: Option<IterationRoutes>,
+    /// When it moved while it ran, and what it held from then on.
+    pub moves: Vec<(Time, Placement)>,
+}
+
+/// Nodes that a job held, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay<'a> {
+    /// From when on.
+    pub start: Time,
+    /// Until when; none if it still held them at the end of the run.
+    pub end: Option<Time>,
+    /// The nodes.
+    pub placement: &'a Placement,
 }
 
 impl JobRecord {
     fn new(job: &Job, fate: Fate) -> JobRecord {
-        JobRecord { job: job.clone(), fate, routes: None }
+        JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
+    }
+
+    /// What it held, one after another: one stay for a job that started and did not move.
+    pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
+        let held = match &self.fate {
+            Fate::Started { start, end, placement } => Some((*start, *end, placement)),
+            _ => None,
+        };
+        held.into_iter().flat_map(|(start, last, first)| {
+            let moved = self.moves.iter().map(|(at, to)| (*at, to));
+            let ends = self.moves.iter().map(|(at, _)| Some(*at)).chain([last]);
+            let held = [(start, first)].into_iter().chain(moved);
+            held.zip(ends).map(|((start, placement), end)| Stay { start, end, placement })
+        })
     }
 }
 
@@ -37,7 +64,7 @@ pub enum Fate {
         start: Time,
         /// When it departed; none if it was still running.
         end: Option<Time>,
-        /// What it held.
+        /// What it held at first.
         placement: Placement,
     },
 }
@@ -82,6 +109,7 @@ impl Observer for Recorder {
                     *end = Some(now);
                 }
             }
+            Fact::Moved { job, to, .. } => self.of(job).moves.push((now, (*to).clone())),
             Fact::Interrupted { job, .. } => self.of(job).fate = Fate::Waiting,
             _ => {}
         }

@@ -10,7 +10,7 @@ use pavior_network::{BadSettings, Deadlock};
 use pavior_workload::Job;
 use thiserror::Error;
 
-use crate::{BadFailing, Endless, Failing, NetworkSetup};
+use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
 /// What a run is made of, besides its jobs.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub struct Setup {
     pub scheduler: pavior_scheduling::Selection,
     /// The network, if jobs send messages; a tick is then a cycle.
     pub network: Option<NetworkSetup>,
+    /// Whether running jobs move to make room; not together with a network or with failures.
+    pub migration: Option<Migration>,
     /// The seed of all streams.
     pub seed: u64,
     /// The number of the replication.

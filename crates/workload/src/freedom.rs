@@ -6,7 +6,8 @@ use std::str::FromStr;
 use pavior_kernel::{BadName, Stream, unknown_name};
 use pavior_mesh::Freedom;
 
-use crate::traces::{Filter, Tags};
+use crate::Condition;
+use crate::traces::Tags;
 
 /// Clauses in order; the first that a job meets says how free it is, and a job that meets none is placed
 /// as the strategy does by itself.
@@ -29,31 +30,17 @@ use crate::traces::{Filter, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    clauses: Vec<(Freedom, Condition)>,
-}
-
-/// Which jobs a clause is about.
-#[derive(Clone, Debug, PartialEq)]
-enum Condition {
-    All,
-    /// At most so many nodes.
-    Nodes(u32),
-    /// A value of a column.
-    Column(Filter),
-    /// So many of a hundred.
-    Share(f64),
+    /// Levels, each with a condition; none for all jobs.
+    clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
     /// How free a job of so many nodes is. Every share that is met draws once.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
-        let meets = |condition: &Condition, draw: &mut Stream| match condition {
-            Condition::All => true,
-            Condition::Nodes(most) => nodes <= *most,
-            Condition::Column(filter) => filter.passes(tags),
-            Condition::Share(percent) => draw.unit() * 100.0 < *percent,
-        };
-        self.clauses.iter().find(|(_, condition)| meets(condition, draw)).map(|(level, _)| *level)
+        let found = self.clauses.iter().find(|(_, condition)| {
+            condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
+        });
+        found.map(|(level, _)| *level)
     }
 }
 
@@ -72,13 +59,14 @@ impl FromStr for FreedomRule {
                 let known = Freedom::ALL.map(Freedom::word);
                 BadName { span: at..at + word.len(), ..unknown_name("freedom", word, &known) }
             })?;
-            let condition = condition.map_or(Ok(Condition::All), |condition| {
+            let condition = condition.map(|condition| {
                 let start = at + word.len() + 1;
-                condition_of(condition).map_err(|bad| BadName {
+                condition.parse().map_err(|bad: BadName| BadName {
                     span: start + bad.span.start..start + bad.span.end,
                     ..bad
                 })
-            })?;
+            });
+            let condition = condition.transpose()?;
             clauses.push((level, condition));
             at += part.len() + 1;
         }
@@ -86,37 +74,13 @@ impl FromStr for FreedomRule {
     }
 }
 
-fn condition_of(text: &str) -> Result<Condition, BadName> {
-    if text.contains('=') {
-        return text.parse().map(Condition::Column);
-    }
-    let bad = || BadName {
-        reason: format!(
-            "`{text}` is no condition: a number of nodes, queue=1, or a share such as 25%"
-        ),
-        span: 0..text.len(),
-    };
-    if let Some(number) = text.strip_suffix('%') {
-        let percent: f64 = number.parse().map_err(|_| bad())?;
-        return if (0.0..=100.0).contains(&percent) {
-            Ok(Condition::Share(percent))
-        } else {
-            Err(bad())
-        };
-    }
-    let nodes: u32 = text.parse().map_err(|_| bad())?;
-    if nodes > 0 { Ok(Condition::Nodes(nodes)) } else { Err(bad()) }
-}
-
 impl fmt::Display for FreedomRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (level, condition)) in self.clauses.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
             match condition {
-                Condition::All => write!(f, "{comma}{level}")?,
-                Condition::Nodes(most) => write!(f, "{comma}{level}:{most}")?,
-                Condition::Column(filter) => write!(f, "{comma}{level}:{filter}")?,
-                Condition::Share(percent) => write!(f, "{comma}{level}:{percent}%")?,
+                None => write!(f, "{comma}{level}")?,
+                Some(condition) => write!(f, "{comma}{level}:{condition}")?,
             }
         }
         Ok(())

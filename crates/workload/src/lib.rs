@@ -7,6 +7,7 @@
 //!
 //! Nothing here opens files or prints, and nothing here knows strategies or schedulers.
 
+mod condition;
 mod failures;
 mod freedom;
 mod generators;
@@ -17,6 +18,7 @@ mod synthetic;
 pub mod traces;
 mod values;
 
+pub use condition::{Condition, JobRule};
 pub use failures::{
     BadFailures, Change, Component, ComponentKind, FailureClass, FailureClasses, FailureEvent,
     Failures, SWITCHES, read_failures,

@@ -74,6 +74,8 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
             "--max-time",
             "--max-waiting",
             "--max-interruptions",
+            "--migration",
+            "--movable",
             "--slowdown-bound",
             "--format",
             "--pattern",

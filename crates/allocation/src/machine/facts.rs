@@ -53,7 +53,8 @@ impl Machine {
         jobs
     }
 
-    /// The number of failures and repairs of nodes, and of the switches that join them, so far.
+    /// The number of failures and repairs of nodes, and of the switches that join them, and of moves of jobs
+    /// so far.
     pub fn health(&self) -> u64 {
         self.health
     }

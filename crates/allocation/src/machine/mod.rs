@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::freedom::Placer;
 use crate::{
-    AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal, Selection,
-    UnknownJob, UnknownNode,
+    AllocateError, BadProposal, BuildError, Fork, Placement, PlacementError, Refusal,
+    RelocateError, Selection, UnknownJob, UnknownNode,
 };
 
 /// A machine whose nodes a strategy allocates.
@@ -218,6 +218,22 @@ impl Machine {
             self.withhold_failed(&placement);
         }
         Ok(placement)
+    }
+
+    /// Moves a job to other nodes in one step: its own old nodes count as free for it. Returns what it held.
+    /// All that was promised before is void, as after a failure ([`Machine::health`]).
+    ///
+    /// # Errors
+    /// If the job holds nothing, or cannot have the nodes; nothing has changed for the job then.
+    #[expect(clippy::missing_panics_doc, reason = "the job held its old nodes until just now")]
+    pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
+        let from = self.release(job)?;
+        if let Err(error) = self.allocate_at(job, to) {
+            self.allocate_at(job, from).expect("they are free");
+            return Err(error.into());
+        }
+        self.health += 1;
+        Ok(from)
     }
 
     /// Marks a node as failed, and says which job holds it. The job keeps it until it is released;

@@ -8,6 +8,7 @@ mod controls;
 mod failures;
 mod log;
 mod messages;
+mod migration;
 mod page;
 mod runs;
 mod still;
@@ -225,6 +226,8 @@ pub const ALL: &[Parameter] = &[
     failures::CHECKPOINT,
     synthetic::JOBS,
     runs::FREEDOM,
+    migration::MIGRATION,
+    migration::MOVABLE,
     runs::WARMUP,
     runs::SLOWDOWN_BOUND,
     runs::MAX_WAITING,

@@ -36,8 +36,28 @@ pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<
             return Err(("warmup", reason));
         }
     }
+    migration(point, keys)?;
     failures(point, keys)?;
     pod(point, &grid)
+}
+
+/// Whether running jobs can move.
+fn migration(point: &Point, keys: Keys) -> Result<(), Fault> {
+    let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
+    if point.get("migration").is_none() {
+        let reason = format!("{movable} is for running jobs that move; give {name}");
+        return point.get("movable").map_or(Ok(()), |_| Err(("movable", reason)));
+    }
+    let other = |what: &str| {
+        Err(("migration", format!("running jobs that move and {what} do not go together")))
+    };
+    if point.get("pattern").is_some() {
+        return other("messages of jobs");
+    }
+    if ["mttf", "fail-classes", "failures"].iter().any(|name| point.get(name).is_some()) {
+        return other("failures of nodes");
+    }
+    Ok(())
 }
 
 /// Whether failures are drawn or listed, and go with the workload.

@@ -7,13 +7,13 @@ use pavior_mesh::Grid;
 use pavior_network::Channels;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{
-    Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Observer, Recorder, Restart,
-    RunError, Setup, Simulation, Spares, Stop, run_within,
+    Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Migration, Observer, Recorder,
+    Restart, RunError, Setup, Simulation, Spares, Stop, run_within,
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    FailureClasses, FailureEvent, Failures, FreedomRule, Job, Selection, Service, ShapeRule,
-    Shaper, Synthetic, SyntheticJobs, TimeUnit,
+    FailureClasses, FailureEvent, Failures, FreedomRule, Job, JobRule, Selection, Service,
+    ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
 };
 
 use super::inputs::{failures, log};
@@ -34,6 +34,10 @@ pub(super) struct Jobs {
     communication: Option<f64>,
     /// How free jobs are to be placed.
     freedom: Option<FreedomRule>,
+    /// What moving a node costs a running job.
+    migration: Option<Time>,
+    /// Which jobs may be moved; none for all.
+    movable: Option<JobRule>,
     failures: Option<FailureSource>,
     restart: Restart,
     spares: Spares,
@@ -109,6 +113,7 @@ impl Jobs {
             strategy: point.strategy(catalogue),
             scheduler: point.scheduler(catalogue),
             network,
+            migration: None,
             seed: point.value("seed"),
             replication: 0,
             begin,
@@ -121,19 +126,40 @@ impl Jobs {
         let interval = point.optional("checkpoint").map(|units| time.time(units));
         let restart = interval.map_or(Restart::Scratch, Restart::Checkpoint);
         let spares = spares(point);
-        let (communication, freedom) = (point.optional("communication"), point.optional("freedom"));
-        let bounds = bounds(point, begin);
         Ok(Jobs {
             setup,
             context,
             workload,
-            communication,
-            freedom,
+            communication: point.optional("communication"),
+            freedom: point.optional("freedom"),
+            migration: point.optional("migration").map(|units| time.time(units)),
+            movable: point.optional("movable"),
             failures,
             restart,
             spares,
-            bounds,
+            bounds: bounds(point, begin),
         })
+    }
+
+    /// What a replication is made of.
+    fn setup(&self, replication: u64) -> Setup {
+        let migration = self.migration.map(|price| {
+            let trace = match &self.workload {
+                Workload::Drawn(_) => None,
+                Workload::Replayed { trace, .. } => Some(trace.clone()),
+            };
+            let (movable, seed) = (self.movable.clone(), self.setup.seed);
+            let may_move = move |job: &Job| {
+                let tags = trace.as_ref().map(|trace| &trace.records[job.id.0 as usize].tags);
+                // A stream for each job, so that it does not depend on when others start.
+                let mut draw = Stream::new(seed, replication, &format!("movable-{}", job.id.0));
+                movable.as_ref().is_none_or(|rule| {
+                    rule.holds(job.request.nodes, tags.unwrap_or(&Tags::UNKNOWN), &mut draw)
+                })
+            };
+            Migration { price, may_move: Arc::new(may_move) }
+        });
+        Setup { replication, migration, ..self.setup.clone() }
     }
 
     /// Runs one replication, which `others` observe, too.
@@ -144,7 +170,7 @@ impl Jobs {
         others: &mut Vec<&'o mut (dyn Observer + 'o)>,
         stop: &Stop,
     ) -> Result<Sample, RunError> {
-        let setup = Setup { replication, ..self.setup.clone() };
+        let setup = self.setup(replication);
         let mut metrics: Vec<Box<dyn Metric>> =
             metrics.iter().map(|spec| (spec.build)(&self.context)).collect();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -181,7 +207,7 @@ impl Jobs {
         replication: u64,
         most: usize,
     ) -> Result<Simulation<'static, 'static, 'static>, RunError> {
-        let setup = Setup { replication, ending: Ending::Drained, ..self.setup.clone() };
+        let setup = Setup { ending: Ending::Drained, ..self.setup(replication) };
         let jobs: Vec<Job> = self.jobs(replication).take(most).collect();
         let failures = self.failures(replication);
         let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures };

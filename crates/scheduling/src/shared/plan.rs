@@ -14,7 +14,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, JobId, Occupancy, Request};
 use pavior_workload::Job;
 
-use super::ends::{by_expected_end, expected_end};
+use super::ends::by_expected_end;
 use super::growth::{Growth, Refusals};
 use super::profile::{Interval, Profile, Room};
 use crate::{MachineView, Queue, Running};
@@ -280,7 +280,7 @@ impl Plan {
                 && held.until <= now
             {
                 self.ends.remove(&(held.until, job.job.id));
-                held.until = expected_end(now, job);
+                held.until = job.expected_end(now);
                 self.ends.insert((held.until, job.job.id));
             }
         }

@@ -43,6 +43,7 @@ impl Observer for LargestFree {
         match fact {
             Fact::CountingStarts => self.largest.restart(now),
             Fact::Started { free, .. }
+            | Fact::Moved { free, .. }
             | Fact::Departed { free, .. }
             | Fact::Interrupted { free, .. } => self.search(now, free),
             Fact::Ended => self.end = now,

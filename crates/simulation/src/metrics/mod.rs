@@ -24,6 +24,7 @@ mod largest_free;
 mod latency;
 mod makespan;
 mod mean;
+mod migrations;
 mod overtakings;
 mod rejected;
 mod service;
@@ -195,4 +196,7 @@ pub const ALL: &[&MetricSpec] = &[
     &jobs_hit::SPEC,
     &slice::AVAILABILITY,
     &slice::FREE,
+    &migrations::MOVES,
+    &migrations::NODES,
+    &migrations::TIME,
 ];

@@ -34,7 +34,8 @@ impl Simulation<'_, '_, '_> {
     }
 
     fn is_void(&self, departure: &Departure) -> bool {
-        self.faults.is_some() && self.live.get(&departure.job) != Some(&departure.start)
+        (self.faults.is_some() || self.mover.is_some())
+            && self.live.get(&departure.job) != Some(&departure.start)
     }
 
     pub(super) fn fail_and_repair(&mut self) -> Result<(), RunError> {
@@ -119,6 +120,9 @@ impl Simulation<'_, '_, '_> {
             .depart(departure.estimated_end, departure.job)
             .expect("a job that departs runs");
         self.live.remove(&departure.job);
+        if let Some(mover) = &mut self.mover {
+            mover.departs(departure.job);
+        }
         let placement = self.machine.release(gone.job.id).expect("a running job holds nodes");
         self.completed += 1;
         self.observers.tell(&Fact::Departed {

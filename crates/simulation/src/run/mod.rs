@@ -1,7 +1,9 @@
 //! The loop, instant by instant.
 
 mod events;
+mod migrate;
 mod slice;
+mod start;
 mod view;
 
 use std::iter::Peekable;
@@ -10,13 +12,13 @@ use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, CallerError, Stream, Time};
 use pavior_mesh::JobId;
 use pavior_scheduling::{MachineView, Queue, Running, Scheduler, SelectedScheduler, Start};
-use pavior_workload::{Job, Service};
+use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
 use crate::bounds::Watch;
 use crate::faults::Faults;
+use crate::migration::Mover;
 use crate::observers::Observers;
-use crate::setup::StartError;
 use crate::traffic::{Forecast, Seen, Traffic};
 use crate::{Bounds, Ending, Fact, Inputs, Interest, Observer, Outcome, RunError, Setup, Stop};
 use slice::SliceWatch;
@@ -24,8 +26,8 @@ use slice::SliceWatch;
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started as number `start` of the run's starts; a job that fails and
-/// starts again makes its earlier departure void.
+/// The end of a job that was started as number `start` of the run's starts and moves; a job that fails and
+/// starts again, or that moves, makes its earlier departure void.
 struct Departure {
     job: JobId,
     estimated_end: Time,
@@ -95,7 +97,7 @@ pub fn run_within(
 /// };
 /// let setup = Setup {
 ///     grid: Grid::mesh(&[2, 2])?, strategy: "mbs".parse()?, scheduler: "fcfs".parse()?,
-///     network: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
+///     network: None, migration: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
 ///     ending: Ending::Drained, timing: false, slice: None,
 /// };
 /// let inputs = Inputs { jobs: Box::new((0..2).map(job)), failures: None };
@@ -126,10 +128,12 @@ pub struct Simulation<'a, 'o, 'i> {
     traffic: Option<Traffic>,
     /// What schedulers are told of the network.
     forecast: Option<Box<Forecast>>,
+    mover: Option<Mover>,
     /// Estimated ends of the jobs whose departure comes from the network.
     waiting_for_messages: FxHashMap<JobId, Time>,
     watch: Watch,
-    /// The number of starts so far, and, where nodes fail, the latest start of each running job.
+    /// The number of starts and moves so far, and, where nodes fail or jobs move, the latest of each running
+    /// job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -179,6 +183,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             faults: faults.transpose()?,
             traffic: traffic.transpose()?,
             forecast: setup.network.as_ref().map(forecast),
+            mover: setup.migration.as_ref().map(Mover::new),
             waiting_for_messages: FxHashMap::default(),
             watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
@@ -255,15 +260,19 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs as the scheduler says, until it says no more.
+    /// Starts jobs as the scheduler says, until it says no more; running jobs move where that lets it say more.
     ///
     /// # Errors
     /// If it starts a job that cannot start, or scheduler or strategy fail.
     pub fn schedule(&mut self) -> Result<(), RunError> {
-        while let Some(start) = self.decide()? {
-            self.start(start)?;
+        loop {
+            while let Some(start) = self.decide()? {
+                self.start(start)?;
+            }
+            if !self.make_room()? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// What the scheduler says is to start next, if anything. It has not started yet: the caller starts
@@ -290,61 +299,6 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             }
         }
         Ok(Some(start))
-    }
-
-    /// Starts a job that waits.
-    ///
-    /// # Errors
-    /// If there is none at that place of the queue, it does not fit now, or it would end later than can
-    /// be told; nothing has changed then.
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the queue has the job, and the machine has just granted it nodes"
-    )]
-    pub fn start(&mut self, Start { index, placement }: Start) -> Result<(), StartError> {
-        let waiting = self.queue.len();
-        let Some(job) = self.queue.get(index) else {
-            return Err(StartError::NotWaiting { index, waiting });
-        };
-        let length = match job.service {
-            Service::Run(length) => length,
-            // A job without a message holds its nodes for one cycle.
-            Service::Messages(_) | Service::Iterations(_) => Time(1),
-            Service::Partly { compute, communicate } => compute.saturating_add(communicate),
-        };
-        let end = Watch::end(self.now, job, length)?;
-        match placement {
-            Some(placement) => {
-                let granted = self.machine.allocate_at(job.id, placement);
-                granted.map_err(|error| StartError::BadPlacement { job: job.id, error })?;
-            }
-            None if self.machine.allocate(job.id, &job.request).is_err() => {
-                return Err(StartError::DoesNotFit(job.id));
-            }
-            None => {}
-        }
-        let job = self.queue.take(index).expect("the queue has it");
-        let placement = self.machine.placement(job.id).expect("it was just granted");
-        let free = self.machine.free();
-        self.observers.tell(&Fact::Started { job: &job, placement, free });
-        self.starts += 1;
-        let estimated_end = self.now.saturating_add(job.estimate);
-        let sends =
-            self.traffic.as_mut().is_some_and(|traffic| traffic.start(self.now, &job, placement));
-        if let Some(routes) = self.traffic.as_ref().and_then(Traffic::routes) {
-            self.observers.tell(&Fact::Routed { job: &job, routes });
-        }
-        if sends {
-            self.waiting_for_messages.insert(job.id, estimated_end);
-        } else {
-            let departure = Departure { job: job.id, estimated_end, start: self.starts };
-            self.agenda.schedule(end, DEPARTURES, departure);
-        }
-        if self.faults.is_some() {
-            self.live.insert(job.id, self.starts);
-        }
-        self.running.start(job, self.now);
-        Ok(())
     }
 
     /// Whether the run gets on, now that an instant is over.

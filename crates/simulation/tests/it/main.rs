@@ -6,6 +6,7 @@ mod failures;
 mod fairness;
 mod instants;
 mod messages;
+mod migration;
 mod reference;
 mod slices;
 mod stepping;
@@ -33,6 +34,7 @@ fn setup(machine: &str, strategy: &str, scheduler: &str, ending: Ending) -> Setu
         strategy: strategy.parse().unwrap(),
         scheduler: scheduler.parse().unwrap(),
         network: None,
+        migration: None,
         seed: 1,
         replication: 0,
         begin: Time::ZERO,

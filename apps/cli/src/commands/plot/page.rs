@@ -57,7 +57,9 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     for line in BufReader::new(files::open(path)?).lines() {
         let line = line?;
         if let Ok(mut value) = serde_json::from_str::<Value>(&line) {
-            let submit = value.get("submit").and_then(Value::as_f64);
+            // A job that has moved does not wait again.
+            let waits = value.get("moved").is_none();
+            let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
             names.push((value["job"].take(), submit));
         }
     }

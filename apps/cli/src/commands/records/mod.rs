@@ -12,7 +12,7 @@ use pavior_files::FileUses;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
 use pavior_serve::core::parts;
-use pavior_simulation::{Fate, JobRecord};
+use pavior_simulation::{JobRecord, Stay};
 use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
 
@@ -197,23 +197,22 @@ impl Kind {
     }
 }
 
-/// JSON lines of the jobs that started, in the order of their starts.
+/// JSON lines of the jobs that started, in the order of their starts. A job that moves has a line for each of
+/// its stays; those behind the first say the how manieth move they follow.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,
     records: &[JobRecord],
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let stays = |record| JobRecord::stays(record).enumerate();
     let mut started: Vec<_> = records
         .iter()
-        .filter_map(|record| match &record.fate {
-            Fate::Started { start, end, placement } => Some((*start, record, end, placement)),
-            _ => None,
-        })
+        .flat_map(|record| stays(record).map(move |(moved, stay)| (stay, record, moved)))
         .collect();
-    started.sort_by_key(|(start, record, ..)| (*start, record.job.id));
+    started.sort_by_key(|(stay, record, moved)| (stay.start, record.job.id, *moved));
     let number = |at: Time| number(unit.units(at));
-    for (start, JobRecord { job, routes, .. }, end, placement) in started {
+    for (Stay { start, end, placement }, JobRecord { job, routes, .. }, moved) in started {
         let mut line = json!({
             "job": job.number,
             "submit": number(job.arrival),
@@ -222,6 +221,9 @@ fn placements(
             "nodes": placement.nodes(),
             "parts": parts(grid, placement.parts()),
         });
+        if moved > 0 {
+            line["moved"] = json!(moved);
+        }
         if let Some(routes) = routes {
             line["hops"] = json!(routes.mean_hops());
             line["link_load"] = json!(routes.link_load);

@@ -1,0 +1,25 @@
+//! Parameters of running jobs that move.
+
+use pavior_workload::JobRule;
+
+use super::{Applies, COMMON, Parameter, ValueType, canonical, number};
+
+pub(super) const MIGRATION: Parameter = Parameter {
+    name: "migration",
+    meaning: "running jobs move so that the oldest waiting job fits, if that pays: how much longer a job \
+              runs for each of its nodes that moves",
+    applies: Applies::Runs,
+    kind: ValueType::Number,
+    unit: "units of time",
+    read: |text, _| number(text, |value| (0.0..=1e12).contains(&value), "from 0 to 1e12"),
+    ..COMMON
+};
+
+pub(super) const MOVABLE: Parameter = Parameter {
+    name: "movable",
+    meaning: "the running jobs that may be moved: of at most so many nodes, with a value in a column, or a \
+              share: 64; queue=1; 25%; several mean any; else all",
+    applies: Applies::Runs,
+    read: canonical::<JobRule>,
+    ..COMMON
+};

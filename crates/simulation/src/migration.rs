@@ -1,0 +1,150 @@
+//! Running jobs move so that the oldest waiting job fits.
+//!
+//! When the scheduler starts no more, and the oldest waiting job is refused although as many nodes are free as it
+//! needs, the planner of `unblock` looks for the cheapest set of jobs whose moving makes its box fit. The jobs
+//! move at once, and each ends later by the price of its nodes. They do so only if
+//!
+//! - the prices together are less than the time until running jobs will have made room by their expected
+//!   ends (`earliest`), and
+//! - the strategy, asked on a fork in which the moves are made, grants the job its nodes.
+//!
+//! Then the scheduler is asked again. A question is put once in a state of the machine.
+//!
+//! Cost: that of `earliest`, and of `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
+
+use std::sync::Arc;
+
+use pavior_allocation::{Fork, Machine, Placement, SelectedStrategy};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Freedom, JobId, Request, Sides};
+use pavior_planning::{Move, SearchLimits, Shape, Snapshot, Weights, earliest, unblock};
+use pavior_scheduling::Running;
+use pavior_workload::Job;
+use rustc_hash::FxHashMap;
+
+/// The most jobs that move for one.
+const MOST_JOBS: usize = 3;
+/// The most words that are looked at for one plan: about a millisecond.
+const BUDGET: u64 = 200_000;
+
+/// What it costs to move a running job, and which jobs may be moved.
+#[derive(Clone)]
+pub struct Migration {
+    /// What a job that moves runs longer for each of its nodes.
+    pub price: Time,
+    /// Whether a job may be moved.
+    pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
+}
+
+/// Migration during a run.
+pub(crate) struct Mover {
+    setup: Migration,
+    /// The oldest waiting job and the machine's state of the last question.
+    asked: Option<(JobId, u64)>,
+    /// When the running jobs end, and whether each may be moved.
+    running: FxHashMap<JobId, (Time, bool)>,
+}
+
+impl Mover {
+    pub(crate) fn new(setup: &Migration) -> Mover {
+        Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
+    }
+
+    /// A job starts, and will end then.
+    pub(crate) fn starts(&mut self, job: &Job, end: Time) {
+        self.running.insert(job.id, (end, (self.setup.may_move)(job)));
+    }
+
+    pub(crate) fn departs(&mut self, job: JobId) {
+        self.running.remove(&job);
+    }
+
+    /// What a job with so many nodes pays when it moves.
+    pub(crate) fn price(&self, nodes: u32) -> Time {
+        Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
+    }
+
+    /// When a job ends that moves and pays; none if that is too late to be told.
+    pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
+        let (end, _) = self.running.get_mut(&job)?;
+        *end = end.checked_add(price)?;
+        Some(*end)
+    }
+
+    /// The moves that make room for the oldest waiting job, if they pay.
+    pub(crate) fn plan(
+        &mut self,
+        now: Time,
+        oldest: &Job,
+        running: &Running,
+        machine: &mut Machine,
+    ) -> Option<Vec<Move>> {
+        let question = Some((oldest.id, machine.state()));
+        if self.asked == question {
+            return None;
+        }
+        self.asked = question;
+        let request = &oldest.request;
+        let enough = machine.needed(request) <= u64::from(machine.free().count());
+        if !enough || machine.probe(request).is_ok() {
+            return None;
+        }
+        let shape = shape(request, machine)?;
+        let whole = Snapshot::of(machine);
+        let ends: FxHashMap<JobId, Time> = running
+            .by_estimated_end()
+            .map(|running| (running.job.id, running.expected_end(now)))
+            .collect();
+        let gain = earliest(&whole, shape, |job| ends.get(&job).copied());
+        let gain = gain.map_or(Time::MAX, |room| room.at.since(now));
+        let snapshot = whole.keeping(|job, nodes| {
+            let may_move = self.running.get(&job).is_some_and(|(_, may_move)| *may_move);
+            !may_move || self.price(nodes) >= gain
+        });
+        let limits = SearchLimits { max_jobs: MOST_JOBS, turn: shape.turn, budget: BUDGET };
+        let plan = unblock(&snapshot, shape, &Weights::nodes(&snapshot), &limits).plan?;
+        let nodes = |step: &Move| step.to.iter().map(Cuboid::volume).sum::<u32>();
+        let price = plan.moves.iter().map(|step| self.price(nodes(step)).0);
+        let pays = price.fold(0, u64::saturating_add) < gain.0;
+        (pays && !plan.moves.is_empty() && is_granted(machine, &plan.moves, request))
+            .then_some(plan.moves)
+    }
+}
+
+/// The box that a request needs, where the strategy grants it nothing but a box.
+fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
+    let sides = request.shape?;
+    let turn = match request.freedom {
+        Some(Freedom::Box) => false,
+        Some(Freedom::Turned | Freedom::AnyBox) => true,
+        Some(Freedom::Connected | Freedom::Any) => return None,
+        None => {
+            let selection = machine.selection();
+            let groups = (selection.claim().family)(request, machine.grid(), &selection.options);
+            let boxes: Vec<Sides> = groups
+                .iter()
+                .filter(|group| group.parts.len() == 1)
+                .map(pavior_allocation::claim::BoxGroup::bounding)
+                .collect();
+            if boxes.is_empty() {
+                return None;
+            }
+            boxes.iter().any(|other| *other != sides)
+        }
+    };
+    Some(Shape { sides, turn })
+}
+
+/// Whether the strategy grants a request once these moves are made.
+fn is_granted(machine: &Machine, moves: &[Move], request: &Request) -> bool {
+    let mut fork = machine.fork();
+    let mut held: FxHashMap<JobId, Placement> = FxHashMap::default();
+    let mut step = |fork: &mut Fork, step: &Move| {
+        let to = Placement::from(step.to.clone());
+        let from = held.insert(step.job, to.clone());
+        let from = from.as_ref().or_else(|| machine.placement(step.job))?;
+        fork.give(from).ok()?;
+        fork.take(&to).ok()
+    };
+    moves.iter().all(|one| step(&mut fork, one).is_some()) && fork.find(request).is_ok()
+}

@@ -1,0 +1,121 @@
+//! Which jobs something is said of: by size, by a column of their log, or by share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pavior_kernel::{BadName, Stream};
+
+use crate::traces::{Filter, Tags};
+
+/// A condition on a job: a number of nodes that it has at most (`16`), a value of a column of its log
+/// (`queue=2`; or `partition`, `status`, `user`, `group`, `app`), or a share of all jobs (`25%`), drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// At most so many nodes.
+    Nodes(u32),
+    /// A value of a column.
+    Column(Filter),
+    /// So many of a hundred.
+    Share(f64),
+}
+
+impl Condition {
+    /// Whether a job of so many nodes meets it. A share draws once.
+    pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
+        match self {
+            Condition::Nodes(most) => nodes <= *most,
+            Condition::Column(filter) => filter.passes(tags),
+            Condition::Share(percent) => draw.unit() * 100.0 < *percent,
+        }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<Condition, BadName> {
+        if text.contains('=') {
+            return text.parse().map(Condition::Column);
+        }
+        let bad = || BadName {
+            reason: format!(
+                "`{text}` is no condition: a number of nodes, queue=1, or a share such as 25%"
+            ),
+            span: 0..text.len(),
+        };
+        if let Some(number) = text.strip_suffix('%') {
+            let percent: f64 = number.parse().map_err(|_| bad())?;
+            return if (0.0..=100.0).contains(&percent) {
+                Ok(Condition::Share(percent))
+            } else {
+                Err(bad())
+            };
+        }
+        let nodes: u32 = text.parse().map_err(|_| bad())?;
+        if nodes > 0 { Ok(Condition::Nodes(nodes)) } else { Err(bad()) }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Nodes(most) => write!(f, "{most}"),
+            Condition::Column(filter) => write!(f, "{filter}"),
+            Condition::Share(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+/// Jobs that meet one of some conditions, separated by commas.
+///
+/// ```
+/// use pavior_kernel::Stream;
+/// use pavior_workload::{JobRule, traces::Tags};
+/// let rule: JobRule = "16,queue=2".parse()?;
+/// let mut draw = Stream::new(1, 0, "jobs");
+/// assert!(rule.holds(16, &Tags::UNKNOWN, &mut draw));
+/// assert!(!rule.holds(17, &Tags::UNKNOWN, &mut draw));
+/// assert!(rule.holds(17, &Tags { queue: 2, ..Tags::UNKNOWN }, &mut draw));
+/// assert_eq!("16,que=2".parse::<JobRule>().unwrap_err().span, 3..6);
+/// # Ok::<(), pavior_kernel::BadName>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRule {
+    conditions: Vec<Condition>,
+}
+
+impl JobRule {
+    /// Whether a job of so many nodes meets a condition. Every share that is looked at draws once.
+    pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
+        self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
+    }
+}
+
+impl FromStr for JobRule {
+    type Err = BadName;
+
+    fn from_str(text: &str) -> Result<JobRule, BadName> {
+        let (mut conditions, mut at) = (Vec::new(), 0);
+        for part in text.split(',') {
+            let condition: Result<Condition, BadName> = part.parse();
+            conditions.push(
+                condition.map_err(|bad| BadName {
+                    span: at + bad.span.start..at + bad.span.end,
+                    ..bad
+                })?,
+            );
+            at += part.len() + 1;
+        }
+        Ok(JobRule { conditions })
+    }
+}
+
+impl fmt::Display for JobRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, condition) in self.conditions.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            write!(f, "{comma}{condition}")?;
+        }
+        Ok(())
+    }
+}
