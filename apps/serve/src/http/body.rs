@@ -64,6 +64,20 @@ pub(crate) enum FreedomSchema {
     Any,
 }
 
+/// How free a request for a box is to be placed.
+#[derive(serde::Serialize, ToSchema)]
+#[schema(as = BoxFreedom)]
+#[expect(dead_code, reason = "it is a description only")]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BoxFreedomSchema {
+    /// The box as it is asked for.
+    Box,
+    /// The box, turned as may be.
+    Turned,
+    /// Any box of as many nodes.
+    AnyBox,
+}
+
 /// The name of a job.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = Job)]

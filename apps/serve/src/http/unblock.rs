@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::body::{FreedomSchema, ask, freedom, read};
+use super::body::{BoxFreedomSchema, ask, freedom, read};
 use super::documents::{PlanDocument, ProblemDocument};
 use super::explain::request;
 use super::reads::board_of;
@@ -32,7 +32,7 @@ pub(crate) struct UnblockBody {
     #[schema(minimum = 1)]
     nodes: Option<u64>,
     /// How free it is to be placed: `box`, `turned` or `any-box`; turned if left out.
-    #[schema(value_type = Option<FreedomSchema>)]
+    #[schema(value_type = Option<BoxFreedomSchema>)]
     freedom: Option<String>,
     /// The machine; the first one if left out.
     machine: Option<String>,

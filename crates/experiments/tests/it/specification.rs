@@ -55,6 +55,7 @@ fn every_parameter_can_be_given() {
             "failures" => "'failures.jsonl'",
             "fail-classes" => "['chip:mttf=9:mttr=1', 'cube:mttf=5:mttr=1,switch:mttf=99:mttr=2']",
             "slice" => "['8', '4x8x8']",
+            "movable" => "['64', 'queue=1,25%']",
             "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
             "request" => "['3x2', '2x2']",
             _ => "[3, 4]",
@@ -66,6 +67,7 @@ fn every_parameter_can_be_given() {
             _ if ["spares", "spare-switches", "slice"].contains(&parameter.name) => {
                 "machine = 'torus:8x8x8'\nstrategy = 'tpu'\nfail-classes = 'cube:mttf=5:mttr=1'\n"
             }
+            _ if parameter.name == "movable" => "migration = 2\n",
             parameters::Applies::Messages => "service = 'messages:5'\n",
             parameters::Applies::Communication => "trace = 'x.swf'\ncommunication = 0.2\n",
             parameters::Applies::Still if parameter.name != "request" => "request = '3x2'\n",
