@@ -22,7 +22,7 @@ def read(path: str, scheduler: str) -> dict[tuple[str, str], dict[float, dict[st
             chosen = row["scheduler"] == CHOICE
             if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
                 continue
-            log = row["trace"].removesuffix(".swf.gz").split("-2.1")[0].split("-3.1")[0].split("-4.")[0]
+            log = row["trace"].removesuffix(".swf.gz").rsplit("-", 2)[0]
             by_share = found.setdefault((log, row["machine"]), {})
             by_freedom = by_share.setdefault(float(row["communication"]), {})
             metrics = by_freedom.setdefault("pays" if chosen else row["freedom"] or row["strategy"], {})

@@ -72,8 +72,8 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// A row a box: `job`, `start`, `end` (null if it is still held; both of the stay if the job moved), `base_x` to `base_z`, `side_x` to
-/// `side_z`.
+/// A row a box: `job`, `start`, `end` (null if it is still held; both of the stay if the job moved),
+/// `base_x` to `base_z`, `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records

@@ -26,7 +26,7 @@ pub(crate) struct Forecast {
     seed: u64,
     replication: u64,
     /// Made for the first question.
-    trials: Option<Trials>,
+    trials: Option<Box<Trials>>,
     /// Cycles of an iteration in the box that is asked for and on what is granted, by both. Only where the
     /// pattern draws nothing for a job.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
@@ -77,8 +77,7 @@ impl Forecast {
     /// The cycles of an iteration; `Ok(None)` if it never ends, an error if nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
-        let make = || Trials::new(setup, *grid).expect("the run's own network has these settings");
-        let trials = trials.get_or_insert_with(make);
+        let trials = Trials::kept(trials, setup, *grid);
         match trials.history(layout, Communication::Iterations(1), draw) {
             Ok(Some(history)) => Ok(Some(history.length.0)),
             Ok(None) => Err(NothingSent),

@@ -30,6 +30,16 @@ impl Trials {
         })
     }
 
+    /// The trials that are kept, made at the first need. The run's own network was made with these settings.
+    pub(super) fn kept<'t>(
+        kept: &'t mut Option<Box<Trials>>,
+        setup: &NetworkSetup,
+        grid: Grid,
+    ) -> &'t mut Trials {
+        let make = || Trials::new(setup, grid).expect("the run's own network has these settings");
+        kept.get_or_insert_with(|| Box::new(make()))
+    }
+
     /// How long a job in a layout takes alone, and its messages; none if it sends nothing. The pattern
     /// draws what it draws from a copy of `draw`.
     pub(super) fn history(

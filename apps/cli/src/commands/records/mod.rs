@@ -198,7 +198,7 @@ impl Kind {
 }
 
 /// JSON lines of the jobs that started, in the order of their starts. A job that moves has a line for each of
-/// its stays; those behind the first say the how manieth move they follow.
+/// its stays; those behind the first say which move they follow, from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

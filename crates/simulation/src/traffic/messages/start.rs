@@ -80,9 +80,7 @@ impl Messages {
         draw: &Stream,
     ) -> Result<bool, Deadlock> {
         let Messages { setup, grid, trials, .. } = self;
-        let trials = trials.get_or_insert_with(|| {
-            Box::new(Trials::new(setup, *grid).expect("the run's own network has these settings"))
-        });
+        let trials = Trials::kept(trials, setup, *grid);
         let Some(course) = Course::new(setup, grid, trials, job, placement, draw)? else {
             return Ok(false);
         };
