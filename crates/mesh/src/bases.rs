@@ -57,6 +57,11 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
+    /// The grid of the machines.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
     /// The first base, in scan order, at which the shape is free, unturned.
     pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Coordinates> {
         if !self.compute(free, shape) {
@@ -79,7 +84,7 @@ impl BaseSet {
     }
 
     /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
-    /// [`BaseSet::iter`]. Returns false, and leaves nothing to ask, if the shape does not fit the
+    /// [`BaseSet::row_major`]. Returns false, and leaves nothing to ask, if the shape does not fit the
     /// empty grid unturned, or the occupancy is of another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
@@ -250,11 +255,6 @@ impl BaseSet {
             }
         }
         None
-    }
-
-    /// The bases of the shape last computed, in scan order.
-    pub fn iter(&self, scan: Scan) -> impl Iterator<Item = Coordinates> + '_ {
-        scan.bases(self.grid, self.shape).filter(|&base| self.contains(base))
     }
 
     /// The bases of the shape last computed, in row-major order. O(words + bases found).

@@ -29,7 +29,11 @@ proptest! {
             });
             let expected = naive::bases(&free, shape, scan);
             prop_assert_eq!(search.find(&free, shape, scan), expected.first().copied());
-            prop_assert_eq!(search.iter(scan).collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
+            let starts = scan.bases(grid, shape).filter(|&base| search.contains(base));
+            prop_assert_eq!(starts.collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
+            let mut expected = naive::bases(&free, shape, Scan::default());
+            expected.sort_unstable_by_key(|[x, y, z]| [*z, *y, *x]);
+            prop_assert_eq!(search.row_major().collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
         }
     }
 }

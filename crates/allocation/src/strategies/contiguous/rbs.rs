@@ -80,7 +80,8 @@ impl BoxRule for RightOfBusy {
         let found = match &mut self.bases {
             Some(bases) if !is_short(view.grid(), self.borders.len()) => {
                 bases.compute(view.occupancy(), shape);
-                self.borders.first_of(bases, &mut 0)
+                self.borders.begin(bases);
+                self.borders.next(bases)
             }
             _ => self.borders.first(shape),
         };

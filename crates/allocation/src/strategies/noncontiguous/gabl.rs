@@ -108,7 +108,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         largest: options.get("shape") == "largest",
         busy: match RightBorders::supports(grid) {
             Ok(()) => Busy::Lines(RightBorders::new(*grid)),
-            Err(_) => Busy::Planes(BorderPlanes::new(*grid), BusyList::default()),
+            Err(_) => Busy::Planes(BorderPlanes::new(*grid), BusyList::default(), Vec::new()),
         },
         pieces: Vec::new(),
         shapes: Vec::new(),
@@ -129,7 +129,7 @@ struct Greedy {
     last_of_ties: bool,
     largest: bool,
     busy: Busy,
-    /// Scratch: the pieces found so far, in the busy list while the search runs.
+    /// Scratch: the pieces found so far, which count as busy while the search runs.
     pieces: Vec<Cuboid>,
     shapes: Vec<Sides>,
     engine: Option<Engine>,
@@ -150,58 +150,74 @@ struct Engine {
 #[derive(Clone)]
 enum Busy {
     Lines(RightBorders),
-    Planes(BorderPlanes, BusyList),
+    /// The pieces that are proposed lie beside the list, in the order in which they were found.
+    Planes(BorderPlanes, BusyList, Vec<Cuboid>),
 }
 
 impl Busy {
     fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         match self {
             Busy::Lines(lines) => lines.first(shape),
-            Busy::Planes(planes, list) => planes.first(list.boxes(), shape),
+            Busy::Planes(planes, list, _) => planes.first(list.boxes(), shape),
         }
     }
 
-    /// The same by the set of all bases. Boxes before `from` are known to have none beside them.
-    fn first_of(&mut self, bases: &BaseSet, from: &mut usize) -> Option<Cuboid> {
+    /// Begins to ask for boxes by the set of all bases of a shape.
+    fn begin(&mut self, bases: &BaseSet) {
         match self {
-            Busy::Lines(lines) => lines.first_of(bases, from),
-            Busy::Planes(planes, list) => planes.first_of(list.boxes(), bases, from),
+            Busy::Lines(lines) => lines.begin(bases),
+            Busy::Planes(planes, ..) => planes.begin(bases),
         }
     }
 
-    /// Adds a box, and says where it stands in the list.
-    fn insert(&mut self, part: Cuboid) -> usize {
+    /// What `first` would find if what is proposed were in the list.
+    fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
-            Busy::Lines(lines) => lines.insert(part),
-            Busy::Planes(_, list) => list.insert(part),
+            Busy::Lines(lines) => lines.next(bases),
+            Busy::Planes(planes, list, proposed) => planes.next([list.boxes(), proposed], bases),
+        }
+    }
+
+    fn propose(&mut self, piece: Cuboid) {
+        match self {
+            Busy::Lines(lines) => lines.propose(piece),
+            Busy::Planes(_, _, proposed) => proposed.push(piece),
+        }
+    }
+
+    /// Nothing is proposed any more.
+    fn withdraw(&mut self) {
+        match self {
+            Busy::Lines(lines) => lines.withdraw(),
+            Busy::Planes(_, _, proposed) => proposed.clear(),
         }
     }
 
     fn len(&self) -> usize {
         match self {
             Busy::Lines(lines) => lines.len(),
-            Busy::Planes(_, list) => list.boxes().len(),
+            Busy::Planes(_, list, _) => list.boxes().len(),
         }
     }
 
     fn work(&self) -> Work {
         match self {
             Busy::Lines(lines) => lines.work(),
-            Busy::Planes(planes, list) => planes.work() + list.work(),
+            Busy::Planes(planes, list, _) => planes.work() + list.work(),
         }
     }
 
     fn add(&mut self, placement: &Placement) {
         match self {
             Busy::Lines(lines) => lines.add(placement),
-            Busy::Planes(_, list) => list.add(placement),
+            Busy::Planes(_, list, _) => list.add(placement),
         }
     }
 
     fn remove(&mut self, placement: &Placement) {
         match self {
             Busy::Lines(lines) => lines.remove(placement),
-            Busy::Planes(_, list) => list.remove(placement),
+            Busy::Planes(_, list, _) => list.remove(placement),
         }
     }
 }
@@ -230,7 +246,8 @@ impl Greedy {
         let (asked, shapes) = (self.first.name(shape), self.first.of_shape(shape));
         let found = engine.exact.first(free, asked, &shapes, Scan::default())?;
         engine.bases.compute(free, found.sides);
-        self.busy.first_of(&engine.bases, &mut 0)
+        self.busy.begin(&engine.bases);
+        self.busy.next(&engine.bases)
     }
 
     /// The intended loop of the paper, over the bases of all its shapes. While one shape is asked for
@@ -255,15 +272,16 @@ impl Greedy {
                 continue;
             }
             self.pieces.iter().for_each(|piece| bases.cover(piece));
-            let mut from = 0;
+            self.busy.begin(bases);
             while size <= left {
-                let Some(piece) = self.busy.first_of(bases, &mut from) else { break };
-                from = from.min(self.busy.insert(piece));
+                let Some(piece) = self.busy.next(bases) else { break };
+                self.busy.propose(piece);
                 bases.cover(&piece);
                 self.pieces.push(piece);
                 left -= size;
             }
         }
+        self.busy.withdraw();
         assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
         self.engine = Some(engine);
     }
@@ -342,17 +360,19 @@ impl Strategy for Greedy {
                 self.shrink(&mut shape);
             }
         }
+        let chained = self.engine.is_some() && !is_short(&self.grid, self.busy.len());
         if self.largest {
             self.take_largest(request.nodes, shape);
-        } else if self.engine.is_some() && !is_short(&self.grid, self.busy.len()) {
+        } else if chained {
             self.take_from_chain(free, request.nodes, shape);
         } else {
             self.shrink_to_fit(request.nodes, shape);
         }
-        // A proposal changes nothing: the pieces leave the busy list.
-        let pieces = std::mem::take(&mut self.pieces);
-        let proposal = Placement::Parts(pieces);
-        self.busy.remove(&proposal);
+        let proposal = Placement::Parts(std::mem::take(&mut self.pieces));
+        if !chained {
+            // A proposal changes nothing: the pieces leave the busy list.
+            self.busy.remove(&proposal);
+        }
         Some(proposal)
     }
 
@@ -385,7 +405,7 @@ impl Strategy for Greedy {
     fn validate(&self, free: &Occupancy) {
         match &self.busy {
             Busy::Lines(lines) => lines.validate(free),
-            Busy::Planes(_, list) => list.validate(free),
+            Busy::Planes(_, list, _) => list.validate(free),
         }
     }
 }

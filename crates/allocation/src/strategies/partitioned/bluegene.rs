@@ -23,8 +23,8 @@
 //! cables free (`place` chooses among those that have). It therefore refuses free boxes whose
 //! cables are taken.
 //!
-//! Cost: O(N/64 log(side)) a shape for the bases, and O(lines through it) for a base; `mfp` looks
-//! for the largest free box at every base that touches the largest one.
+//! Cost: O(N/64 log(side)) a shape: units on lines whose cables are taken count as busy for a shape
+//! that needs them. `mfp` looks for the largest free box at every base that touches the largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
@@ -161,6 +161,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         largest: options.get("place") == "mfp",
         cables: Cables::new(*grid, torus_axes(options), rings_a_line(options)),
         bases: BaseSet::new(*grid),
+        usable: Occupancy::all_free(*grid),
         left: Occupancy::all_free(*grid),
         shapes: Vec::new(),
         tested: 0,
@@ -176,23 +177,22 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
+    /// Scratch: the free units whose lines have the cables for a shape.
+    usable: Occupancy,
     /// Scratch: what a placement would leave.
     left: Occupancy,
     /// Scratch: the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// Bases whose cables were looked at. (What `mfp` spends on largest free boxes is not counted.)
+    /// Partitions that `mfp` compared. (What it spends on largest free boxes is not counted.)
     tested: u64,
 }
 
 impl BlueGene {
     /// The first partition of a shape that has its units and cables.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
-        if !self.bases.compute(free, shape) {
-            return None;
-        }
-        let boxes = self.bases.iter(Scan::default()).map(|base| Cuboid::new(base, shape));
-        let mut boxes = boxes.inspect(|_| self.tested += 1);
-        boxes.find(|cuboid| self.cables.are_free(cuboid))
+        self.cables.usable(free, shape, &mut self.usable);
+        let base = self.bases.find(&self.usable, shape, Scan::default())?;
+        Some(Cuboid::new(base, shape))
     }
 
     /// Of all possible partitions the first that leaves the largest free box.
@@ -203,15 +203,11 @@ impl BlueGene {
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {
-            if !self.bases.compute(free, shape) {
-                continue;
-            }
-            for base in self.bases.iter(Scan::default()) {
+            self.cables.usable(free, shape, &mut self.usable);
+            self.bases.compute(&self.usable, shape);
+            for base in self.bases.row_major() {
                 let cuboid = Cuboid::new(base, shape);
                 self.tested += 1;
-                if !self.cables.are_free(&cuboid) {
-                    continue;
-                }
                 let before = *before.get_or_insert_with(|| free.largest_free());
                 if before.is_some_and(|largest| !largest.intersects(&self.grid, &cuboid)) {
                     return Some(cuboid);

@@ -5,7 +5,8 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
-use super::coverage::{AxisRange, covered, covers};
+use super::coverage::{AxisRange, covered, covers, meets};
+use super::right_sides::RightSides;
 use crate::Work;
 
 /// A rectangle of bases on a plane of constant x.
@@ -74,8 +75,7 @@ pub(in crate::strategies) fn is_short(grid: &Grid, boxes: usize) -> bool {
 #[derive(Clone)]
 pub(in crate::strategies) struct BorderPlanes {
     grid: Grid,
-    /// The columns in which there are bases.
-    columns: Vec<u64>,
+    walk: RightSides,
     /// Scratch: what the busy boxes cover, the pieces of the plane at hand, and those after a subtraction.
     regions: Vec<Region>,
     plane: Vec<Piece>,
@@ -85,8 +85,8 @@ pub(in crate::strategies) struct BorderPlanes {
 
 impl BorderPlanes {
     pub(in crate::strategies) fn new(grid: Grid) -> BorderPlanes {
-        let (columns, regions) = (Vec::new(), Vec::new());
-        BorderPlanes { grid, columns, regions, plane: Vec::new(), rest: Vec::new(), tested: 0 }
+        let (walk, regions) = (RightSides::default(), Vec::new());
+        BorderPlanes { grid, walk, regions, plane: Vec::new(), rest: Vec::new(), tested: 0 }
     }
 
     /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
@@ -115,34 +115,40 @@ impl BorderPlanes {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// The same, by the set of all bases of a shape: the first plane that has one of them, and the
-    /// base that the subtraction would come to there. Planes of the boxes before `from` are known to
-    /// have none; where it ended is left there.
-    pub(in crate::strategies) fn first_of(
+    /// Begins to ask for boxes by the set of all bases of a shape.
+    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
+        self.walk.begin(bases);
+    }
+
+    /// What [`BorderPlanes::first`] would find with what is busy and what is proposed besides: the first
+    /// plane that has a base, and the base that the subtraction would come to there. Since
+    /// [`BorderPlanes::begin`] bases may only have vanished, and boxes have come only to the end.
+    pub(in crate::strategies) fn next(
         &mut self,
-        busy: &[Cuboid],
+        lists: [&[Cuboid]; 2],
         bases: &BaseSet,
-        from: &mut usize,
     ) -> Option<Cuboid> {
         let shape = bases.shape();
-        bases.columns_into(&mut self.columns);
-        self.tested += 1;
-        if self.columns[0] & 1 == 1 {
-            let plane = self.left_face(shape);
-            return self.base_on(busy, bases, plane);
-        }
-        while let Some(held) = busy.get(*from) {
+        if self.walk.has_left_face() {
             self.tested += 1;
-            if let Some(x) = self.right_of(held, shape[0])
-                && self.columns[usize::from(x) / 64] >> (x % 64) & 1 == 1
-                && let Some(plane) = self.plane_of(held, shape)
-            {
-                let found = self.base_on(busy, bases, plane);
+            let found = self.base_on(lists, bases, self.left_face(shape));
+            if found.is_some() {
+                return found;
+            }
+            self.walk.pass_left_face();
+        }
+        for (list, boxes) in lists.into_iter().enumerate() {
+            let before = self.walk.passed[list];
+            while let Some(stop) = self.walk.go_on(list, boxes) {
+                let pieces = Region::new(&self.grid, &boxes[stop.index], shape).pieces;
+                let found = self.base_on(lists, bases, Plane { x: stop.x, pieces });
                 if found.is_some() {
+                    self.tested += (stop.index + 1 - before) as u64;
                     return found;
                 }
+                self.walk.passed[list] += 1;
             }
-            *from += 1;
+            self.tested += (boxes.len() - before) as u64;
         }
         None
     }
@@ -151,22 +157,26 @@ impl BorderPlanes {
     /// of a piece, those without a base vanish before the end: so only the first with one is kept. Once
     /// its lowest corner is a base it remains so: no region covers it, and of the pieces that a region
     /// leaves the first that has a base is the one with that corner.
-    fn base_on(&mut self, busy: &[Cuboid], bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
-        let (x, shape) = (plane.x, bases.shape());
+    fn base_on(&mut self, lists: [&[Cuboid]; 2], bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
+        let (grid, x, shape) = (self.grid, plane.x, bases.shape());
         let has_base = |piece: &Piece| {
             let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
             bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
         };
+        let corner = |piece: &Piece| [x, piece.y.low, piece.z.low];
         let mut piece = plane.pieces.iter().find(has_base)?;
-        for held in busy {
-            if bases.contains([x, piece.y.low, piece.z.low]) {
+        for held in lists.into_iter().flatten() {
+            if bases.contains(corner(&piece)) {
                 break;
             }
             self.tested += 1;
-            if !covers(&self.grid, 0, held, shape[0], x) {
+            if !covers(&grid, 0, held, shape[0], x)
+                || !meets(&grid, 1, held, shape[1], piece.y)
+                || !meets(&grid, 2, held, shape[2], piece.z)
+            {
                 continue;
             }
-            for region in Region::new(&self.grid, held, shape).pieces.iter() {
+            for region in Region::new(&grid, held, shape).pieces.iter() {
                 if piece.meets(region) {
                     self.tested += 1;
                     subtract(&[piece], region, &mut self.rest);
@@ -174,7 +184,7 @@ impl BorderPlanes {
                 }
             }
         }
-        Some(Cuboid::new([x, piece.y.low, piece.z.low], shape))
+        Some(Cuboid::new(corner(&piece), shape))
     }
 
     /// The plane of the hypothetical box b0.

@@ -1,6 +1,6 @@
 //! The lines of a machine whose partitions have networks of their own.
 
-use pavior_mesh::{Cuboid, Grid, NodeId};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
@@ -17,6 +17,8 @@ pub(in crate::strategies) struct Cables {
     most: u32,
     /// By axis and line: the rings through part of it.
     rings: [Vec<u32>; 3],
+    /// By axis: the units on lines that carry another ring.
+    open: [Occupancy; 3],
     upkeep: u64,
 }
 
@@ -30,25 +32,39 @@ impl Cables {
             torus: std::array::from_fn(|axis| torus[axis] && grid.wraps(axis)),
             most,
             rings: std::array::from_fn(lines),
+            open: std::array::from_fn(|_| Occupancy::all_free(grid)),
             upkeep: 0,
         }
     }
 
-    /// The axis and the number of every line through part of which a box is a ring.
-    fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (grid, torus, cuboid) = (self.grid, self.torus, *cuboid);
-        let is_part =
-            move |&axis: &usize| torus[axis] && (2..grid.side(axis)).contains(&cuboid.sides[axis]);
-        (0..3).filter(is_part).flat_map(move |axis| {
+    /// The axes along which a box of a shape is a ring through part of each of its lines.
+    fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
+        let (grid, torus) = (self.grid, self.torus);
+        (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
+    }
+
+    /// The axis of every line through part of which a box is a ring, and its first unit.
+    fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
+        let (grid, cuboid) = (self.grid, *cuboid);
+        self.ring_axes(cuboid.sides).flat_map(move |axis| {
             let mut face = cuboid;
-            face.sides[axis] = 1;
-            face.nodes(&grid).map(move |unit| (axis, line(&grid, axis, unit)))
+            (face.base[axis], face.sides[axis]) = (0, 1);
+            face.nodes(&grid).map(move |unit| (axis, grid.point(unit)))
         })
     }
 
-    /// Whether the cables that a box of free units needs are free.
-    pub(in crate::strategies) fn are_free(&self, cuboid: &Cuboid) -> bool {
-        self.rings_of(cuboid).all(|(axis, line)| self.rings[axis][line] < self.most)
+    /// Leaves of free units those on lines that have the cables for a shape: a box of them has its
+    /// cables, too. O(N/64).
+    pub(in crate::strategies) fn usable(
+        &self,
+        free: &Occupancy,
+        shape: Sides,
+        usable: &mut Occupancy,
+    ) {
+        usable.copy_from(free);
+        for axis in self.ring_axes(shape) {
+            usable.keep(&self.open[axis]).expect("both are of this machine");
+        }
     }
 
     /// A placement's cables are in use from now on.
@@ -68,10 +84,19 @@ impl Cables {
 
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
-            for (axis, line) in self.rings_of(part) {
-                let rings = &mut self.rings[axis][line];
+            for (axis, first) in self.rings_of(part) {
+                let rings = &mut self.rings[axis][line(&self.grid, axis, first)];
+                let had_room = *rings < self.most;
                 *rings = rings.checked_add_signed(by).expect("what is given back was taken");
                 self.upkeep += 1;
+                let mut units = Cuboid::node(first);
+                units.sides[axis] = self.grid.side(axis);
+                let turned = match (had_room, *rings < self.most) {
+                    (true, false) => self.open[axis].take(&units),
+                    (false, true) => self.open[axis].give(&units),
+                    _ => Ok(()),
+                };
+                turned.expect("a line is open exactly while it carries another ring");
             }
         }
     }
@@ -83,8 +108,8 @@ impl Cables {
 }
 
 /// The number of the line along an axis that holds a unit.
-fn line(grid: &Grid, axis: usize, unit: NodeId) -> usize {
-    let [x, y, z] = grid.point(unit).map(usize::from);
+fn line(grid: &Grid, axis: usize, unit: Coordinates) -> usize {
+    let [x, y, z] = unit.map(usize::from);
     let [w, d, _] = grid.sides().map(usize::from);
     [y + d * z, x + w * z, x + w * y][axis]
 }

@@ -69,3 +69,23 @@ pub(in crate::strategies) fn covers(
     let ahead = |from: u32, to: u32| if to >= from { to - from } else { to + n - from };
     side == n || ahead(base, start) < side || ahead(start, base) < length
 }
+
+/// Whether any of these canonical bases of a side is covered on one axis.
+#[inline]
+pub(in crate::strategies) fn meets(
+    grid: &Grid,
+    axis: usize,
+    busy: &Cuboid,
+    side: u16,
+    bases: AxisRange,
+) -> bool {
+    let n = u32::from(grid.side(axis));
+    let (start, length) = (u32::from(busy.base[axis]), u32::from(busy.sides[axis]));
+    let (low, high, side) = (u32::from(bases.low), u32::from(bases.high), u32::from(side));
+    if !grid.wraps(axis) {
+        return low < start + length && start < high + side;
+    }
+    // On a ring the first of the bases is covered, or another one where the cover begins.
+    let ahead = |from: u32, to: u32| if to >= from { to - from } else { to + n - from };
+    side == n || ahead(low, start) < high - low + side || ahead(start, low) < length
+}

@@ -25,6 +25,7 @@ pub(super) mod line_shells;
 pub(crate) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;
+pub(super) mod right_sides;
 pub(super) mod runs;
 pub(super) mod shell_core;
 pub(super) mod shells;

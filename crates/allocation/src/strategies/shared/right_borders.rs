@@ -7,6 +7,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
 use super::busy_list::BusyList;
 use super::coverage::{AxisRange, covered};
+use super::right_sides::RightSides;
 use crate::kind::Unsupported;
 use crate::{Placement, Work};
 
@@ -15,8 +16,9 @@ use crate::{Placement, Work};
 pub(in crate::strategies) struct RightBorders {
     grid: Grid,
     busy: BusyList,
-    /// The columns in which there are bases.
-    columns: Vec<u64>,
+    /// In the same order: boxes that count as busy while a proposal is made.
+    proposed: Vec<Cuboid>,
+    walk: RightSides,
     work: Work,
 }
 
@@ -44,16 +46,12 @@ impl RightBorders {
 
     pub(in crate::strategies) fn new(grid: Grid) -> RightBorders {
         let busy = BusyList::by(|held| u16::MAX - top(held));
-        RightBorders { grid, busy, columns: Vec::new(), work: Work::default() }
+        let (proposed, walk) = (Vec::new(), RightSides::default());
+        RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
         self.busy.add(placement);
-    }
-
-    /// Adds a box, and says where it stands in the list.
-    pub(in crate::strategies) fn insert(&mut self, part: Cuboid) -> usize {
-        self.busy.insert(part)
     }
 
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
@@ -90,35 +88,59 @@ impl RightBorders {
         self.busy.boxes().len()
     }
 
-    /// The same, by the set of all bases of a shape: the first line that has one of them, of it the
-    /// lowest base of the highest run. Lines of the boxes before `from` are known to have none; where
-    /// it ended is left there.
-    pub(in crate::strategies) fn first_of(
-        &mut self,
-        bases: &BaseSet,
-        from: &mut usize,
-    ) -> Option<Cuboid> {
-        let shape = bases.shape();
-        bases.columns_into(&mut self.columns);
-        self.work.boxes += 1;
-        if self.columns[0] & 1 == 1 {
-            let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
-            return highest_run(bases, 0, whole);
-        }
-        while let Some(held) = self.busy.boxes().get(*from) {
+    /// Begins to ask for boxes by the set of all bases of a shape.
+    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
+        self.walk.begin(bases);
+    }
+
+    /// What [`RightBorders::first`] would find: the first line that has a base, of it the lowest base of
+    /// the highest run. Since [`RightBorders::begin`] bases may only have vanished.
+    pub(in crate::strategies) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
+        if self.walk.has_left_face() {
             self.work.boxes += 1;
-            if let Some(x) = self.right_of(held, shape[0])
-                && self.columns[usize::from(x) / 64] >> (x % 64) & 1 == 1
-                && let Some(line) = covered(&self.grid, 1, held, shape[1])[0]
-            {
-                let found = highest_run(bases, x, line);
-                if found.is_some() {
-                    return found;
-                }
+            let whole = AxisRange { low: 0, high: self.grid.starts(1, bases.shape()[1]) - 1 };
+            let found = highest_run(bases, 0, whole);
+            if found.is_some() {
+                return found;
             }
-            *from += 1;
+            self.walk.pass_left_face();
         }
-        None
+        match [0, 1].map(|list| self.next_in(list, bases)) {
+            // Of one rank what is proposed comes last.
+            [Some((rank, _)), Some((proposed, found))] if proposed > rank => Some(found),
+            [old, new] => old.or(new).map(|(_, found)| found),
+        }
+    }
+
+    /// The same along the busy boxes alone, or what is proposed, with the top row of the box.
+    fn next_in(&mut self, list: usize, bases: &BaseSet) -> Option<(u16, Cuboid)> {
+        loop {
+            let boxes = if list == 0 { self.busy.boxes() } else { &self.proposed };
+            let before = self.walk.passed[list];
+            let stop = self.walk.go_on(list, boxes);
+            self.work.boxes += (self.walk.passed[list] - before) as u64 + 1;
+            let stop = stop?;
+            let held = &boxes[stop.index];
+            if let Some(line) = covered(&self.grid, 1, held, bases.shape()[1])[0]
+                && let Some(found) = highest_run(bases, stop.x, line)
+            {
+                return Some((top(held), found));
+            }
+            self.walk.passed[list] += 1;
+        }
+    }
+
+    /// A box counts as busy until [`RightBorders::withdraw`].
+    pub(in crate::strategies) fn propose(&mut self, part: Cuboid) {
+        let index = self.proposed.partition_point(|other| top(other) >= top(&part));
+        self.proposed.insert(index, part);
+        let passed = &mut self.walk.passed[1];
+        *passed = (*passed).min(index);
+    }
+
+    /// Nothing is proposed any more.
+    pub(in crate::strategies) fn withdraw(&mut self) {
+        self.proposed.clear();
     }
 
     /// The x of a box's right border line, if it is a base of the side at all.
