@@ -17,13 +17,14 @@
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+use rustc_hash::FxHashSet;
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
 use crate::claim::BoxGroup;
 
 /// An L: its taller part first, both relative to the corner of the bounding box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::strategies) struct Ell {
     pub(in crate::strategies) parts: [Cuboid; 2],
 }
@@ -123,11 +124,12 @@ pub(in crate::strategies) fn ells_into(
     if c != 1 {
         return;
     }
+    let mut seen_before = FxHashSet::default();
     let (rectangles, symmetries) = if turned { (2, 8) } else { (1, 4) };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
         for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
             for seen in ell.symmetries().into_iter().take(symmetries) {
-                if grid.fits(seen.bounding()) && !ells.contains(&seen) {
+                if grid.fits(seen.bounding()) && seen_before.insert(seen) {
                     ells.push(seen);
                 }
             }
@@ -154,27 +156,29 @@ pub(in crate::strategies) enum EllSearch {
 pub(in crate::strategies) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// How many of them are of this state.
-    used: usize,
+    /// The parts that were asked for in this state, and whether each has bases: set by set.
+    known: Vec<([u16; 2], bool)>,
 }
 
 impl PartSets {
     fn new(grid: Grid) -> PartSets {
-        PartSets { grid, sets: Vec::new(), used: 0 }
+        PartSets { grid, sets: Vec::new(), known: Vec::new() }
     }
 
     /// The number of a part's set; none if it has no bases.
     fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
-        let known = self.sets[..self.used].iter().position(|set| set.shape() == sides);
+        let part = [sides[0], sides[1]];
+        let known = self.known.iter().position(|&(other, _)| other == part);
         let index = known.unwrap_or_else(|| {
-            if self.sets.len() == self.used {
+            let used = self.known.len();
+            if self.sets.len() == used {
                 self.sets.push(BaseSet::new(self.grid));
             }
-            self.sets[self.used].compute(free, sides);
-            self.used += 1;
-            self.used - 1
+            let set = &mut self.sets[used];
+            self.known.push((part, set.compute(free, sides) && set.any()));
+            used
         });
-        self.sets[index].any().then_some(index)
+        self.known[index].1.then_some(index)
     }
 
     fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
@@ -212,7 +216,7 @@ impl EllSearch {
     pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
         match self {
             EllSearch::Plain { sums, .. } => sums.load(free),
-            EllSearch::Sets(sets) => sets.used = 0,
+            EllSearch::Sets(sets) => sets.known.clear(),
         }
     }
 

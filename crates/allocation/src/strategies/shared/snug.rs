@@ -93,7 +93,7 @@ impl Snug {
         // What touches on every axis; it alone can be perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
-                let found = self.count(word, bit);
+                let Some(found) = self.count_at_least(word, bit, least) else { continue };
                 least = see(found);
                 if first && found.contact == perfect {
                     return;
@@ -102,8 +102,8 @@ impl Snug {
         }
         for word in 0..self.bases.words().len() {
             for bit in ones(self.bases.words()[word] & !self.corners(word)) {
-                if self.bound(word, bit) >= least {
-                    least = see(self.count(word, bit));
+                if let Some(found) = self.count_at_least(word, bit, least) {
+                    least = see(found);
                 }
             }
         }
@@ -120,19 +120,14 @@ impl Snug {
             let base = self.bases.point(word, apart(word).trailing_zeros());
             return Some(Scored { score: 0, at: Cuboid::new(base, shape) });
         }
-        let mut best: Option<Touching> = None;
+        let mut best: Option<(i64, Cuboid)> = None;
         for word in 0..self.bases.words().len() {
             for bit in ones(self.bases.words()[word]) {
-                let most = best.map_or(i64::MAX, |best| best.contact);
-                if self.touched_at_least(word, bit) < most {
-                    let found = self.count(word, bit);
-                    if found.contact < most {
-                        best = Some(found);
-                    }
-                }
+                let below = best.map_or(i64::MAX, |(contact, _)| contact);
+                best = self.count_below(word, bit, below).or(best);
             }
         }
-        best.map(|best| Scored { score: -best.contact, at: best.at })
+        best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
     /// What a placement has of contact, if it is free; of the shape that was searched last.
@@ -181,44 +176,61 @@ impl Snug {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// The most contact that a base can have: every face that touches something, whole.
-    #[inline]
-    fn bound(&self, word: usize, bit: u32) -> i64 {
-        let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
-        self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
-    }
-
-    /// The least: one node of each, or the whole face at the border.
-    fn touched_at_least(&self, word: usize, bit: u32) -> i64 {
-        let base = self.bases.point(word, bit);
-        let at = Cuboid::new(base, self.bases.shape());
-        let mut least = 0;
-        for &(axis, area) in &self.faces {
-            for side in 0..2 {
-                if self.touches(axis, side, word, bit) {
-                    let border = slab(&self.grid, &at, axis, side).is_none();
-                    least += if border { area } else { 1 };
-                }
-            }
+    /// Counts the contact of a base, unless it is less than so much: a face that touches something may
+    /// be touched whole.
+    fn count_at_least(&mut self, word: usize, bit: u32, least: i64) -> Option<Touching> {
+        let touches = |axis, side| i64::from(self.touches(axis, side, word, bit));
+        let bound = |&(axis, area): &(usize, i64)| area * (touches(axis, 0) + touches(axis, 1));
+        let mut most: i64 = self.faces.iter().map(bound).sum();
+        if most < least {
+            return None;
         }
-        least
-    }
-
-    /// Counts the contact of a base.
-    fn count(&mut self, word: usize, bit: u32) -> Touching {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
-        let (mut contact, mut is_beside) = (0, false);
+        let mut is_beside = false;
         for &(axis, area) in &self.faces {
             for side in 0..2 {
                 if self.touches(axis, side, word, bit) {
                     let (touched, busy) = self.touched(&at, (axis, area, side));
-                    contact += touched;
+                    most -= area - touched;
+                    if most < least {
+                        return None;
+                    }
                     is_beside |= busy;
                 }
             }
         }
-        Touching { at, contact, is_beside }
+        Some(Touching { at, contact: most, is_beside })
+    }
+
+    /// Counts the contact of a base, unless it is not less than so much: of a face that touches
+    /// something it is one node at least, or at the border of a mesh the whole face.
+    fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
+        let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
+        let mut least = 0;
+        for &(axis, area) in &self.faces {
+            for side in 0..2 {
+                if self.touches(axis, side, word, bit) {
+                    least += if is_at_border(&self.grid, &at, axis, side) { area } else { 1 };
+                }
+            }
+        }
+        if least >= below {
+            return None;
+        }
+        self.counted += 1;
+        for &(axis, area) in &self.faces {
+            for side in 0..2 {
+                if self.touches(axis, side, word, bit) && !is_at_border(&self.grid, &at, axis, side)
+                {
+                    least += self.touched(&at, (axis, area, side)).0 - 1;
+                    if least >= below {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some((least, at))
     }
 
     /// What a face touches, and whether that is busy nodes.
@@ -231,6 +243,13 @@ impl Snug {
             }
         }
     }
+}
+
+/// Whether nothing but the border of a mesh lies beyond a face of a placement.
+#[inline]
+fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
+    let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };
+    !grid.wraps(axis) && at.base[axis] == border
 }
 
 /// The nodes beside a face of a placement; none beyond the border.
