@@ -154,6 +154,11 @@ impl BaseSet {
         self.words.iter().any(|&word| word != 0)
     }
 
+    /// The number of bases. O(words).
+    pub fn count(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// Whether there is a base in a box. None is in one that passes the end of an axis. O(rows of the
     /// box).
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {

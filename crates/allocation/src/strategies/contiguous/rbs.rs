@@ -78,7 +78,7 @@ impl BoxRule for RightOfBusy {
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
         let found = match &mut self.bases {
-            Some(bases) if !is_short(view.grid(), self.borders.len()) => {
+            Some(bases) if !is_short(view.grid(), self.borders.list().boxes().len()) => {
                 bases.compute(view.occupancy(), shape);
                 self.borders.begin(bases);
                 self.borders.next(bases)
@@ -102,6 +102,6 @@ impl BoxRule for RightOfBusy {
     }
 
     fn validate(&self, free: &Occupancy) {
-        self.borders.validate(free);
+        self.borders.list().validate(free);
     }
 }

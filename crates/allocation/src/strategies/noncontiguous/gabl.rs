@@ -21,7 +21,7 @@
 //!
 //! The engine computes the bases of all these shapes at once, one bit a base, from the single node up
 //! to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's choice:
-//! O(B) for each shape that has bases, for B busy pieces.
+//! O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases) where they are few.
 //!
 //! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy list:
 //! O(B^2) (right border lines in a plane whose y does not wrap, right border planes
@@ -39,10 +39,9 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, ENGINE, is_plain};
-use super::super::shared::border_planes::{BorderPlanes, is_short};
-use super::super::shared::busy_list::BusyList;
+use super::super::shared::border_planes::is_short;
+use super::super::shared::border_walk::BorderWalk;
 use super::super::shared::chain::Chain;
-use super::super::shared::right_borders::RightBorders;
 use super::super::shared::turning::Turn;
 use crate::claim::{Claim, Grants, Recognition};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
@@ -106,10 +105,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         parts: turns("parts"),
         last_of_ties: options.get("tie") == "last",
         largest: options.get("shape") == "largest",
-        busy: match RightBorders::supports(grid) {
-            Ok(()) => Busy::Lines(RightBorders::new(*grid)),
-            Err(_) => Busy::Planes(BorderPlanes::new(*grid), BusyList::default(), Vec::new()),
-        },
+        busy: BorderWalk::new(*grid),
         pieces: Vec::new(),
         shapes: Vec::new(),
         engine: engine.then(|| Engine {
@@ -128,7 +124,7 @@ struct Greedy {
     parts: Turn,
     last_of_ties: bool,
     largest: bool,
-    busy: Busy,
+    busy: BorderWalk,
     /// Scratch: the pieces found so far, which count as busy while the search runs.
     pieces: Vec<Cuboid>,
     shapes: Vec<Sides>,
@@ -144,82 +140,6 @@ struct Engine {
     bases: BaseSet,
     /// Where pieces are.
     chain: Chain,
-}
-
-/// The busy list, as the machine allows.
-#[derive(Clone)]
-enum Busy {
-    Lines(RightBorders),
-    /// The pieces that are proposed lie beside the list, in the order in which they were found.
-    Planes(BorderPlanes, BusyList, Vec<Cuboid>),
-}
-
-impl Busy {
-    fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        match self {
-            Busy::Lines(lines) => lines.first(shape),
-            Busy::Planes(planes, list, _) => planes.first(list.boxes(), shape),
-        }
-    }
-
-    /// Begins to ask for boxes by the set of all bases of a shape.
-    fn begin(&mut self, bases: &BaseSet) {
-        match self {
-            Busy::Lines(lines) => lines.begin(bases),
-            Busy::Planes(planes, ..) => planes.begin(bases),
-        }
-    }
-
-    /// What `first` would find if what is proposed were in the list.
-    fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
-        match self {
-            Busy::Lines(lines) => lines.next(bases),
-            Busy::Planes(planes, list, proposed) => planes.next([list.boxes(), proposed], bases),
-        }
-    }
-
-    fn propose(&mut self, piece: Cuboid) {
-        match self {
-            Busy::Lines(lines) => lines.propose(piece),
-            Busy::Planes(_, _, proposed) => proposed.push(piece),
-        }
-    }
-
-    /// Nothing is proposed any more.
-    fn withdraw(&mut self) {
-        match self {
-            Busy::Lines(lines) => lines.withdraw(),
-            Busy::Planes(_, _, proposed) => proposed.clear(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Busy::Lines(lines) => lines.len(),
-            Busy::Planes(_, list, _) => list.boxes().len(),
-        }
-    }
-
-    fn work(&self) -> Work {
-        match self {
-            Busy::Lines(lines) => lines.work(),
-            Busy::Planes(planes, list, _) => planes.work() + list.work(),
-        }
-    }
-
-    fn add(&mut self, placement: &Placement) {
-        match self {
-            Busy::Lines(lines) => lines.add(placement),
-            Busy::Planes(_, list, _) => list.add(placement),
-        }
-    }
-
-    fn remove(&mut self, placement: &Placement) {
-        match self {
-            Busy::Lines(lines) => lines.remove(placement),
-            Busy::Planes(_, list, _) => list.remove(placement),
-        }
-    }
 }
 
 impl Greedy {
@@ -239,7 +159,7 @@ impl Greedy {
 
     /// The whole shape by the engine: the exact search remembers where it was refused.
     fn whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
-        let short = is_short(&self.grid, self.busy.len());
+        let short = is_short(&self.grid, self.busy.list().boxes().len());
         let Some(engine) = self.engine.as_mut().filter(|_| !short) else {
             return self.search(shape, self.first);
         };
@@ -360,7 +280,8 @@ impl Strategy for Greedy {
                 self.shrink(&mut shape);
             }
         }
-        let chained = self.engine.is_some() && !is_short(&self.grid, self.busy.len());
+        let chained =
+            self.engine.is_some() && !is_short(&self.grid, self.busy.list().boxes().len());
         if self.largest {
             self.take_largest(request.nodes, shape);
         } else if chained {
@@ -403,9 +324,6 @@ impl Strategy for Greedy {
     }
 
     fn validate(&self, free: &Occupancy) {
-        match &self.busy {
-            Busy::Lines(lines) => lines.validate(free),
-            Busy::Planes(_, list, _) => list.validate(free),
-        }
+        self.busy.list().validate(free);
     }
 }

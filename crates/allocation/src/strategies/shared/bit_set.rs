@@ -1,5 +1,16 @@
 //! A set of small numbers, one bit each.
 
+/// The positions of the ones of a word, ascending.
+pub(in crate::strategies) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let bit = word.trailing_zeros();
+            word &= word - 1;
+            bit
+        })
+    })
+}
+
 /// Some of the numbers `0..n`.
 #[derive(Clone, Debug)]
 pub(in crate::strategies) struct BitSet {

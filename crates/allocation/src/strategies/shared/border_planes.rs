@@ -5,7 +5,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
-use super::coverage::{AxisRange, covered, covers, meets};
+use super::coverage::{AxisRange, Cover, covered};
 use super::right_sides::RightSides;
 use crate::Work;
 
@@ -31,11 +31,20 @@ struct Pieces {
 }
 
 impl Pieces {
+    /// The bases beside a box, along y and z: those that would hit it if they were not beside it.
+    fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
+        Pieces { y: along(grid, held, shape, 1), z: along(grid, held, shape, 2) }
+    }
+
     fn iter(self) -> impl Iterator<Item = Piece> {
         let some = |range: &AxisRange| range.low <= range.high;
         let along_y = move |z| self.y.into_iter().filter(some).map(move |y| Piece { y, z });
         self.z.into_iter().filter(some).flat_map(along_y)
     }
+}
+
+fn along(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
+    covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
 }
 
 /// A plane of bases.
@@ -54,10 +63,7 @@ struct Region {
 
 impl Region {
     fn new(grid: &Grid, held: &Cuboid, shape: Sides) -> Region {
-        let along = |axis: usize| {
-            covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
-        };
-        Region { x: along(0), pieces: Pieces { y: along(1), z: along(2) } }
+        Region { x: along(grid, held, shape, 0), pieces: Pieces::beside(grid, held, shape) }
     }
 
     fn covers(&self, x: u16) -> bool {
@@ -120,6 +126,20 @@ impl BorderPlanes {
         self.walk.begin(bases);
     }
 
+    /// Whether the boxes beside bases are found from these, and not along the list.
+    pub(in crate::strategies) fn is_sparse(&self) -> bool {
+        self.walk.is_sparse
+    }
+
+    pub(in crate::strategies) fn be_sparse(&mut self, is_sparse: bool) {
+        self.walk.is_sparse = is_sparse;
+    }
+
+    /// The boxes before this one are known to have no bases beside them.
+    pub(in crate::strategies) fn skip_to(&mut self, index: usize) {
+        self.walk.passed[0] = index;
+    }
+
     /// What [`BorderPlanes::first`] would find with what is busy and what is proposed besides: the first
     /// plane that has a base, and the base that the subtraction would come to there. Since
     /// [`BorderPlanes::begin`] bases may only have vanished, and boxes have come only to the end.
@@ -140,7 +160,7 @@ impl BorderPlanes {
         for (list, boxes) in lists.into_iter().enumerate() {
             let before = self.walk.passed[list];
             while let Some(stop) = self.walk.go_on(list, boxes) {
-                let pieces = Region::new(&self.grid, &boxes[stop.index], shape).pieces;
+                let pieces = Pieces::beside(&self.grid, &boxes[stop.index], shape);
                 let found = self.base_on(lists, bases, Plane { x: stop.x, pieces });
                 if found.is_some() {
                     self.tested += (stop.index + 1 - before) as u64;
@@ -164,25 +184,37 @@ impl BorderPlanes {
             bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
         };
         let corner = |piece: &Piece| [x, piece.y.low, piece.z.low];
+        let covers = |piece: &Piece| {
+            [
+                Cover::new(&grid, 0, shape[0], AxisRange { low: x, high: x }),
+                Cover::new(&grid, 1, shape[1], piece.y),
+                Cover::new(&grid, 2, shape[2], piece.z),
+            ]
+        };
         let mut piece = plane.pieces.iter().find(has_base)?;
-        for held in lists.into_iter().flatten() {
-            if bases.contains(corner(&piece)) {
-                break;
-            }
-            self.tested += 1;
-            if !covers(&grid, 0, held, shape[0], x)
-                || !meets(&grid, 1, held, shape[1], piece.y)
-                || !meets(&grid, 2, held, shape[2], piece.z)
-            {
-                continue;
-            }
-            for region in Region::new(&grid, held, shape).pieces.iter() {
-                if piece.meets(region) {
-                    self.tested += 1;
-                    subtract(&[piece], region, &mut self.rest);
-                    piece = *self.rest.iter().find(|piece| has_base(piece))?;
+        if bases.contains(corner(&piece)) {
+            return Some(Cuboid::new(corner(&piece), shape));
+        }
+        let mut hits = covers(&piece);
+        for boxes in lists {
+            for (index, held) in boxes.iter().enumerate() {
+                if !hits.iter().all(|hit| hit.by(held)) {
+                    continue;
                 }
+                for region in Pieces::beside(&grid, held, shape).iter() {
+                    if piece.meets(region) {
+                        self.tested += 1;
+                        subtract(&[piece], region, &mut self.rest);
+                        piece = *self.rest.iter().find(|piece| has_base(piece))?;
+                    }
+                }
+                if bases.contains(corner(&piece)) {
+                    self.tested += index as u64;
+                    return Some(Cuboid::new(corner(&piece), shape));
+                }
+                hits = covers(&piece);
             }
+            self.tested += boxes.len() as u64;
         }
         Some(Cuboid::new(corner(&piece), shape))
     }
@@ -199,7 +231,7 @@ impl BorderPlanes {
     /// A box's right border plane, if it has bases of the shape at all.
     fn plane_of(&self, held: &Cuboid, shape: Sides) -> Option<Plane> {
         let x = self.right_of(held, shape[0])?;
-        Some(Plane { x, pieces: Region::new(&self.grid, held, shape).pieces })
+        Some(Plane { x, pieces: Pieces::beside(&self.grid, held, shape) })
     }
 
     /// The most pieces that any plane is in while the search for a shape goes through it: the left

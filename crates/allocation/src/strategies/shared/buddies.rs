@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
+use super::bit_set::ones;
 use super::free_set::{FreeOrder, FreeSet};
 use crate::{Placement, Work};
 
@@ -203,43 +204,43 @@ impl Buddies {
         }
     }
 
-    /// Takes a box out of a block.
+    /// Takes a box out of a block that it meets.
     fn carve(&mut self, block: Block, piece: &Cuboid) {
         self.work.upkeep += 1;
-        let cuboid = self.cuboid(block);
-        if !meet(&cuboid, piece) {
-            return;
-        }
         let was_free = self.free[block.level].remove(self.grid.id(block.base).0);
-        if was_free && inside(&cuboid, piece) {
+        if was_free && inside(&self.cuboid(block), piece) {
             return;
         }
         assert!(block.level > 0, "{piece:?} holds a node that is not free");
-        for index in 0..self.radix {
-            let child = self.child(block, index);
-            if was_free {
+        if was_free {
+            for index in 0..self.radix {
+                let child = self.child(block, index);
                 self.free[child.level].insert(self.grid.id(child.base).0);
             }
-            self.carve(child, piece);
+        }
+        for index in ones(self.touched(block, piece)) {
+            self.carve(self.child(block, index), piece);
         }
     }
 
-    /// Puts a box back into a block, and says whether the whole block is free then.
+    /// Puts a box back into a block that it meets, and says whether the whole block is free then.
     fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
         self.work.upkeep += 1;
-        let cuboid = self.cuboid(block);
         let base = self.grid.id(block.base).0;
-        if !meet(&cuboid, piece) {
-            return self.free[block.level].contains(base);
-        }
-        if inside(&cuboid, piece) {
+        if inside(&self.cuboid(block), piece) {
             assert!(self.free[block.level].insert(base), "{piece:?} holds a node that is free");
             return true;
         }
+        let touched = self.touched(block, piece);
         let mut whole = true;
-        for index in 0..self.radix {
+        for index in ones(touched) {
             whole &= self.merge(self.child(block, index), piece);
         }
+        let is_free = |index: u32| {
+            let child = self.child(block, index);
+            self.free[child.level].contains(self.grid.id(child.base).0)
+        };
+        whole = whole && (0..self.radix).all(is_free);
         if whole {
             for index in 0..self.radix {
                 let child = self.child(block, index);
@@ -248,6 +249,21 @@ impl Buddies {
             self.free[block.level].insert(base);
         }
         whole
+    }
+
+    /// The children of a block that share nodes with a box that meets it, a bit each.
+    fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
+        let own = self.sides(block.root, block.level);
+        let childs = self.sides(block.root, block.level - 1);
+        let piece_end = end(piece);
+        let (mut touched, mut bits) = (1, 1);
+        for axis in (0..3).filter(|&axis| own[axis] != childs[axis]) {
+            let middle = u32::from(block.base[axis]) + u32::from(childs[axis]);
+            let low = if u32::from(piece.base[axis]) < middle { touched } else { 0 };
+            let high = if piece_end[axis] > middle { touched << bits } else { 0 };
+            (touched, bits) = (low | high, 2 * bits);
+        }
+        touched
     }
 
     /// The root that holds a node.
@@ -270,15 +286,14 @@ impl Buddies {
         self.roots.list[root as usize].ladder[level]
     }
 
-    /// A child of a block, numbered row-major.
+    /// A child of a block, numbered row-major: a bit for each axis that is halved.
     fn child(&self, block: Block, index: u32) -> Block {
         let level = block.level - 1;
         let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
-        let (mut base, mut rest) = (block.base, index as u16);
-        for axis in 0..3 {
-            let count = own[axis] / childs[axis];
-            base[axis] += rest % count * childs[axis];
-            rest /= count;
+        let (mut base, mut bits) = (block.base, index as u16);
+        for axis in (0..3).filter(|&axis| own[axis] != childs[axis]) {
+            base[axis] += (bits & 1) * childs[axis];
+            bits >>= 1;
         }
         Block { level, base, ..block }
     }
@@ -327,12 +342,6 @@ impl Buddies {
 /// The coordinates behind the last ones of a box that does not wrap.
 fn end(cuboid: &Cuboid) -> [u32; 3] {
     std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
-}
-
-/// Whether two boxes that do not wrap share a node.
-fn meet(a: &Cuboid, b: &Cuboid) -> bool {
-    let (a_end, b_end) = (end(a), end(b));
-    (0..3).all(|i| u32::from(a.base[i]) < b_end[i] && u32::from(b.base[i]) < a_end[i])
 }
 
 /// Whether a box lies inside another; neither wraps.

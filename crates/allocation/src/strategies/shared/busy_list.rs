@@ -1,7 +1,9 @@
 //! The busy list: the allocated boxes in an order, that of their grants or another one.
 
-use pavior_mesh::{Coordinates, Cuboid, Occupancy};
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy};
 use rustc_hash::FxHashMap;
+
+use super::owners::Owners;
 
 use crate::{Placement, Work};
 
@@ -16,6 +18,8 @@ pub(crate) struct BusyList {
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
+    /// By node: the key of the box that holds it, where that was asked for.
+    owners: Option<Owners>,
     /// Scratch: where the boxes stand that leave.
     leaving: Vec<usize>,
     upkeep: u64,
@@ -32,7 +36,15 @@ impl BusyList {
     /// A list in order of rank.
     pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
         let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
-        BusyList { rank, boxes, keys, by_base, grants: 0, leaving: Vec::new(), upkeep: 0 }
+        let (owners, leaving) = (None, Vec::new());
+        BusyList { rank, boxes, keys, by_base, grants: 0, owners, leaving, upkeep: 0 }
+    }
+
+    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that
+    /// comes or goes.
+    pub(in crate::strategies) fn with_owners(mut self, grid: Grid) -> BusyList {
+        self.owners = Some(Owners::new(grid));
+        self
     }
 
     pub(crate) fn boxes(&self) -> &[Cuboid] {
@@ -52,6 +64,9 @@ impl BusyList {
         self.grants += 1;
         self.upkeep += 1;
         self.by_base.insert(part.base, key);
+        if let Some(owners) = &mut self.owners {
+            owners.take(&part, key);
+        }
         if self.keys.last().is_none_or(|&last| last < key) {
             self.boxes.push(part);
             self.keys.push(key);
@@ -92,9 +107,26 @@ impl BusyList {
     /// Where a box stands that leaves.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("what is released was granted");
+        if let Some(owners) = &mut self.owners {
+            owners.give(part);
+        }
         let index = self.keys.binary_search(&key).expect("every box has its key");
         debug_assert_eq!(self.boxes[index], *part, "a box is released whole");
         index
+    }
+
+    /// Whether [`BusyList::first_beside`] is less work than a walk along the list.
+    pub(in crate::strategies) fn is_sparse(&self, bases: &BaseSet) -> bool {
+        self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
+    }
+
+    /// Where the first box on whose right side a base is stands in the list; its length if there is
+    /// none. Of a list that knows the box of each node. O(nodes on the left of the bases).
+    pub(in crate::strategies) fn first_beside(&self, bases: &BaseSet) -> usize {
+        let first = self.owners.as_ref().and_then(|owners| owners.first_left_of(bases));
+        first.map_or(self.boxes.len(), |key| {
+            self.keys.binary_search(&key).expect("every box has its key")
+        })
     }
 
     /// The boxes entered and taken out; what only moves up for them is not counted.

@@ -44,48 +44,43 @@ pub(in crate::strategies) fn covered(
     if reach >= n {
         return [Some(AxisRange { low: 0, high: (n - 1) as u16 }), None];
     }
-    let low = (u32::from(start) + n + 1 - u32::from(side)) % n;
+    let back = u32::from(start) + 1;
+    let low = if back < u32::from(side) { back + n } else { back } - u32::from(side);
     let high = low + reach - 1;
     let span = |low: u32, high: u32| Some(AxisRange { low: low as u16, high: high as u16 });
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// Whether a base of a side is covered on one axis, as [`covered`] has it.
-#[inline]
-pub(in crate::strategies) fn covers(
-    grid: &Grid,
+/// What covers any of some canonical bases of a side on one axis: [`covered`], asked of many boxes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::strategies) struct Cover {
     axis: usize,
-    busy: &Cuboid,
-    side: u16,
-    base: u16,
-) -> bool {
-    let n = u32::from(grid.side(axis));
-    let (start, length) = (u32::from(busy.base[axis]), u32::from(busy.sides[axis]));
-    let (base, side) = (u32::from(base), u32::from(side));
-    if !grid.wraps(axis) {
-        return base < start + length && start < base + side;
-    }
-    // On a ring the box lies ahead of the base, or the base ahead of the box.
-    let ahead = |from: u32, to: u32| if to >= from { to - from } else { to + n - from };
-    side == n || ahead(base, start) < side || ahead(start, base) < length
+    low: u16,
+    /// The nodes of the placements at all of the bases.
+    reach: u32,
+    /// The length of the ring; more than any axis where none wraps.
+    ring: u32,
 }
 
-/// Whether any of these canonical bases of a side is covered on one axis.
-#[inline]
-pub(in crate::strategies) fn meets(
-    grid: &Grid,
-    axis: usize,
-    busy: &Cuboid,
-    side: u16,
-    bases: AxisRange,
-) -> bool {
-    let n = u32::from(grid.side(axis));
-    let (start, length) = (u32::from(busy.base[axis]), u32::from(busy.sides[axis]));
-    let (low, high, side) = (u32::from(bases.low), u32::from(bases.high), u32::from(side));
-    if !grid.wraps(axis) {
-        return low < start + length && start < high + side;
+impl Cover {
+    /// Of the bases of a range, which is not empty.
+    pub(in crate::strategies) fn new(
+        grid: &Grid,
+        axis: usize,
+        side: u16,
+        bases: AxisRange,
+    ) -> Cover {
+        let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
+        let reach = u32::from(bases.high - bases.low) + u32::from(side);
+        Cover { axis, low: bases.low, reach, ring }
     }
-    // On a ring the first of the bases is covered, or another one where the cover begins.
-    let ahead = |from: u32, to: u32| if to >= from { to - from } else { to + n - from };
-    side == n || ahead(low, start) < high - low + side || ahead(start, low) < length
+
+    /// Whether a busy box covers any of them: it begins on their nodes, or these on its own.
+    #[inline]
+    pub(in crate::strategies) fn by(&self, busy: &Cuboid) -> bool {
+        let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
+        let low = u32::from(self.low);
+        let ahead = if start < low { start + self.ring - low } else { start - low };
+        ahead < self.reach || ahead + length > self.ring
+    }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod base_search;
 pub(super) mod bit_set;
 pub(super) mod border_planes;
+pub(super) mod border_walk;
 pub(super) mod buddies;
 pub(crate) mod busy_list;
 pub(super) mod cables;
@@ -22,6 +23,7 @@ pub(super) mod free_set;
 pub(super) mod fringe;
 pub(super) mod growth;
 pub(super) mod line_shells;
+pub(super) mod owners;
 pub(crate) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;

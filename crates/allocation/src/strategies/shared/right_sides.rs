@@ -12,6 +12,8 @@ pub(in crate::strategies) struct RightSides {
     side: u32,
     /// Bit x % 64 of word x / 64.
     columns: Vec<u64>,
+    /// Whether there are so few bases that the boxes beside them are found from there.
+    pub(in crate::strategies) is_sparse: bool,
     /// By list, that of the machine and that of what is proposed: the boxes that were passed.
     pub(in crate::strategies) passed: [usize; 2],
 }
@@ -21,6 +23,7 @@ impl RightSides {
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
+        self.is_sparse = false;
         self.passed = [0; 2];
     }
 

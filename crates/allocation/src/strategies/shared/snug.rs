@@ -16,6 +16,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
+use super::bit_set::ones;
 use super::contact::most_contact;
 use crate::Work;
 use crate::contiguous::Scored;
@@ -268,15 +269,4 @@ fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let mut slab = *at;
     (slab.base[axis], slab.sides[axis]) = (beside as u16, 1);
     Some(slab)
-}
-
-/// The positions of the ones of a word, ascending.
-fn ones(mut word: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        (word != 0).then(|| {
-            let bit = word.trailing_zeros();
-            word &= word - 1;
-            bit
-        })
-    })
 }
