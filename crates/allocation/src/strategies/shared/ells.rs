@@ -17,7 +17,7 @@
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
@@ -124,7 +124,7 @@ pub(in crate::strategies) fn ells_into(
     if c != 1 {
         return;
     }
-    let mut seen_before = FxHashSet::default();
+    let mut seen_before = FxHashSet::with_capacity_and_hasher(128, FxBuildHasher);
     let (rectangles, symmetries) = if turned { (2, 8) } else { (1, 4) };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
         for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
