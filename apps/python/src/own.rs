@@ -21,9 +21,9 @@ pub(crate) struct Own {
 impl Own {
     /// Adds a class or a function; returns the name under which it stands.
     pub(crate) fn add(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
-        let module = own.py().import("pavior._scheduler")?;
+        let (package, module) = (own.py().import("pavior")?, own.py().import("pavior._scheduler")?);
         let is = |class: &str| -> PyResult<bool> {
-            let class = module.getattr(class)?;
+            let class = package.getattr(class)?;
             Ok(own.cast::<PyType>().is_ok_and(|own| own.is_subclass(&class).unwrap_or(false)))
         };
         let name: String = module.call_method1("name_of", (own,))?.extract()?;

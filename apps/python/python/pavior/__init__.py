@@ -6,7 +6,6 @@ of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are those of 
 """
 
 from pavior._errors import BadName, Broken, PaviorError, Refused
-from pavior._experiment import Experiment, Results
 from pavior._native import (
     Allocation,
     Box,
@@ -31,6 +30,24 @@ from pavior._native import (
 )
 from pavior._scheduler import Priority, Scheduler
 from pavior._strategy import Strategy
+
+# What sweeps need of the standard library takes longer to import than all the rest: it is imported with
+# the first experiment. The name stands for that of `typing`, which is one of those modules.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pavior._experiment import Experiment, Results
+else:
+
+    def __getattr__(name):
+        if name not in ("Experiment", "Results"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pavior import _experiment
+
+        return getattr(_experiment, name)
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Allocation",

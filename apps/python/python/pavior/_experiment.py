@@ -13,7 +13,8 @@ from typing import Any, Self
 from pavior import _sweep
 from pavior._native import Directory, Journal, Progress, Specification, Table
 from pavior._native import Results as NativeResults
-from pavior._scheduler import NAMELESS, OwnClass, name_of
+from pavior._scheduler import NAMELESS, name_of
+from pavior._types import OwnClass
 
 __all__ = ["Experiment", "Results"]
 

@@ -6,9 +6,19 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 import numpy.typing as npt
-from pavior._scheduler import KeyFunction, OwnClass, Scheduler
+from pavior._scheduler import Scheduler
 from pavior._strategy import Strategy
-from pavior._types import ArrowTable, Freedom, JobName, Node, Reason, Shape, Value
+from pavior._types import (
+    ArrowTable,
+    Freedom,
+    JobName,
+    KeyFunction,
+    Node,
+    OwnClass,
+    Reason,
+    Shape,
+    Value,
+)
 
 __all__ = [
     "Allocation",

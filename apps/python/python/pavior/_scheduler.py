@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeAlias, Union
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
 
-from pavior._native import Box, Desk, Job, Queue, Running
-from pavior._strategy import Strategy
+    from pavior._native import Box, Desk, Job, Queue, Running
 
-__all__ = ["KeyFunction", "OwnClass", "Priority", "Scheduler", "name_of"]
+__all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 
 
 class Scheduler:
@@ -52,12 +52,6 @@ class Priority(Scheduler):
         raise NotImplementedError
 
 
-KeyFunction: TypeAlias = Callable[[Job], float]
-"""A function that gives a job its key, as `Priority.key` does."""
-OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
-"""What stands for a strategy or a scheduler of one's own."""
-
-
 NAMELESS = "priority"
 """What a function without a name is called."""
 
@@ -68,5 +62,7 @@ def name_of(own: object) -> str:
     name = getattr(own, "name", None)
     if isinstance(name, str):
         return name
+    import re
+
     words = re.findall(r"[a-z0-9]+", getattr(own, "__name__", "").lower())
     return NAMELESS if words in ([], ["lambda"]) else "-".join(words)

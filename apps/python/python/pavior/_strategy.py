@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
 
-from pavior._native import Box, Free
-from pavior._types import Claim
+    from pavior._native import Box, Free
+    from pavior._types import Claim
 
 __all__ = ["Strategy"]
+
 
 class Strategy:
     """A strategy in Python: set the class attributes, write `find`.

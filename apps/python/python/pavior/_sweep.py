@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from typing import Any
 
 from pavior._native import Cancel, Directory, Journal, Progress, Span, Specification
-from pavior._scheduler import OwnClass
+from pavior._types import OwnClass
 
 __all__ = ["printed", "run"]
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, Union
 
-__all__ = ["ArrowTable", "Claim", "Freedom", "JobName", "Node", "Reason", "Shape", "Value"]
+from pavior._native import Job
+from pavior._scheduler import Scheduler
+from pavior._strategy import Strategy
+
+__all__ = [
+    "ArrowTable",
+    "Claim",
+    "Freedom",
+    "JobName",
+    "KeyFunction",
+    "Node",
+    "OwnClass",
+    "Reason",
+    "Shape",
+    "Value",
+]
 
 Shape: TypeAlias = Sequence[int]
 """One to three sides in nodes, x first."""
@@ -41,3 +56,9 @@ class ArrowTable(Protocol):
     """Any table of Arrow: a polars or pandas data frame, a pyarrow table, a `Table`."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+KeyFunction: TypeAlias = Callable[[Job], float]
+"""A function that gives a job its key, as `Priority.key` does."""
+OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
+"""What stands for a strategy or a scheduler of one's own."""

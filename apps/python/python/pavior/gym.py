@@ -32,9 +32,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from pavior._native import Episode, Episodes, Trace
-from pavior._scheduler import KeyFunction, Scheduler
+from pavior._scheduler import Scheduler
 from pavior._strategy import Strategy
-from pavior._types import Value
+from pavior._types import KeyFunction, Value
 
 __all__ = ["AllocationEnv", "SchedulingEnv"]
 
