@@ -90,7 +90,9 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            Some(shape) if self.contiguous => orientations(shape).any(|turned| grid.fits(turned)),
+            Some(shape) if self.contiguous => {
+                grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
+            }
             None if self.contiguous => false,
             hint => request.nodes <= grid.nodes() && hint.is_none_or(|sides| !sides.contains(&0)),
         };

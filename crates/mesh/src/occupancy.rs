@@ -189,15 +189,25 @@ impl Occupancy {
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         debug_assert!(cuboid.lies_on(&self.grid), "{cuboid:?} does not lie on {}", self.grid);
         let [w, d, _] = self.grid.sides().map(usize::from);
+        let is_short = w <= 32 && w.is_power_of_two();
         for piece in cuboid.unwrapped(&self.grid) {
             let ([x, y, z], [a, b, c]) =
                 (piece.base.map(usize::from), piece.sides.map(usize::from));
+            let row = u64::MAX >> 64_usize.saturating_sub(a);
             for plane in z..z + c {
-                let mut from = x + w * (y + d * plane);
+                let mut from = w * (y + d * plane);
+                if is_short {
+                    // Rows lie alike in all words.
+                    let rows = REPEATED[w.trailing_zeros() as usize] * (row << x);
+                    pieces(from, w * b)
+                        .for_each(|(word, mask)| change(&mut self.words[word], rows & mask));
+                    continue;
+                }
+                from += x;
                 for _ in 0..b {
                     let (word, shift) = (from / 64, from % 64);
                     if shift + a <= 64 {
-                        change(&mut self.words[word], (u64::MAX >> (64 - a)) << shift);
+                        change(&mut self.words[word], row << shift);
                     } else {
                         pieces(from, a)
                             .for_each(|(word, mask)| change(&mut self.words[word], mask));
@@ -284,6 +294,16 @@ impl Occupancy {
         })
     }
 }
+
+/// By the logarithm of a length below 64: a one at the beginning of each stretch of that length.
+const REPEATED: [u64; 6] = [
+    u64::MAX,
+    0x5555_5555_5555_5555,
+    0x1111_1111_1111_1111,
+    0x0101_0101_0101_0101,
+    0x0001_0001_0001_0001,
+    0x0000_0001_0000_0001,
+];
 
 /// The words that a run of bits touches, each with the mask of the run's bits in it.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
