@@ -322,7 +322,8 @@ window.pavior = {
   page, Machine,
   /**
    * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to
-   * what is handed to the drawing process, and to build what is drawn anew, as after an event.
+   * what is handed to the drawing process, and to build what is drawn anew, as after an event; and the
+   * triangles of the last frame.
    */
   async frames(ms = 2000) {
     const began = performance.now(), works = [], builds = [];
@@ -339,6 +340,6 @@ window.pavior = {
       view.show(page.machine, { by: page.by, layer: page.layer, selected: page.selected, dark: dark() });
       builds.push(performance.now() - asked);
     }
-    return { rate, work: middle(works), build: middle(builds) };
+    return { rate, work: middle(works), build: middle(builds), triangles: deep?.renderer.info.render.triangles };
   },
 };

@@ -25,11 +25,6 @@ export function* nodesOf(g, part) {
 }
 
 export const number = (g, at) => at[0] + g.sides[0] * ((at[1] ?? 0) + g.sides[1] * (at[2] ?? 0));
-export const point = (g, node) => [
-  node % g.sides[0],
-  Math.floor(node / g.sides[0]) % g.sides[1],
-  Math.floor(node / (g.sides[0] * g.sides[1])),
-];
 
 /** A box as boxes that do not pass an end. */
 export function pieces(g, part) {

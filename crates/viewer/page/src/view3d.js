@@ -1,33 +1,35 @@
 // The machine in three dimensions: a cube a node that is held, a point a node that is free. Cubes touch,
-// so that a face between two of them is never seen and is not drawn; lines on the faces tell nodes
-// apart, wide ones tell jobs apart.
+// so that a face between two of them is never seen and is not drawn, nor is one that is turned away; lines
+// on the faces tell nodes apart, wide ones tell jobs apart.
 import {
   ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial,
   LineDashedMaterial, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, Points, Raycaster, Scene, ShaderMaterial,
   Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { colour, pieces, point, rgb } from "./model.js";
+import { pieces } from "./model.js";
+import { shapes } from "./shapes.js";
+import { Sharpness } from "./sharpness.js";
 
-/** The six faces of a cube: axis, direction, the axes along its two sides, and how light it is. */
-const FACES = [
-  [0, 1, 1, 2, 0.84], [0, -1, 1, 2, 0.7], [1, 1, 0, 2, 0.78], [1, -1, 0, 2, 0.88], [2, 1, 0, 1, 1], [2, -1, 0, 1, 0.6],
-];
-const CORNERS = [[0, 0], [1, 0], [1, 1], [0, 1]];
-
+/** Widths of the lines between nodes of a job and between jobs, in sides of a node. */
+const THIN = 0.02, WIDE = 0.06;
 const CUBES = {
+  // Four corners to a face, in the order of `shapes`.
   vertexShader: `
-    attribute vec3 shade; attribute vec2 corner; attribute vec4 wide;
+    attribute vec4 shade; attribute vec4 wide;
     varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
     void main() {
-      vShade = shade; vCorner = corner; vWide = wide;
+      int corner = gl_VertexID & 3;
+      vCorner = vec2(corner == 1 || corner == 2 ? 1.0 : 0.0, corner > 1 ? 1.0 : 0.0);
+      vShade = shade.rgb;
+      vWide = 1.0 / mix(vec4(${THIN}), vec4(${WIDE}), wide);
       gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
     }`,
   // How far the nearest side is, in widths of its line.
   fragmentShader: `
     varying vec3 vShade; varying vec2 vCorner; varying vec4 vWide;
     void main() {
-      vec4 side = vec4(vCorner, 1.0 - vCorner) / vWide;
+      vec4 side = vec4(vCorner, 1.0 - vCorner) * vWide;
       float near = min(min(side.x, side.y), min(side.z, side.w));
       gl_FragColor = vec4(vShade * (near < 1.0 ? 0.55 : 1.0), 1.0);
     }`,
@@ -43,7 +45,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Whether frames are drawn by the processor: then smooth edges cost too much. */
+/** Whether frames are drawn by the processor: then smooth edges and what lies under the canvas cost too much. */
 function drawnBySoftware() {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -52,17 +54,27 @@ function drawnBySoftware() {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
+/** New attributes in place of the old ones, which the graphics memory is rid of. */
+function fill(object, attributes) {
+  object.geometry.dispose();
+  object.geometry = new BufferGeometry();
+  for (const [name, [numbers, size, share]] of Object.entries(attributes))
+    object.geometry.setAttribute(name, new BufferAttribute(numbers, size, share));
+}
+
 export class View3d {
   constructor(canvas, onPick) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: !drawnBySoftware(), alpha: true });
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.software = drawnBySoftware();
+    if (this.software) document.body.dataset.drawn = "by-software";
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: !this.software });
+    this.sharpness = new Sharpness((share) => this.sharpen(share));
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(40, 1, 0.1, 4000);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("start", () => { this.turned = true; });
     this.controls.addEventListener("change", () => this.draw());
     this.marks = new Group();
-    this.cubes = new Mesh(new BufferGeometry(), new ShaderMaterial(CUBES));
+    this.cubes = new Mesh(new BufferGeometry(), [new ShaderMaterial(CUBES)]);
     this.dots = new Points(new BufferGeometry(), new ShaderMaterial({ ...DOTS, uniforms: { height: { value: 1 } } }));
     this.cubes.frustumCulled = this.dots.frustumCulled = false;
     this.scene.add(this.marks, this.cubes, this.dots);
@@ -113,66 +125,15 @@ export class View3d {
     return lines;
   }
 
-  show(machine, { by, layer, selected, dark }) {
+  show(machine, options) {
     this.begin(machine.grid);
-    const { grid: g, holder } = machine;
-    const strides = [1, g.sides[0], g.sides[0] * g.sides[1]];
-    const at = [], shades = [], corners = [], wide = [], dots = [], dotShades = [], dotSizes = [];
-    this.nodes = [];
-    const seen = (node, place) => (layer === null || place[2] === layer) && (selected === null || holder[node] === selected);
-    // Who holds the node beside one, as far as it is drawn; null where there is none.
-    const beside = (node, place, axis, way) => {
-      const next = place[axis] + way;
-      if (next < 0 || next >= g.sides[axis] || (axis === 2 && layer !== null)) return null;
-      const other = node + way * strides[axis];
-      return selected === null || holder[other] === selected ? holder[other] : null;
-    };
-    for (let node = 0; node < g.nodes; node++) {
-      const place = point(g, node);
-      if (layer !== null && place[2] !== layer) continue;
-      const c = colour(machine, node, by, dark), key = holder[node];
-      const [red, green, blue] = c ? rgb(c) : dark ? [0.33, 0.38, 0.44] : [0.7, 0.74, 0.78];
-      if (c === null || (key !== null && !seen(node, place))) {
-        dots.push(place[0] + 0.5, place[1] + 0.5, place[2] + 0.5);
-        dotShades.push(red, green, blue);
-        dotSizes.push(c === null ? 0.06 : 0.12);
-        continue;
-      }
-      const whole = key !== null, size = whole ? 1 : 0.5, low = (1 - size) / 2;
-      for (const [axis, way, one, two, light] of FACES) {
-        if (whole && beside(node, place, axis, way) !== null) continue;
-        // The sides of the face in the order of the corner: low and high of each of its two axes.
-        const lines = [[one, -1], [two, -1], [one, 1], [two, 1]].map(([along, step]) =>
-          whole && beside(node, place, along, step) === key ? 0.02 : 0.06);
-        for (const corner of CORNERS) {
-          const vertex = [...place];
-          vertex[axis] += way > 0 ? low + size : low;
-          vertex[one] += low + corner[0] * size;
-          vertex[two] += low + corner[1] * size;
-          at.push(...vertex);
-          shades.push(red * light, green * light, blue * light);
-          corners.push(...corner);
-          wide.push(...lines);
-        }
-        this.nodes.push(node);
-      }
-    }
-    this.fill(this.cubes, { position: [at, 3], shade: [shades, 3], corner: [corners, 2], wide: [wide, 4] });
-    this.fill(this.dots, { position: [dots, 3], shade: [dotShades, 3], size: [dotSizes, 1] });
-    const index = new Uint32Array(this.nodes.length * 6);
-    for (let face = 0, to = 0; face < this.nodes.length; face++)
-      for (const corner of [0, 1, 2, 0, 2, 3]) index[to++] = 4 * face + corner;
-    this.cubes.geometry.setIndex(new BufferAttribute(index, 1));
-    this.cubes.material.side = 2;
+    const { faces, dots } = shapes(machine, options);
+    fill(this.cubes, faces.attributes);
+    this.cubes.geometry.setIndex(new BufferAttribute(faces.index, 1));
+    fill(this.dots, dots);
+    this.faces = faces;
+    if (this.software) this.renderer.setClearColor(getComputedStyle(document.body).getPropertyValue("--card"));
     this.draw();
-  }
-
-  /** New attributes in place of the old ones, which the graphics memory is rid of. */
-  fill(object, attributes) {
-    object.geometry.dispose();
-    object.geometry = new BufferGeometry();
-    for (const [name, [numbers, size]] of Object.entries(attributes))
-      object.geometry.setAttribute(name, new BufferAttribute(new Float32Array(numbers), size));
   }
 
   /** Boxes and moves drawn over the machine. */
@@ -216,10 +177,12 @@ export class View3d {
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
     this.dots.material.uniforms.height.value = height * this.renderer.getPixelRatio();
+    this.sharpness.begin();
     this.fit();
     this.draw();
   }
@@ -227,12 +190,30 @@ export class View3d {
   draw() {
     if (this.pending) return;
     this.pending = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame((now) => {
+      this.sharpness.frame(now);
       this.pending = false;
       const began = performance.now();
+      this.aim();
       this.renderer.render(this.scene, this.camera);
       this.spent = performance.now() - began;
     });
+  }
+
+  /** Draws with a share of the screen's points along each side. */
+  sharpen(share) {
+    const ratio = share * Math.min(window.devicePixelRatio, 2);
+    this.renderer.setPixelRatio(ratio);
+    this.dots.material.uniforms.height.value = this.canvas.parentElement.clientHeight * ratio;
+    this.draw();
+  }
+
+  /** Of the cubes' faces, draws those whose direction can be seen from where the camera is. */
+  aim() {
+    const { geometry } = this.cubes;
+    geometry.clearGroups();
+    for (const { axis, way, plane, start, count } of this.faces?.groups ?? [])
+      if (count && way * (this.camera.position.getComponent(axis) - plane) > 0) geometry.addGroup(start, count, 0);
   }
 
   turn(dx, dy) {
@@ -264,6 +245,6 @@ export class View3d {
     const ray = new Raycaster();
     ray.setFromCamera(at, this.camera);
     const hit = this.grid ? ray.intersectObject(this.cubes)[0] : null;
-    return hit ? this.nodes[Math.floor(hit.faceIndex / 2)] : null;
+    return hit ? this.faces.owners[Math.floor(hit.faceIndex / 2)] : null;
   }
 }

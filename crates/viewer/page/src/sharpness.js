@@ -1,0 +1,44 @@
+// How many points a picture has while it moves: fewer where frames take long, all of them when it rests.
+
+/** The longest time for a frame in ms, how many in a row must take longer, and after what time it rests. */
+const LONG = 33.4, FRAMES = 3, REST = 250;
+const STEP = Math.SQRT1_2, LEAST = 0.5;
+
+export class Sharpness {
+  /** `change` is called with the share of the screen's points along each side that is to be drawn. */
+  constructor(change) {
+    this.change = change;
+    this.begin();
+  }
+
+  /** All points, and nothing known of how long frames take. */
+  begin() {
+    clearTimeout(this.resting);
+    this.drawn = this.moving = 1;
+    this.last = -Infinity;
+    this.slow = 0;
+  }
+
+  /** Takes note that a frame is drawn at a time in ms. */
+  frame(now) {
+    const took = now - this.last;
+    this.last = now;
+    if (took < REST) {
+      this.slow = took > LONG ? this.slow + 1 : 0;
+      if (this.slow === FRAMES) {
+        this.slow = 0;
+        this.moving = Math.max(LEAST, this.moving * STEP);
+      }
+      // What was found in one movement holds for the next.
+      this.draw(this.moving);
+    }
+    clearTimeout(this.resting);
+    if (this.drawn < 1) this.resting = setTimeout(() => this.draw(1), REST + 50);
+  }
+
+  draw(share) {
+    if (share === this.drawn) return;
+    this.drawn = share;
+    this.change(share);
+  }
+}
