@@ -2,7 +2,7 @@
 
 /** The longest time for a frame in ms, how many in a row must take longer, and after what time it rests. */
 const LONG = 33.4, FRAMES = 3, REST = 250;
-const STEP = Math.SQRT1_2, LEAST = 0.5;
+const STEP = 0.7, LEAST = 0.5;
 
 export class Sharpness {
   /** `change` is called with the share of the screen's points along each side that is to be drawn. */
