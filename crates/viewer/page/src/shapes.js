@@ -10,15 +10,17 @@ const FACES = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
-const NONE = 0, FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
+/** How a node is drawn; 0 if not at all. */
+const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** How each node is drawn, and its colour as three numbers from 0 to 1. */
+/** How each node is drawn, and its colour as three numbers from 0 to 1, which is found once for each job. */
 function nodes(machine, { by, layer, selected, dark }) {
   const { grid: { nodes, sides }, holder } = machine;
   const kind = new Uint8Array(nodes), shade = new Float32Array(3 * nodes), known = new Map();
   const free = dark ? [0.33, 0.38, 0.44] : [0.7, 0.74, 0.78];
   const flat = sides[0] * sides[1];
-  const first = layer === null ? 0 : layer * flat, end = layer === null ? nodes : first + flat;
+  // None, if there is no such layer.
+  const first = layer === null ? 0 : layer * flat, end = layer === null ? nodes : Math.min(nodes, first + flat);
   for (let node = first; node < end; node++) {
     const key = holder[node];
     let light = known.get(key);
