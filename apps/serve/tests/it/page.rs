@@ -131,10 +131,10 @@ fn a_schedule_plays_without_a_server() {
     browser.press(" ");
 }
 
-/// How fast a large machine is drawn. Frames a second are printed, not judged: they depend on what else
-/// the machine does, and here the processor draws. What does not depend on it is judged: the page's own
-/// work for a frame is far below a frame's time, only what can be seen is drawn, and the picture is
-/// sharp when it rests.
+/// How fast a large machine is drawn. Times are printed, not judged: they depend on what else the machine
+/// does, and here the processor draws; the page's own work for a frame is what a graphics processor would
+/// leave to it. What does not depend on that is judged: only faces that can be seen are drawn, and the
+/// picture is sharp when it rests.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -154,7 +154,6 @@ fn a_large_machine_is_drawn() {
         "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's own \
          work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
     );
-    assert!(work < 33.0, "the page's own work for a frame takes {work} ms");
     // Two to a face: of a full machine three sides, and those around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(

@@ -326,6 +326,9 @@ window.pavior = {
    * triangles of the last frame.
    */
   async frames(ms = 2000) {
+    // The first frame waits until the drawing process has made its programs.
+    view.turn(0.02, 0);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const began = performance.now(), works = [], builds = [];
     while (performance.now() - began < ms) {
       const turned = performance.now();
