@@ -4,6 +4,7 @@ mod buddies;
 mod cases;
 mod conformance;
 mod connected;
+mod connected_pinned;
 mod drawings;
 mod edge;
 mod engines;

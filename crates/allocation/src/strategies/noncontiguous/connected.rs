@@ -33,9 +33,14 @@
 //! hops are 0.2 % above the least that cuts no more off.
 //!
 //! Cost: a refusal O(N/64) where the state is known, else that and O(r log r) for r runs of free
-//! nodes. A grant O(N/64 log(side)) a shape, O(C) a candidate for C nodes of its connected set, and
-//! O(n f) a grown set, for its f free neighbours; the number of grown sets is bounded to 2^22 by n
-//! times the sides of the machine, at least one. Nothing is kept but the sets of the last state.
+//! nodes. A grant O(N/64 log(side)) a shape; O(C) once for each connected set of C nodes that is looked
+//! at; a candidate what floods from its free neighbours reach until all but one have met or ended: the
+//! nodes near to it and the rests that it cuts off, at most O(C); O(n (s + f)) a grown set, for the
+//! sides s of the box about it (of rings, the whole sides) and its f free neighbours. The number of
+//! grown sets is bounded to 2^22 by n times the sides of the machine, at least one. A set is grown on
+//! only as long as it can be better than the best that cuts nothing off. An exchange O(C) a rest that
+//! is taken in, and O(f) and such a flood a node that is tried. Nothing is kept but the sets
+//! of the last state.
 //!
 //! Source: the project's own, made of three ideas. Growth by the neighbour with most granted neighbours: Shdefat,
 //! Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to plane meshes by its

@@ -1,5 +1,7 @@
 //! The connected sets of free nodes, over the machine's own links: NAS and `connected`.
 
+use std::ops::Range;
+
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
 /// The connected sets of free nodes, as runs along x that are joined where they touch, also across the
@@ -84,14 +86,10 @@ impl ConnectedSets {
         sets.sort_by_key(|&set| self.runs[set].size);
     }
 
-    /// The nodes of a set in row-major order. O(r log r) and O(its nodes).
-    pub(in crate::strategies) fn nodes(&self, set: usize, nodes: &mut Vec<NodeId>) {
-        nodes.clear();
-        for index in 0..self.runs.len() {
-            if self.root(index) == set {
-                nodes.extend((self.runs[index].first..self.runs[index].end).map(NodeId));
-            }
-        }
+    /// The runs of a set in row-major order, each as the numbers of its nodes. O(r log r).
+    pub(in crate::strategies) fn runs_of(&self, set: usize) -> impl Iterator<Item = Range<u32>> {
+        let of_set = (0..self.runs.len()).filter(move |&index| self.root(index) == set);
+        of_set.map(|index| self.runs[index].first..self.runs[index].end)
     }
 
     fn list_row(&mut self, free: &Occupancy, from: u32, w: u32) {
@@ -201,10 +199,10 @@ mod tests {
                     free.take_node(NodeId(dice.below(u64::from(grid.nodes())) as u32));
                 }
                 sets.load(&grid, &free);
-                let (mut large, mut nodes, mut seen) = (Vec::new(), Vec::new(), 0);
+                let (mut large, mut seen) = (Vec::new(), 0);
                 sets.at_least(1, &mut large);
                 for &set in &large {
-                    sets.nodes(set, &mut nodes);
+                    let nodes: Vec<NodeId> = sets.runs_of(set).flatten().map(NodeId).collect();
                     assert_eq!(nodes, flood(&free, nodes[0]), "{grid}");
                     assert_eq!(sets.size(nodes[0]), nodes.len() as u32);
                     seen += nodes.len() as u32;

@@ -1,32 +1,68 @@
 //! Sums of hop distances between the nodes of a set: how compact it is.
 
+use std::ops::Range;
+
 use pavior_mesh::{Coordinates, Grid, Sides};
 
-/// A set of nodes, with the sum of the distances to them from every coordinate of each axis.
+/// A set of nodes, with the sums of the distances to them from the coordinates of each axis.
 #[derive(Clone, Debug)]
 pub(in crate::strategies) struct Spread {
-    grid: Grid,
-    along: [Vec<u64>; 3],
+    axes: [Axis; 3],
+    /// The axes before this one are those that the grid has.
+    count: usize,
+    nodes: u64,
     total: u64,
+}
+
+/// Sums are changed so many at a time, also some beyond those that are known.
+const CHUNK: usize = 8;
+
+/// One axis: the sums are known about the nodes of the set only. Beyond them, where no ring closes,
+/// each sum is the one before it and a hop a node.
+#[derive(Clone, Debug)]
+struct Axis {
+    side: usize,
+    ring: bool,
+    sums: Vec<u64>,
+    known: Range<usize>,
+    /// The hops between coordinates that differ by 1 - side to side - 1.
+    hops: Vec<u64>,
 }
 
 impl Spread {
     /// The empty set.
     pub(in crate::strategies) fn new(grid: Grid) -> Spread {
-        let along = grid.sides().map(|side| vec![0; usize::from(side)]);
-        Spread { grid, along, total: 0 }
+        let mut spread = Spread {
+            axes: std::array::from_fn(|axis| Axis::new(&grid, axis)),
+            count: (1..4).rev().find(|&axes| grid.side(axes - 1) > 1).unwrap_or(1),
+            nodes: 0,
+            total: 0,
+        };
+        spread.clear();
+        spread
     }
 
-    /// Becomes the empty set. O(sum of the grid's sides), as are the changes below.
+    /// Becomes the empty set. O(sum of the sides of rings).
     pub(in crate::strategies) fn clear(&mut self) {
-        self.along.iter_mut().for_each(|sums| sums.fill(0));
-        self.total = 0;
+        self.axes.iter_mut().for_each(Axis::clear);
+        (self.nodes, self.total) = (0, 0);
     }
 
-    /// The sum of the hops from a node to the nodes of the set. O(1).
+    /// The sum of the hops to the nodes of the set from one of them or one beside them. O(1).
     #[inline]
     pub(in crate::strategies) fn of(&self, point: Coordinates) -> u64 {
-        (0..3).map(|axis| self.along[axis][usize::from(point[axis])]).sum()
+        let along = |axis: usize| self.axes[axis].sums[usize::from(point[axis])];
+        match self.count {
+            1 => along(0),
+            2 => along(0) + along(1),
+            _ => along(0) + along(1) + along(2),
+        }
+    }
+
+    /// The sum of the hops to the nodes of the set, of which there are some, from any node. O(1).
+    pub(in crate::strategies) fn of_any(&self, point: Coordinates) -> u64 {
+        let axes = self.axes[..self.count].iter().zip(&point);
+        axes.map(|(axis, &at)| axis.of_any(usize::from(at), self.nodes)).sum()
     }
 
     /// The sum of the hops between all pairs of nodes of the set.
@@ -34,30 +70,97 @@ impl Spread {
         self.total
     }
 
-    /// Puts a node in.
+    /// Puts a node in. O(sum of the sides of the box about the set, of rings the whole sides).
     pub(in crate::strategies) fn add(&mut self, point: Coordinates) {
+        for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
+            axis.learn(usize::from(at), self.nodes);
+        }
         self.total += self.of(point);
-        self.change(point, |sum, hops| *sum += hops);
+        self.nodes += 1;
+        for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
+            axis.change(usize::from(at), u64::wrapping_add);
+        }
     }
 
-    /// Takes a node out.
+    /// Takes a node out. O(sum of the sides of the box about all nodes that were in it).
     pub(in crate::strategies) fn remove(&mut self, point: Coordinates) {
-        self.change(point, |sum, hops| *sum -= hops);
+        for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
+            axis.change(usize::from(at), u64::wrapping_sub);
+        }
+        self.nodes -= 1;
         self.total -= self.of(point);
     }
+}
 
-    fn change(&mut self, point: Coordinates, change: impl Fn(&mut u64, u64)) {
-        for axis in (0..3).filter(|&axis| self.grid.side(axis) > 1) {
-            for (c, sum) in self.along[axis].iter_mut().enumerate() {
-                change(sum, hops(&self.grid, axis, c as u64, u64::from(point[axis])));
-            }
+impl Axis {
+    fn new(grid: &Grid, axis: usize) -> Axis {
+        let side = usize::from(grid.side(axis));
+        let hops = (1..2 * side).map(|k| hops(grid, axis, k.abs_diff(side) as u64));
+        let hops = hops.chain([0; CHUNK]).collect();
+        Axis { side, ring: grid.wraps(axis), sums: vec![0; side + CHUNK], known: 0..0, hops }
+    }
+
+    fn clear(&mut self) {
+        // What lies beyond the known sums is of no meaning.
+        self.known = 0..0;
+        if self.ring {
+            self.sums.fill(0);
+            self.known = 0..self.side;
+        }
+    }
+
+    /// Finds the sums at a coordinate and beside it.
+    #[inline]
+    fn learn(&mut self, at: usize, nodes: u64) {
+        let needed = at.saturating_sub(1)..(at + 2).min(self.side);
+        if self.known.is_empty() {
+            self.known = needed.clone();
+            self.sums[needed].fill(0);
+            return;
+        }
+        while needed.start < self.known.start {
+            self.known.start -= 1;
+            self.sums[self.known.start] = self.sums[self.known.start + 1] + nodes;
+        }
+        while self.known.end < needed.end {
+            self.sums[self.known.end] = self.sums[self.known.end - 1] + nodes;
+            self.known.end += 1;
+        }
+    }
+
+    fn of_any(&self, at: usize, nodes: u64) -> u64 {
+        let near = at.clamp(self.known.start, self.known.end - 1);
+        self.sums[near] + nodes * near.abs_diff(at) as u64
+    }
+
+    #[inline]
+    fn change(&mut self, at: usize, change: impl Fn(u64, u64) -> u64) {
+        let (first, shift) = (self.known.start, self.side - 1 - at);
+        let (sums, _) = self.sums[first..].as_chunks_mut::<CHUNK>();
+        let (hops, _) = self.hops[first + shift..].as_chunks::<CHUNK>();
+        for (sums, hops) in sums.iter_mut().zip(hops).take(self.known.len().div_ceil(CHUNK)) {
+            *sums = std::array::from_fn(|index| change(sums[index], hops[index]));
         }
     }
 }
 
-fn hops(grid: &Grid, axis: usize, a: u64, b: u64) -> u64 {
-    let direct = a.abs_diff(b);
-    if grid.wraps(axis) { direct.min(u64::from(grid.side(axis)) - direct) } else { direct }
+/// The hops between coordinates so far apart.
+fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
+    if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
+}
+
+/// A bound to the sum of the hops between all pairs of so many nodes: no node has more than `2 * axes`
+/// others at one hop, and so on. O(the longest way between the nodes of a ball).
+pub(in crate::strategies) fn least_distance(grid: &Grid, nodes: u64) -> u64 {
+    let axes = (0..3).filter(|&axis| grid.side(axis) > 1).count();
+    let (mut left, mut hops, mut from_one) = (nodes.saturating_sub(1), 1, 0);
+    while left > 0 && axes > 0 {
+        let shell = [2, 4 * hops, 4 * hops * hops + 2][axes - 1].min(left);
+        from_one += hops * shell;
+        left -= shell;
+        hops += 1;
+    }
+    (nodes * from_one).div_ceil(2)
 }
 
 /// The sum of the hops between all pairs of nodes of a box. O(sum of its sides).
@@ -65,7 +168,7 @@ pub(in crate::strategies) fn distance_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
         let (side, layer) = (u64::from(sides[axis]), nodes / u64::from(sides[axis]));
-        let apart = |k: u64| (side - k) * hops(grid, axis, 0, k);
+        let apart = |k: u64| (side - k) * hops(grid, axis, k);
         layer * layer * (1..side).map(apart).sum::<u64>()
     };
     (0..3).map(along).sum()
@@ -95,6 +198,12 @@ mod tests {
                     spread.add(point);
                 }
                 assert_eq!((spread.total(), distance_in(&grid, sides)), (pairs, pairs), "{name}");
+                assert!(least_distance(&grid, points.len() as u64) <= pairs);
+                for node in Cuboid::whole(&grid).nodes(&grid) {
+                    let from = grid.point(node);
+                    let hops = points.iter().map(|&to| u64::from(grid.distance(from, to)));
+                    assert_eq!(spread.of_any(from), hops.sum(), "{name}");
+                }
                 for &point in points.iter().rev() {
                     spread.remove(point);
                 }

@@ -1,0 +1,158 @@
+//! Growing compact sets in a connected set of free nodes: `connected`.
+
+use pavior_mesh::{Coordinates, Grid};
+
+use super::connected_region::Region;
+use super::spread::{Spread, least_distance};
+
+/// Which free neighbour growth takes next; of equals the first in row-major order.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    /// The one with most neighbours in the set, of those the nearest to all nodes of the set.
+    Fullest,
+    /// The nearest to all nodes of the set, of those the one with most neighbours in it.
+    Nearest,
+}
+
+/// The mark of a node of the set; other marks are the number of a node's neighbours in the set.
+const TAKEN: u8 = 128;
+/// No bound is computed in regions of more nodes than so many times those asked for.
+const ROOMY: usize = 4;
+
+/// Scratch memory.
+#[derive(Clone, Default)]
+pub(super) struct SetGrowth {
+    /// By number of the region: its mark; 0 between questions.
+    marks: Vec<u8>,
+    set: Vec<u32>,
+    /// The free neighbours of the set. Of [`Next::Fullest`] by the mark that they had: one whose mark
+    /// has changed since is listed again.
+    fringe: [Vec<(u32, Coordinates)>; 7],
+    /// Sums of hops from the nodes that are left.
+    sums: Vec<u64>,
+    looked: u64,
+}
+
+impl SetGrowth {
+    /// Grows a set of so many nodes from a node of the region, which has enough; its spread is left in
+    /// `spread`, its nodes are in no order. None if its sum of hops is above `most`, and as soon as it is
+    /// seen that it will be. O(1) a free neighbour that is compared, [`Spread::add`] a node, and twice
+    /// O(nodes of the region) for bounds, if it has few more nodes.
+    pub(super) fn grow(
+        &mut self,
+        grid: &Grid,
+        region: &Region,
+        spread: &mut Spread,
+        (seed, next): (u32, Next),
+        nodes: u32,
+        most: u64,
+    ) -> Option<&[u32]> {
+        if self.marks.len() < region.count() {
+            self.marks.resize(region.count(), 0);
+        }
+        self.set.clear();
+        spread.clear();
+        self.fringe[0].push((seed, region.point(seed)));
+        let nodes = nodes as usize;
+        let bounded = most < u64::MAX && region.count() <= ROOMY * nodes && nodes >= 8;
+        let mut above = false;
+        while self.set.len() < nodes && !above {
+            let node = match next {
+                Next::Fullest => self.fullest(spread),
+                Next::Nearest => self.nearest(spread),
+            };
+            self.marks[node.0 as usize] = TAKEN;
+            spread.add(node.1);
+            self.set.push(node.0);
+            for &beside in region.beside(node.0) {
+                let mark = &mut self.marks[beside as usize];
+                if *mark == TAKEN {
+                    continue;
+                }
+                *mark += 1;
+                let list = match next {
+                    Next::Fullest => *mark,
+                    Next::Nearest if *mark == 1 => 0,
+                    Next::Nearest => continue,
+                };
+                self.fringe[usize::from(list)].push((beside, region.point(beside)));
+            }
+            above = spread.total() > most;
+            let grown = self.set.len();
+            if bounded && !above && (grown == nodes / 2 || grown == nodes * 3 / 4) {
+                let apart = least_distance(grid, (nodes - grown) as u64);
+                above = self.least(region, spread, nodes - grown, apart) > most;
+            }
+        }
+        self.clear();
+        (!above).then_some(&self.set[..])
+    }
+
+    fn clear(&mut self) {
+        let beside = self.fringe.iter().flatten().map(|(node, _)| node);
+        for &node in beside.chain(&self.set) {
+            self.marks[node as usize] = 0;
+        }
+        self.fringe.iter_mut().for_each(Vec::clear);
+    }
+
+    /// A bound to the sum of hops of all sets of so many nodes of the region that hold this one: the nodes
+    /// that are missing are at least as far from it as the nearest ones, and from each other as the
+    /// nodes of a ball. O(nodes of the region).
+    fn least(&mut self, region: &Region, spread: &Spread, missing: usize, apart: u64) -> u64 {
+        self.looked += region.count() as u64;
+        self.sums.clear();
+        for number in 0..region.count() as u32 {
+            if self.marks[number as usize] != TAKEN {
+                self.sums.push(spread.of_any(region.point(number)));
+            }
+        }
+        self.sums.select_nth_unstable(missing - 1);
+        spread.total() + self.sums[..missing].iter().sum::<u64>() + apart
+    }
+
+    /// Takes the next node out of the fringe.
+    fn fullest(&mut self, spread: &Spread) -> (u32, Coordinates) {
+        for (mark, fringe) in self.fringe.iter_mut().enumerate().rev() {
+            let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
+            while let Some(&(node, point)) = fringe.get(index) {
+                if usize::from(self.marks[node as usize]) != mark {
+                    fringe.swap_remove(index);
+                    continue;
+                }
+                let key = (spread.of(point), node);
+                if key < best {
+                    (best, at) = (key, Some(index));
+                }
+                index += 1;
+            }
+            self.looked += fringe.len() as u64;
+            if let Some(at) = at {
+                return fringe.swap_remove(at);
+            }
+        }
+        unreachable!("the region has enough nodes")
+    }
+
+    /// Takes the next node out of the fringe.
+    fn nearest(&mut self, spread: &Spread) -> (u32, Coordinates) {
+        let fringe = &mut self.fringe[0];
+        self.looked += fringe.len() as u64;
+        let alone = |node: u32| u8::MAX - self.marks[node as usize];
+        let (mut apart, mut at) = (u64::MAX, 0);
+        for (index, &(node, point)) in fringe.iter().enumerate() {
+            let own = spread.of(point);
+            if own < apart
+                || own == apart && (alone(node), node) < (alone(fringe[at].0), fringe[at].0)
+            {
+                (apart, at) = (own, index);
+            }
+        }
+        fringe.swap_remove(at)
+    }
+
+    /// Nodes of the fringes that were compared.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+}
