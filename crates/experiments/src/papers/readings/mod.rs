@@ -29,6 +29,9 @@ pub struct Readings {
     runs: [u64; 2],
     /// The default reading: every parameter that a reading or a goal changes, in full.
     usual: BTreeMap<String, Value>,
+    /// What a strategy has of its own under the default reading.
+    #[serde(default)]
+    own: BTreeMap<String, Own>,
     /// Whether the paper states orders only: every ratio is below what stands as its number, 1.
     orders: bool,
     /// What is compared with what the paper states.
@@ -38,6 +41,17 @@ pub struct Readings {
     /// What is open, each with the ways to read it: every combination is a reading, too.
     #[serde(default)]
     choice: Vec<Choice>,
+}
+
+/// What one strategy has of its own under the default reading.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    /// The strategy in full, where its name stands for a variant.
+    strategy: Option<String>,
+    /// Values that it has instead of those of `usual`.
+    #[serde(default)]
+    set: BTreeMap<String, Value>,
 }
 
 /// Something that the paper leaves open.
@@ -76,7 +90,7 @@ pub struct Reading {
     pub name: String,
     /// What it changes, in a clause.
     pub meaning: String,
-    /// Parameters with other values; an empty one leaves the parameter out.
+    /// Parameters with other values, for every strategy; an empty one leaves the parameter out.
     #[serde(default)]
     set: BTreeMap<String, Value>,
     /// Values that are replaced wherever they stand, such as a pattern or a strategy.
@@ -133,18 +147,55 @@ impl Readings {
         let mut sweeps = Vec::new();
         for reading in &self.reading {
             for goal in &self.goal {
-                let set = reading.settings(&self.usual, goal).into_iter();
-                let mut sweep: Table = set.filter(|(_, value)| !empty(value)).collect();
-                let others = goal.others.iter().map(|(other, _)| other);
-                let strategies = std::iter::once(&goal.strategy).chain(others);
-                let strategies = strategies.map(|one| Value::String(reading.of(one))).collect();
-                sweep.insert("strategy".to_string(), Value::Array(strategies));
-                sweeps.push(Value::Table(sweep));
+                sweeps.extend(self.sweeps(reading, goal).into_iter().map(Value::Table));
             }
         }
         file.insert("sweep".to_string(), Value::Array(sweeps));
         let text = toml::to_string(&file);
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
+    }
+
+    /// The points of a reading at a goal: a sweep for all strategies that share their settings.
+    fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
+        let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
+        let others = goal.others.iter().map(|(other, _)| other);
+        for strategy in std::iter::once(&goal.strategy).chain(others) {
+            let settings = self.settings(reading, goal, strategy);
+            let name = Value::String(self.strategy(reading, strategy));
+            match shared.iter_mut().find(|(other, _)| *other == settings) {
+                Some((_, strategies)) => strategies.push(name),
+                None => shared.push((settings, vec![name])),
+            }
+        }
+        let sweep = |(settings, strategies): (BTreeMap<String, Value>, Vec<Value>)| {
+            let mut sweep: Table =
+                settings.into_iter().filter(|(_, value)| !empty(value)).collect();
+            sweep.insert("strategy".to_string(), Value::Array(strategies));
+            sweep
+        };
+        shared.into_iter().map(sweep).collect()
+    }
+
+    /// A strategy in full: what the reading puts in its place, else the variant that it stands for.
+    fn strategy(&self, reading: &Reading, name: &str) -> String {
+        let own = || self.own.get(name)?.strategy.as_ref();
+        reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
+    }
+
+    /// Every parameter of a strategy at a goal: what the reading sets, then what the goal does, then what
+    /// the strategy has of its own.
+    fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
+        let own = self.own.get(strategy);
+        let one = |(key, usual): (&String, &Value)| {
+            let set = reading.set.get(key).or_else(|| goal.at.get(key));
+            let value = set.or_else(|| own?.set.get(key)).unwrap_or(usual);
+            let value = match value {
+                Value::String(text) => Value::String(reading.of(text)),
+                other => other.clone(),
+            };
+            (key.clone(), value)
+        };
+        self.usual.iter().map(one).collect()
     }
 
     /// The experiment.
@@ -175,6 +226,19 @@ impl Readings {
                 return wrong(format!("there are two readings {}", reading.name));
             }
         }
+        let unknown = |(strategy, own): (&String, &Own)| {
+            let asked = |goal: &Goal| {
+                goal.strategy == *strategy || goal.others.iter().any(|(other, _)| other == strategy)
+            };
+            if !self.goal.iter().any(asked) {
+                return Some(format!("own.{strategy}: no goal compares `{strategy}`"));
+            }
+            let key = own.set.keys().find(|key| !self.usual.contains_key(*key))?;
+            Some(format!("own.{strategy}: `usual` has no `{key}`"))
+        };
+        if let Some(reason) = self.own.iter().find_map(unknown) {
+            return wrong(reason);
+        }
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
         self.judge(&specification, &nothing).map(drop)
@@ -200,11 +264,11 @@ impl Readings {
     fn measure(&self, reading: &Reading, evidence: &Evidence<'_>) -> Result<Closeness, String> {
         let (mut ratios, mut all, mut goals) = (Vec::new(), Vec::new(), Vec::new());
         for goal in &self.goal {
-            let settings = reading.settings(&self.usual, goal);
             let point = |strategy: &str| {
+                let settings = self.settings(reading, goal, strategy);
                 let mut picks: BTreeMap<String, String> =
                     settings.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
-                picks.insert("strategy".to_string(), reading.of(strategy));
+                picks.insert("strategy".to_string(), self.strategy(reading, strategy));
                 let named = |reason| format!("reading {}, {}: {reason}", reading.name, goal.id);
                 evidence.point(&picks).map_err(named)
             };
@@ -250,19 +314,6 @@ impl Reading {
     /// A value under this reading.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
-    }
-
-    /// Every parameter at a goal.
-    fn settings(&self, usual: &BTreeMap<String, Value>, goal: &Goal) -> BTreeMap<String, Value> {
-        let one = |(key, usual): (&String, &Value)| {
-            let value = self.set.get(key).or_else(|| goal.at.get(key)).unwrap_or(usual);
-            let value = match value {
-                Value::String(text) => Value::String(self.of(text)),
-                other => other.clone(),
-            };
-            (key.clone(), value)
-        };
-        usual.iter().map(one).collect()
     }
 
     /// What it changes, as a file would have it.
