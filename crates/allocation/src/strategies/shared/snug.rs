@@ -94,7 +94,7 @@ impl Snug {
         // What touches on every axis; it alone can be perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
-                let Some(found) = self.count_at_least(word, bit, least) else { continue };
+                let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };
                 least = see(found);
                 if first && found.contact == perfect {
                     return;
@@ -103,7 +103,9 @@ impl Snug {
         }
         for word in 0..self.bases.words().len() {
             for bit in ones(self.bases.words()[word] & !self.corners(word)) {
-                if let Some(found) = self.count_at_least(word, bit, least) {
+                if self.bound(word, bit) >= least
+                    && let Some(found) = self.count_at_least(word, bit, least, perfect)
+                {
                     least = see(found);
                 }
             }
@@ -177,31 +179,33 @@ impl Snug {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// Counts the contact of a base, unless it is less than so much: a face that touches something may
-    /// be touched whole.
-    fn count_at_least(&mut self, word: usize, bit: u32, least: i64) -> Option<Touching> {
-        let touches = |axis, side| i64::from(self.touches(axis, side, word, bit));
-        let bound = |&(axis, area): &(usize, i64)| area * (touches(axis, 0) + touches(axis, 1));
-        let mut most: i64 = self.faces.iter().map(bound).sum();
-        if most < least {
-            return None;
-        }
+    /// The most contact that a base can have: every face that touches something, whole.
+    #[inline]
+    fn bound(&self, word: usize, bit: u32) -> i64 {
+        let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
+        self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
+    }
+
+    /// Counts the contact of a base, unless it is less than so much, face by face from the most that
+    /// any base can have.
+    fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
-        let mut is_beside = false;
+        let (mut contact, mut is_beside) = (most, false);
         for &(axis, area) in &self.faces {
             for side in 0..2 {
                 if self.touches(axis, side, word, bit) {
                     let (touched, busy) = self.touched(&at, (axis, area, side));
-                    most -= area - touched;
-                    if most < least {
-                        return None;
-                    }
+                    contact += touched;
                     is_beside |= busy;
+                }
+                contact -= area;
+                if contact < least {
+                    return None;
                 }
             }
         }
-        Some(Touching { at, contact: most, is_beside })
+        Some(Touching { at, contact, is_beside })
     }
 
     /// Counts the contact of a base, unless it is not less than so much: of a face that touches
