@@ -90,6 +90,7 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
+            // Most shapes fit as they are: then no orientation need be made.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }

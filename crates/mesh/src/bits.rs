@@ -7,6 +7,7 @@
 //!   rows of 5:   . . . 44444 . . . 33333 . . . 22222 . . . 11111    the low bits, a pitch of 8
 //! ```
 
+use crate::occupancy::repeated;
 use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 
 /// Where the nodes of a grid are.
@@ -32,7 +33,7 @@ impl Layout {
         let w = usize::from(grid.side(0));
         let pitch = if w <= 64 { w.next_power_of_two() } else { w.next_multiple_of(64) };
         let plane = (usize::from(grid.side(1)) * pitch).div_ceil(64);
-        Layout { grid, pitch, plane, rows: u64::MAX / low(pitch.min(64)) }
+        Layout { grid, pitch, plane, rows: repeated(pitch.min(64)) }
     }
 
     /// The words of a set.

@@ -198,7 +198,7 @@ impl Occupancy {
                 let mut from = w * (y + d * plane);
                 if is_short {
                     // Rows lie alike in all words.
-                    let rows = REPEATED[w.trailing_zeros() as usize] * (row << x);
+                    let rows = repeated(w) * (row << x);
                     pieces(from, w * b)
                         .for_each(|(word, mask)| change(&mut self.words[word], rows & mask));
                     continue;
@@ -295,15 +295,20 @@ impl Occupancy {
     }
 }
 
-/// By the logarithm of a length below 64: a one at the beginning of each stretch of that length.
-const REPEATED: [u64; 6] = [
-    u64::MAX,
-    0x5555_5555_5555_5555,
-    0x1111_1111_1111_1111,
-    0x0101_0101_0101_0101,
-    0x0001_0001_0001_0001,
-    0x0000_0001_0000_0001,
-];
+/// A bit at the beginning of every stretch of so many bits, a power of two up to 64.
+#[inline]
+pub(crate) fn repeated(length: usize) -> u64 {
+    const REPEATED: [u64; 7] = [
+        u64::MAX,
+        0x5555_5555_5555_5555,
+        0x1111_1111_1111_1111,
+        0x0101_0101_0101_0101,
+        0x0001_0001_0001_0001,
+        0x0000_0001_0000_0001,
+        1,
+    ];
+    REPEATED[length.trailing_zeros() as usize]
+}
 
 /// The words that a run of bits touches, each with the mask of the run's bits in it.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {

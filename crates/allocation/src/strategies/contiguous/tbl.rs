@@ -80,7 +80,7 @@ impl BoxRule for TurningBusyList {
         let found = match &mut self.bases {
             Some(bases) if !is_short(view.grid(), view.busy().len()) => {
                 bases.compute(view.occupancy(), shape);
-                self.planes.begin(bases);
+                self.planes.begin(bases, None);
                 self.planes.next([view.busy(), &[]], bases)
             }
             _ => self.planes.first(view.busy(), shape),

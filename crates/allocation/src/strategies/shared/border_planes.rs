@@ -5,6 +5,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
+use super::busy_list::BusyList;
 use super::coverage::{AxisRange, Cover, covered};
 use super::right_sides::RightSides;
 use crate::Work;
@@ -121,23 +122,15 @@ impl BorderPlanes {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Begins to ask for boxes by the set of all bases of a shape.
-    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
-        self.walk.begin(bases);
+    /// Begins to ask for boxes by the set of all bases of a shape; of a list that knows the box of each
+    /// node, if it is given.
+    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
+        self.walk.begin(bases, list);
     }
 
-    /// Whether the boxes beside bases are found from these, and not along the list.
-    pub(in crate::strategies) fn is_sparse(&self) -> bool {
-        self.walk.is_sparse
-    }
-
-    pub(in crate::strategies) fn be_sparse(&mut self, is_sparse: bool) {
-        self.walk.is_sparse = is_sparse;
-    }
-
-    /// The boxes before this one are known to have no bases beside them.
-    pub(in crate::strategies) fn skip_to(&mut self, index: usize) {
-        self.walk.passed[0] = index;
+    /// Passes the boxes of that list that [`BorderPlanes::next`] need not look at.
+    pub(in crate::strategies) fn skip(&mut self, list: &BusyList, bases: &BaseSet) {
+        self.walk.skip(list, bases);
     }
 
     /// What [`BorderPlanes::first`] would find with what is busy and what is proposed besides: the first

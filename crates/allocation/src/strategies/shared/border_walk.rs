@@ -37,10 +37,7 @@ impl BorderWalk {
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
         match self {
             BorderWalk::Lines(lines) => lines.begin(bases),
-            BorderWalk::Planes(planes, list, _) => {
-                planes.begin(bases);
-                planes.be_sparse(list.is_sparse(bases));
-            }
+            BorderWalk::Planes(planes, list, _) => planes.begin(bases, Some(list)),
         }
     }
 
@@ -50,9 +47,7 @@ impl BorderWalk {
         match self {
             BorderWalk::Lines(lines) => lines.next(bases),
             BorderWalk::Planes(planes, list, proposed) => {
-                if planes.is_sparse() {
-                    planes.skip_to(list.first_beside(bases));
-                }
+                planes.skip(list, bases);
                 planes.next([list.boxes(), proposed], bases)
             }
         }

@@ -92,8 +92,7 @@ impl RightBorders {
 
     /// Begins to ask for boxes by the set of all bases of a shape.
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
-        self.walk.begin(bases);
-        self.walk.is_sparse = self.busy.is_sparse(bases);
+        self.walk.begin(bases, Some(&self.busy));
     }
 
     /// What [`RightBorders::first`] would find: the first line that has a base, of it the lowest base of
@@ -108,9 +107,7 @@ impl RightBorders {
             }
             self.walk.pass_left_face();
         }
-        if self.walk.is_sparse {
-            self.walk.passed[0] = self.busy.first_beside(bases);
-        }
+        self.walk.skip(&self.busy, bases);
         match [0, 1].map(|list| self.next_in(list, bases)) {
             // Of one rank what is proposed comes last.
             [Some((rank, _)), Some((proposed, found))] if proposed > rank => Some(found),

@@ -2,6 +2,8 @@
 
 use pavior_mesh::{BaseSet, Cuboid};
 
+use super::busy_list::BusyList;
+
 /// The columns of the machine in which a shape has bases, and how far the walk has come.
 ///
 /// Bases may vanish while the walk goes on: it then stops at boxes that have none left beside them, but
@@ -13,17 +15,17 @@ pub(in crate::strategies) struct RightSides {
     /// Bit x % 64 of word x / 64.
     columns: Vec<u64>,
     /// Whether there are so few bases that the boxes beside them are found from there.
-    pub(in crate::strategies) is_sparse: bool,
+    is_sparse: bool,
     /// By list, that of the machine and that of what is proposed: the boxes that were passed.
     pub(in crate::strategies) passed: [usize; 2],
 }
 
 impl RightSides {
-    /// Begins a walk. O(words).
-    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
+    /// Begins a walk; along a list that knows the box of each node, if it is given. O(words).
+    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
-        self.is_sparse = false;
+        self.is_sparse = list.is_some_and(|list| list.is_sparse(bases));
         self.passed = [0; 2];
     }
 
@@ -36,6 +38,14 @@ impl RightSides {
     /// of a mesh has nothing beside it, and beside one that ends a ring is column 0.
     pub(in crate::strategies) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
+    }
+
+    /// Passes the boxes of the machine's list before the first that has a base beside it, if there are so
+    /// few bases that this is less work than to walk.
+    pub(in crate::strategies) fn skip(&mut self, list: &BusyList, bases: &BaseSet) {
+        if self.is_sparse {
+            self.passed[0] = list.first_beside(bases);
+        }
     }
 
     /// Goes on to the first box of a list, 0 or 1, that has a column with bases beside it.
