@@ -39,7 +39,9 @@ pub use patterns::{
     BuildPattern, PatternClosure, PatternKind, PatternRegistry, PatternSelection, SelectedPattern,
     UnsupportedPattern,
 };
-pub use traffic::{Communication, JobTraffic, Layout, RankOrder, Rounds, Sending, TrafficPlan};
+pub use traffic::{
+    Communication, JobTraffic, Layout, PatternLayouts, RankOrder, Rounds, Sending, TrafficPlan,
+};
 pub use wormhole::{Flit, Worm};
 
 #[cfg(doctest)]

@@ -13,7 +13,7 @@
 //! O(N log N) like any other, not a square of side 65536. On a power-of-two square or cube every
 //! step leads to a neighbour; elsewhere the curve jumps where it left the grid.
 
-use super::{by_key, interleave, row_major};
+use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};
 
 /// The nodes along a Hilbert curve, which starts at node 0. A grid of which only one axis is longer
@@ -26,11 +26,26 @@ use crate::{Grid, NodeId};
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
+    let mut nodes = row_major(grid);
+    sort_hilbert(grid, &mut nodes);
+    nodes
+}
+
+/// Puts some nodes of a grid in the order of [`hilbert`], without a look at the others. O(n log n) for n nodes.
+///
+/// ```
+/// use pavior_mesh::{Grid, NodeId, order};
+/// let mut nodes = [NodeId(1), NodeId(4), NodeId(5), NodeId(6)];
+/// order::sort_hilbert(&Grid::mesh(&[4, 2])?, &mut nodes);
+/// assert_eq!(nodes, [NodeId(4), NodeId(5), NodeId(1), NodeId(6)]);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     let long: Vec<usize> = (0..3).rev().filter(|&axis| grid.side(axis) > 1).collect();
     if long.len() < 2 {
-        return row_major(grid);
+        return nodes.sort_unstable();
     }
-    by_key(grid, |point, bits| {
+    sort_by_key(grid, nodes, |point, bits| {
         let mut transposed = [0; 3];
         for (slot, &axis) in long.iter().enumerate() {
             transposed[slot] = u32::from(point[axis]);
@@ -38,7 +53,7 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
         transpose(&mut transposed[..long.len()], bits);
         transposed.reverse();
         interleave(transposed, bits)
-    })
+    });
 }
 
 /// Skilling's transposed index: the index's bits, dealt out to the axes, the highest to axis 0.

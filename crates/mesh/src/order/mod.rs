@@ -8,7 +8,7 @@ mod shuffled;
 
 use crate::{Coordinates, Grid, NodeId};
 
-pub use hilbert::hilbert;
+pub use hilbert::{hilbert, sort_hilbert};
 pub use shuffled::{quadrant_snake, shuffled_row_major, shuffled_snake};
 
 /// Row-major: x fastest, then y, then z.
@@ -42,14 +42,18 @@ pub fn snake(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// The nodes by ascending key, a node's key being a function of its coordinates and of the number
-/// of bits of the enclosing power of two. Sorting closes the gaps that absent nodes leave.
+/// The nodes by ascending key, which [`sort_by_key`] explains.
 fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
+    let mut nodes = row_major(grid);
+    sort_by_key(grid, &mut nodes, key);
+    nodes
+}
+
+/// Sorts nodes by ascending key, a node's key being a function of its coordinates and of the number
+/// of bits of the enclosing power of two. Sorting closes the gaps that absent nodes leave.
+fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
-    let mut keyed: Vec<(u64, NodeId)> =
-        row_major(grid).into_iter().map(|node| (key(grid.point(node), bits), node)).collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, node)| node).collect()
+    nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
 }
 
 /// The number of bits of a coordinate on the smallest power-of-two square or cube that holds the

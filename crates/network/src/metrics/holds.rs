@@ -39,7 +39,7 @@ impl LinkHolds {
         settings: &Settings,
         draw: &Stream,
     ) -> Vec<LinkHolds> {
-        let Some(pattern) = iteration(&plan.pattern, &layout.shape, draw) else {
+        let Some(pattern) = iteration(&plan.pattern, &layout.shape, &mut draw.clone()) else {
             return Vec::new();
         };
         let channels = Channels::new(*grid, settings.virtual_channels);

@@ -32,7 +32,7 @@ impl IterationRoutes {
         pattern: &PatternSelection,
         draw: &Stream,
     ) -> Option<IterationRoutes> {
-        let pattern = iteration(pattern, &layout.shape, draw)?;
+        let pattern = iteration(pattern, &layout.shape, &mut draw.clone())?;
         // Virtual channels of a link are one here.
         let channels = Channels::new(*grid, VirtualChannels::One);
         let mut crossed = Vec::new();

@@ -96,7 +96,7 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
 }
 
 /// What a pattern knows of a job: its ranks, and the logical grid on which they lie row-major.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
     /// The number of ranks, at least 2 for a pattern to be made.
     pub ranks: u32,

@@ -91,12 +91,12 @@ impl SelectedPattern for PatternSelection {
     }
 }
 
-/// An iteration of a job's pattern; none if it has none. What it draws it draws from a copy of `draw`.
+/// An iteration of a job's pattern; none if it has none.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,
-    draw: &Stream,
+    draw: &mut Stream,
 ) -> Option<Box<dyn Pattern>> {
     selection.supports_iterations().ok()?;
-    selection.build(ranks, &mut draw.clone()).ok()
+    selection.build(ranks, draw).ok()
 }

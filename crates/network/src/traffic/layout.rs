@@ -1,11 +1,9 @@
 //! The ranks of a job.
 
-use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
-use super::pattern_map::{Exchanges, least_hops};
-use crate::patterns::{PatternSelection, RankGrid, iteration};
+use crate::patterns::RankGrid;
 
 /// Which rank runs on which node, and the logical grid on which the ranks lie.
 ///
@@ -36,7 +34,8 @@ pub struct Layout {
 impl Layout {
     /// The layout of a job that was granted `parts` and had requested `nodes` nodes, in the box
     /// `sides` if it had a shape. The parts must lie on the grid, be disjoint and have at least
-    /// `nodes` nodes together. [`RankOrder::Pattern`] needs a pattern, and is `Coordinates` here.
+    /// `nodes` nodes together. [`RankOrder::Pattern`] is `Coordinates` here: it needs a pattern
+    /// ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],
@@ -56,59 +55,10 @@ impl Layout {
         list.truncate(nodes as usize);
         Layout { shape: RankGrid { ranks: list.len() as u32, sides }, nodes: list }
     }
-
-    /// The layout of [`RankOrder::Pattern`]: the logical grid that was asked for, laid on the job's nodes so
-    /// that the messages of an iteration of its pattern cross few links. No map of another order that
-    /// [`Layout::new`] makes on the same grid has fewer hops, but for those that take long (`Greedy` with
-    /// more than 1,024 nodes, `Hilbert` on a machine of more than 65,536).
-    ///
-    /// The pattern draws what it draws from a copy of `draw`. Where it has no iteration, sends the same
-    /// between all ranks, or has more than 2^20 ranks times rounds, the map is that of `Coordinates`.
-    ///
-    /// ```
-    /// use pavior_kernel::Stream;
-    /// use pavior_mesh::{Cuboid, Grid};
-    /// use pavior_network::{IterationRoutes, Layout};
-    /// // Four ranks in a square, on an L of four nodes.
-    /// let grid = Grid::mesh(&[4, 4])?;
-    /// let parts = [Cuboid::new([0, 0, 0], [1, 3, 1]), Cuboid::new([1, 0, 0], [1, 1, 1])];
-    /// let (pattern, draw) = ("near-neighbour".parse()?, Stream::new(1, 0, "roots"));
-    /// let layout = Layout::for_pattern(&grid, &parts, 4, Some([2, 2, 1]), &pattern, &draw);
-    /// let routes = IterationRoutes::of(&grid, &layout, &pattern, &draw).unwrap();
-    /// assert_eq!((routes.messages, routes.hops), (8, 12));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn for_pattern(
-        grid: &Grid,
-        parts: &[Cuboid],
-        nodes: u32,
-        sides: Option<Sides>,
-        pattern: &PatternSelection,
-        draw: &Stream,
-    ) -> Layout {
-        let mut layout = Layout::new(grid, parts, nodes, sides, RankOrder::Coordinates);
-        if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
-            layout.shape.sides = sides;
-        }
-        let iteration = iteration(pattern, &layout.shape, draw);
-        let exchanges = iteration.and_then(|pattern| Exchanges::of(&*pattern));
-        let Some(exchanges) = exchanges else { return layout };
-        let used = match parts {
-            [granted] => vec![Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides))],
-            _ => parts.to_vec(),
-        };
-        let mut starts = vec![layout.nodes];
-        starts.extend(RankOrder::quick(grid, nodes).map(|order| {
-            let mut list = order.nodes(grid, &used);
-            list.truncate(nodes as usize);
-            list
-        }));
-        Layout { nodes: least_hops(grid, &layout.shape, &starts, &exchanges), ..layout }
-    }
 }
 
 /// The sides of the part of a granted box in which ranks run.
-fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
+pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {
         return granted;

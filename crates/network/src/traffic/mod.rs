@@ -5,6 +5,7 @@
 mod job;
 mod layout;
 mod open_rounds;
+mod pattern_layouts;
 mod pattern_map;
 mod rank_order;
 mod ranked;
@@ -15,6 +16,7 @@ use pavior_kernel::Stream;
 
 pub use job::{JobTraffic, TrafficPlan};
 pub use layout::Layout;
+pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
 /// How much a job communicates.

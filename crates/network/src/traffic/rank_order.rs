@@ -16,7 +16,7 @@
 //! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
 //!   Steps of one hop as long as possible, and long ones at the end.
 //! - `pattern`: the ranks of the job's own grid where the messages of its pattern cross the fewest links
-//!   that `pattern_map.rs` finds; on a box, too, where another pattern than that of neighbours may want
+//!   that [`PatternLayouts`](super::PatternLayouts) finds; on a box, too, where another pattern than that of neighbours may want
 //!   another map, and a turned box, or one of other sides, the grid that was asked for.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
@@ -35,7 +35,7 @@ pub enum RankOrder {
     Hilbert,
     /// From neighbour to neighbour.
     Greedy,
-    /// As the messages of its pattern have the least hops ([`Layout::for_pattern`](super::Layout::for_pattern)).
+    /// As the messages of its pattern have the least hops ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
 
@@ -50,16 +50,12 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// The orders that no pattern is needed for, and that do not take long: `Greedy` up to 1,024 nodes,
-    /// `Hilbert` on machines of up to 65,536.
-    pub(super) fn quick(grid: &Grid, nodes: u32) -> impl Iterator<Item = RankOrder> {
-        let greedy = nodes <= 1 << 10;
-        let hilbert = grid.nodes() <= 1 << 16;
+    /// The orders that no pattern is needed for, without those that take long: `Greedy` up to 1,024 nodes.
+    pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
-            RankOrder::Greedy => greedy,
-            RankOrder::Hilbert => hilbert,
+            RankOrder::Greedy => nodes <= 1 << 10,
             RankOrder::Pattern => false,
-            RankOrder::Coordinates | RankOrder::Parts | RankOrder::Snake => true,
+            _ => true,
         })
     }
 
@@ -68,21 +64,15 @@ impl RankOrder {
         RankOrder::NAMED.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
     }
 
-    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes; `Hilbert` looks
-    /// at the whole machine, and `Greedy` takes up to O(n^2).
+    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes, but for `Greedy`, which
+    /// takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
             RankOrder::Parts => {}
             RankOrder::Coordinates | RankOrder::Pattern => nodes.sort_unstable(),
             RankOrder::Snake => snake(grid, &mut nodes),
-            RankOrder::Hilbert => {
-                let mut place = vec![0u32; grid.nodes() as usize];
-                for (rank, node) in (0..).zip(order::hilbert(grid)) {
-                    place[node.index()] = rank;
-                }
-                nodes.sort_unstable_by_key(|node| place[node.index()]);
-            }
+            RankOrder::Hilbert => order::sort_hilbert(grid, &mut nodes),
             RankOrder::Greedy => greedy(grid, &mut nodes),
         }
         nodes
@@ -117,22 +107,19 @@ fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     for rank in 1..nodes.len() {
         let last = grid.point(nodes[rank - 1]);
-        let near = |node: &NodeId| (hops(grid, last, grid.point(*node)), *node);
-        let nearest = (rank..nodes.len()).min_by_key(|&index| near(&nodes[index]));
-        let nearest = nearest.expect("a rank is left");
         // The rest stays in order, so that ties go to the lowest number whatever came before.
+        let (mut nearest, mut least) = (rank, u32::MAX);
+        for (index, &node) in (rank..).zip(&nodes[rank..]) {
+            let hops = grid.distance(last, grid.point(node));
+            if hops < least {
+                (nearest, least) = (index, hops);
+            }
+            if hops == 1 {
+                break;
+            }
+        }
         nodes[rank..=nearest].rotate_right(1);
     }
-}
-
-/// The hops of dimension-order routing between two points.
-fn hops(grid: &Grid, a: [u16; 3], b: [u16; 3]) -> u32 {
-    let axis = |axis: usize| {
-        let straight = u32::from(a[axis].abs_diff(b[axis]));
-        let around = u32::from(grid.side(axis)) - straight;
-        if grid.wraps(axis) { straight.min(around) } else { straight }
-    };
-    axis(0) + axis(1) + axis(2)
 }
 
 #[cfg(test)]
@@ -162,7 +149,7 @@ mod tests {
         assert_eq!(own, [3, 7, 8, 9, 11, 12, 13]);
         let grid = Grid::mesh(&[4, 4]).unwrap();
         let step =
-            |pair: &[u32]| hops(&grid, grid.point(NodeId(pair[0])), grid.point(NodeId(pair[1])));
+            |pair: &[u32]| grid.distance(grid.point(NodeId(pair[0])), grid.point(NodeId(pair[1])));
         let long = |order: &[u32]| order.windows(2).filter(|pair| step(pair) > 1).count();
         assert_eq!((long(&hilbert), long(&ranks(RankOrder::Greedy))), (1, 1));
         assert_eq!(RankOrder::named("snake"), Some(RankOrder::Snake));

@@ -3,7 +3,8 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId};
 use pavior_network::{
-    IterationRoutes, Layout, LinkHolds, PatternSelection, RankOrder, Settings, TrafficPlan,
+    IterationRoutes, Layout, LinkHolds, PatternLayouts, PatternSelection, RankOrder, Settings,
+    TrafficPlan,
 };
 
 /// A set of nodes as boxes of one node each.
@@ -19,7 +20,7 @@ fn hops(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
 fn mapped(grid: &Grid, parts: &[Cuboid], sides: [u16; 3], pattern: &str) -> Layout {
     let nodes: u32 = parts.iter().map(Cuboid::volume).sum();
     let draw = Stream::new(1, 0, "roots");
-    Layout::for_pattern(grid, parts, nodes, Some(sides), &pattern.parse().unwrap(), &draw)
+    PatternLayouts::new(pattern.parse().unwrap()).layout(grid, parts, nodes, Some(sides), &draw)
 }
 
 /// The least hops of all maps.

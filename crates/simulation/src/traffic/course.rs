@@ -11,11 +11,9 @@
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::Grid;
 use pavior_network::{Communication, Deadlock, JobTraffic, Layout, TrafficPlan};
 use pavior_workload::{Job, Service};
 
-use super::NetworkSetup;
 use super::histories::History;
 use super::iterations::Trials;
 
@@ -39,8 +37,6 @@ impl Course {
     /// The course of a job on what it was granted; none if it does not communicate. `draw` is the job's own
     /// stream.
     pub(super) fn new(
-        setup: &NetworkSetup,
-        grid: &Grid,
         trials: &mut Trials,
         job: &Job,
         placement: &Placement,
@@ -52,9 +48,10 @@ impl Course {
             Service::Messages(count) => (Communication::Messages(count), 1, Time::ZERO, Time::ZERO),
             Service::Iterations(count) => (once, count, Time::ZERO, Time::ZERO),
             Service::Partly { compute, communicate } => {
-                let asked = setup.as_asked(grid, &job.request, draw);
-                let asked = asked
-                    .unwrap_or_else(|| setup.layout(grid, placement.parts(), &job.request, draw));
+                let layouts = &mut trials.layouts;
+                let asked = layouts.asked(&job.request, draw);
+                let asked =
+                    asked.unwrap_or_else(|| layouts.granted(placement.parts(), &job.request, draw));
                 let Some(History { length, .. }) = trials.history(&asked, once, draw)? else {
                     return Ok(None);
                 };
@@ -66,7 +63,7 @@ impl Course {
                 (once, count, Time(computes / count), Time(computes % count))
             }
         };
-        let layout = setup.layout(grid, placement.parts(), &job.request, draw);
+        let layout = trials.layouts.granted(placement.parts(), &job.request, draw);
         let draw = draw.clone();
         Ok(Some(Course { layout, draw, service, once: None, left, pause, rest }))
     }

@@ -16,6 +16,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::{AddAssign, SubAssign};
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -79,6 +80,25 @@ impl Busy {
     }
 }
 
+impl AddAssign for Busy {
+    fn add_assign(&mut self, other: Busy) {
+        (self.share, self.residual) = (self.share + other.share, self.residual + other.residual);
+    }
+}
+
+impl SubAssign for Busy {
+    fn sub_assign(&mut self, other: Busy) {
+        (self.share, self.residual) = (self.share - other.share, self.residual - other.residual);
+    }
+}
+
+/// A link that a job's messages cross.
+struct Crossed {
+    hold: LinkHolds,
+    /// How busy the job keeps it at its pace.
+    busy: Busy,
+}
+
 /// A job that runs.
 struct Runner {
     id: JobId,
@@ -86,7 +106,7 @@ struct Runner {
     once: History,
     pause: Time,
     rest: Time,
-    holds: Vec<LinkHolds>,
+    links: Vec<Crossed>,
     /// Iterations left at `since`.
     left: f64,
     since: Time,
@@ -162,7 +182,9 @@ impl Estimate {
             self.ends.pop();
             let runs = self.jobs[slot as usize].take_if(|job| job.end == time);
             let Some(job) = runs else { continue };
-            self.mark(&job, false);
+            for Crossed { hold, busy } in &job.links {
+                self.busy[hold.link.index()] -= *busy;
+            }
             self.free_slots.push(slot);
             self.changed = Some(time);
             finished.push(job.id);
@@ -178,8 +200,8 @@ impl Estimate {
             self.failed = Some(deadlock);
             None
         });
-        let Some(runner) = runner else { return self.failed.is_some() };
-        self.mark(&runner, true);
+        let Some(mut runner) = runner else { return self.failed.is_some() };
+        self.mark(&mut runner);
         self.changed = Some(now);
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.jobs.push(None);
@@ -198,7 +220,7 @@ impl Estimate {
     ) -> Result<Option<Runner>, Deadlock> {
         let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
         let Estimate { setup, grid, trials, .. } = self;
-        let Some(mut course) = Course::new(setup, grid, trials, job, placement, &draw)? else {
+        let Some(mut course) = Course::new(trials, job, placement, &draw)? else {
             return Ok(None);
         };
         let Some(once) = course.alone(trials)? else { return Ok(None) };
@@ -209,24 +231,23 @@ impl Estimate {
             Service::Messages(_) => Vec::new(),
             _ => LinkHolds::of(grid, &course.layout, &setup.plan, &setup.settings, &draw),
         };
+        let crossed = |hold| Crossed { hold, busy: Busy::default() };
+        let links = holds.into_iter().map(crossed).collect();
         let Course { pause, rest, left, .. } = course;
         let end = now.saturating_add(course.remainder(&once).length);
         let pace = (once.length.0 + pause.0) as f64;
         let left = left as f64;
         let id = job.id;
-        Ok(Some(Runner { id, once, pause, rest, holds, left, since: now, pace, end }))
+        Ok(Some(Runner { id, once, pause, rest, links, left, since: now, pace, end }))
     }
 
-    /// Adds what a job does to its links, or takes it away.
-    fn mark(&mut self, job: &Runner, adds: bool) {
-        for hold in &job.holds {
-            let Busy { share, residual } = Busy::of(hold, job.pace);
-            let busy = &mut self.busy[hold.link.index()];
-            if adds {
-                (busy.share, busy.residual) = (busy.share + share, busy.residual + residual);
-            } else {
-                (busy.share, busy.residual) = (busy.share - share, busy.residual - residual);
-            }
+    /// Keeps the links of a job as busy as it does at its pace.
+    fn mark(&mut self, job: &mut Runner) {
+        for Crossed { hold, busy } in &mut job.links {
+            let link = &mut self.busy[hold.link.index()];
+            *link -= *busy;
+            *busy = Busy::of(hold, job.pace);
+            *link += *busy;
         }
     }
 
@@ -235,23 +256,29 @@ impl Estimate {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
             let Some(mut job) = self.jobs[slot].take() else { continue };
-            self.mark(&job, false);
             let pace = self.pace(&job);
             let change = (pace - job.pace).abs();
             let back = pace <= job.alone() && change > 0.0;
             if back || change > LEAST_CHANGE * job.pace {
                 job.change(now, pace);
                 self.ends.push(Reverse((job.end, slot as u32)));
+                self.mark(&mut job);
             }
-            self.mark(&job, true);
             self.jobs[slot] = Some(job);
         }
     }
 
-    /// The pace of a job beside those that are marked.
+    /// The pace of a job beside the others.
     fn pace(&self, job: &Runner) -> f64 {
-        let wait = |hold: &LinkHolds| hold.messages as f64 * self.busy[hold.link.index()].wait();
-        let waits: f64 = job.holds.iter().map(wait).sum();
+        let mut waits = 0.0;
+        for Crossed { hold, busy } in &job.links {
+            let mut others = self.busy[hold.link.index()];
+            others -= *busy;
+            // Most links are the job's own.
+            if others.residual > 0 {
+                waits += hold.messages as f64 * others.wait();
+            }
+        }
         // The mean wait over the mean latency: both means are over the same messages.
         let slower = waits / (job.once.totals.latency as f64).max(1.0);
         job.alone() + job.once.length.ticks() * slower

@@ -55,8 +55,9 @@ impl Forecast {
             return Some(*known);
         }
         let draw = NetworkSetup::draws(self.seed, self.replication, job.id);
-        let granted = self.setup.layout(&self.grid, placement.parts(), &request, &draw);
-        let asked = self.setup.as_asked(&self.grid, &request, &draw);
+        let layouts = &mut Trials::kept(&mut self.trials, &self.setup, self.grid).layouts;
+        let granted = layouts.granted(placement.parts(), &request, &draw);
+        let asked = layouts.asked(&request, &draw);
         let mut drawn = draw.clone();
         self.setup.plan.pattern.build(&granted.shape, &mut drawn).ok()?;
         let of_granted = self.try_out(&granted, &draw).ok()?;

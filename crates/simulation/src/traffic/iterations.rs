@@ -9,11 +9,13 @@ use pavior_network::{
 
 use super::NetworkSetup;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
+use super::layouts::Layouts;
 
 /// An empty network on which jobs are tried, and what is known of them.
 pub(super) struct Trials {
     setup: NetworkSetup,
     grid: Grid,
+    pub(super) layouts: Layouts,
     network: Network,
     events: NetworkEvents,
     cache: SharedCache,
@@ -24,6 +26,7 @@ impl Trials {
         Ok(Trials {
             setup: setup.clone(),
             grid,
+            layouts: Layouts::new(setup, grid),
             network: Network::new(grid, setup.settings, setup.engine)?,
             events: NetworkEvents::default(),
             cache: setup.histories.cache(&grid, setup),

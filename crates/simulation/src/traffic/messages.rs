@@ -39,6 +39,7 @@ use super::claims::Claims;
 use super::course::Course;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
 use super::iterations::Trials;
+use super::layouts::Layouts;
 use super::{NetworkSetup, Seen};
 
 /// The messages of all running jobs, on one network.
@@ -50,6 +51,7 @@ pub(crate) struct Messages {
     network: Network,
     /// Where jobs are tried that compute in between; made for the first.
     trials: Option<Box<Trials>>,
+    layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
     /// Those of the job that started last, if they are to be told of.
@@ -124,6 +126,7 @@ impl Messages {
         });
         Ok(Messages {
             trials: None,
+            layouts: Layouts::new(setup, grid),
             setup: setup.clone(),
             grid,
             seed,

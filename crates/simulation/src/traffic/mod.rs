@@ -6,6 +6,7 @@ mod estimate;
 mod forecast;
 mod histories;
 mod iterations;
+mod layouts;
 mod messages;
 mod network_setup;
 

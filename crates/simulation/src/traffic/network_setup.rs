@@ -1,7 +1,7 @@
-//! What a network is made of, and where it puts the ranks of jobs.
+//! What a network is made of.
 
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, Request, orientations};
+use pavior_mesh::{Grid, JobId};
 use pavior_network::{EngineKind, IterationRoutes, Layout, RankOrder, Settings, TrafficPlan};
 
 use super::Histories;
@@ -36,23 +36,6 @@ pub enum Contention {
 }
 
 impl NetworkSetup {
-    /// The layout of a job that was granted some parts.
-    pub(super) fn layout(
-        &self,
-        grid: &Grid,
-        parts: &[Cuboid],
-        request: &Request,
-        draw: &Stream,
-    ) -> Layout {
-        let (nodes, shape) = (request.nodes, request.shape);
-        match self.ranks {
-            RankOrder::Pattern => {
-                Layout::for_pattern(grid, parts, nodes, shape, &self.plan.pattern, draw)
-            }
-            order => Layout::new(grid, parts, nodes, shape, order),
-        }
-    }
-
     /// What is drawn for a job's messages: a stream for each, so that it does not depend on when others start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
@@ -66,12 +49,5 @@ impl NetworkSetup {
         draw: &Stream,
     ) -> Option<IterationRoutes> {
         IterationRoutes::of(grid, layout, &self.plan.pattern, draw)
-    }
-
-    /// The layout of a job in the box that it asks for, at the origin, turned only if it does not fit
-    /// otherwise; none if it asks for no box that fits.
-    pub(super) fn as_asked(&self, grid: &Grid, request: &Request, draw: &Stream) -> Option<Layout> {
-        let sides = orientations(request.shape?).find(|&sides| grid.fits(sides))?;
-        Some(self.layout(grid, &[Cuboid::new([0; 3], sides)], request, draw))
     }
 }

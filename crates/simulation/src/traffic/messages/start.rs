@@ -32,7 +32,7 @@ impl Messages {
                 });
             }
         };
-        let layout = self.setup.layout(&self.grid, placement.parts(), &job.request, &draw);
+        let layout = self.layouts.granted(placement.parts(), &job.request, &draw);
         if self.seen.routes {
             self.routes = self.setup.routes(&self.grid, &layout, &draw);
         }
@@ -81,7 +81,7 @@ impl Messages {
     ) -> Result<bool, Deadlock> {
         let Messages { setup, grid, trials, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);
-        let Some(course) = Course::new(setup, grid, trials, job, placement, draw)? else {
+        let Some(course) = Course::new(trials, job, placement, draw)? else {
             return Ok(false);
         };
         if self.seen.routes {

@@ -1,0 +1,100 @@
+//! Layouts of jobs that all send in one pattern.
+
+use std::sync::Arc;
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
+use rustc_hash::FxHashMap;
+
+use super::layout::used_sides;
+use super::pattern_map::PatternMap;
+use super::{Layout, RankOrder};
+use crate::patterns::{PatternSelection, RankGrid, iteration};
+
+/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says: the logical grid that was asked for,
+/// laid on the job's nodes so that the messages of an iteration cross few links. What of it depends on the
+/// logical grid alone is kept for the next job.
+///
+/// ```
+/// use pavior_kernel::Stream;
+/// use pavior_mesh::{Cuboid, Grid};
+/// use pavior_network::{IterationRoutes, PatternLayouts, PatternSelection};
+/// // Four ranks in a square, on an L of four nodes.
+/// let grid = Grid::mesh(&[4, 4])?;
+/// let parts = [Cuboid::new([0, 0, 0], [1, 3, 1]), Cuboid::new([1, 0, 0], [1, 1, 1])];
+/// let (pattern, draw): (PatternSelection, _) = ("near-neighbour".parse()?, Stream::new(1, 0, "roots"));
+/// let layout =
+///     PatternLayouts::new(pattern.clone()).layout(&grid, &parts, 4, Some([2, 2, 1]), &draw);
+/// let routes = IterationRoutes::of(&grid, &layout, &pattern, &draw).unwrap();
+/// assert_eq!((routes.messages, routes.hops), (8, 12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PatternLayouts {
+    pattern: PatternSelection,
+    /// By logical grid, where the pattern draws nothing for a job; none if no map helps.
+    known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
+    /// The ranks of all that is known.
+    ranks: usize,
+}
+
+impl PatternLayouts {
+    /// Most ranks of the logical grids that are kept: some 40 MB.
+    const MOST_RANKS: usize = 1 << 18;
+
+    /// For jobs that send in a pattern.
+    pub fn new(pattern: PatternSelection) -> PatternLayouts {
+        PatternLayouts { pattern, known: FxHashMap::default(), ranks: 0 }
+    }
+
+    /// The layout of a job, whose arguments are those of [`Layout::new`]. No map of another order that
+    /// `Layout::new` makes on the same grid has fewer hops, but for one that takes long
+    /// ([`RankOrder::Greedy`] with more than 1,024 nodes).
+    ///
+    /// The pattern draws what it draws from a copy of `draw`. Where it has no iteration, sends the same
+    /// between all ranks, or has more than 2^20 ranks times rounds, the map is that of
+    /// [`RankOrder::Coordinates`].
+    pub fn layout(
+        &mut self,
+        grid: &Grid,
+        parts: &[Cuboid],
+        nodes: u32,
+        sides: Option<Sides>,
+        draw: &Stream,
+    ) -> Layout {
+        let mut layout = Layout::new(grid, parts, nodes, sides, RankOrder::Coordinates);
+        if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
+            layout.shape.sides = sides;
+        }
+        let Some(map) = self.map(&layout.shape, draw) else { return layout };
+        let used = match parts {
+            [granted] => vec![Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides))],
+            _ => parts.to_vec(),
+        };
+        let others = RankOrder::quick(nodes).map(|order| {
+            let mut list: Vec<NodeId> = order.nodes(grid, &used);
+            list.truncate(nodes as usize);
+            list
+        });
+        Layout { nodes: map.lay(grid, std::iter::once(layout.nodes).chain(others)), ..layout }
+    }
+
+    /// What is known of the pattern on a logical grid; none if no map helps.
+    fn map(&mut self, shape: &RankGrid, draw: &Stream) -> Option<Arc<PatternMap>> {
+        if let Some(known) = self.known.get(shape) {
+            return known.clone();
+        }
+        let mut drawn = draw.clone();
+        let pattern = iteration(&self.pattern, shape, &mut drawn);
+        let map = pattern.and_then(|pattern| PatternMap::of(&*pattern, shape)).map(Arc::new);
+        if drawn == *draw {
+            self.ranks += shape.ranks as usize;
+            if self.ranks > Self::MOST_RANKS {
+                self.known.clear();
+                self.ranks = shape.ranks as usize;
+            }
+            self.known.insert(*shape, map.clone());
+        }
+        map
+    }
+}

@@ -1,0 +1,99 @@
+//! Geometric bisection: the logical grid is cut in the middle of its longest axis and the nodes, in the order
+//! of the machine's axis that stands for it, into as many, until every part has one rank. Coordinates on a
+//! ring are counted from behind its longest stretch without a node of the job.
+
+use pavior_mesh::{Coordinates, Grid, NodeId};
+
+use super::{AXIS_ORDERS, points};
+use crate::footprint::Arc;
+
+/// How a logical grid is cut, which no node has a say in.
+#[derive(Debug)]
+pub(super) struct Cuts {
+    /// The ranks in the order in which the cuts part them.
+    ranks: Vec<u32>,
+    /// Each cut before those of its two parts, the lower part's first.
+    cuts: Vec<Cut>,
+}
+
+/// A cut across an axis of the logical grid.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    axis: usize,
+    /// The ranks below it.
+    below: usize,
+}
+
+impl Cuts {
+    /// Those of a grid with these ranks at these places.
+    pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
+        let mut cuts = Vec::with_capacity(places.len());
+        cut(&mut places, &mut cuts);
+        Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
+    }
+
+    /// The maps, one for each of the six ways in which the axes of the logical grid can stand for those of
+    /// the machine. O(n log n) each.
+    pub(super) fn bisections(
+        &self,
+        grid: &Grid,
+        nodes: &[NodeId],
+    ) -> impl Iterator<Item = Vec<NodeId>> {
+        let points = points(grid, nodes);
+        let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
+        let mut placed: Vec<(Coordinates, NodeId)> = points
+            .iter()
+            .zip(nodes)
+            .map(|(point, &node)| ([0, 1, 2].map(|axis| arcs[axis].place(point[axis])), node))
+            .collect();
+        AXIS_ORDERS.iter().map(move |turn| {
+            bisect(&mut placed, turn, &mut self.cuts.iter());
+            let mut map = vec![NodeId(0); placed.len()];
+            for (&rank, (_, node)) in self.ranks.iter().zip(&placed) {
+                map[rank as usize] = *node;
+            }
+            map
+        })
+    }
+}
+
+/// Puts the ranks in the order of the cuts, which it writes down.
+fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
+    if ranks.len() < 2 {
+        return;
+    }
+    let range = |axis: usize| {
+        let along = ranks.iter().map(|(at, _)| at[axis]);
+        (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
+    };
+    // The longest axis; of equal ones the first.
+    let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
+    let axis = longest.expect("there are three");
+    let (low, high) = range(axis);
+    let middle = low + (high - low + 1).div_ceil(2);
+    ranks.sort_unstable_by_key(|(at, rank)| (at[axis], *rank));
+    let below = ranks.partition_point(|(at, _)| at[axis] < middle);
+    cuts.push(Cut { axis, below });
+    let (low, high) = ranks.split_at_mut(below);
+    cut(low, cuts);
+    cut(high, cuts);
+}
+
+/// Puts the nodes in the order in which the ranks are: as many below each cut.
+fn bisect<'c>(
+    nodes: &mut [(Coordinates, NodeId)],
+    turn: &[usize; 3],
+    cuts: &mut impl Iterator<Item = &'c Cut>,
+) {
+    if nodes.len() < 2 {
+        return;
+    }
+    let Cut { axis, below } = *cuts.next().expect("there is a cut between any two ranks");
+    let [first, second, third] = [0, 1, 2].map(|step| turn[(axis + step) % 3]);
+    let key = |(at, node): &(Coordinates, NodeId)| (at[first], at[second], at[third], *node);
+    // Only which of them lie below is asked for.
+    nodes.select_nth_unstable_by_key(below, key);
+    let (low, high) = nodes.split_at_mut(below);
+    bisect(low, turn, cuts);
+    bisect(high, turn, cuts);
+}

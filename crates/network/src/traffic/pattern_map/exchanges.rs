@@ -1,0 +1,78 @@
+//! Which ranks exchange how many messages in an iteration of a pattern.
+
+use pavior_mesh::{Coordinates, Grid};
+
+use crate::patterns::{Pattern, each_message};
+
+/// The messages between every two ranks, counted from both ends.
+#[derive(Debug)]
+pub(super) struct Exchanges {
+    /// Where the partners of each rank begin, and where the last one's end.
+    starts: Vec<usize>,
+    /// By rank, ascending: another rank and the messages both ways.
+    partners: Vec<(u32, u32)>,
+    messages: u64,
+}
+
+impl Exchanges {
+    /// Patterns with more rounds times ranks are not looked at.
+    const MOST: u64 = 1 << 20;
+
+    /// Those of a pattern. None if it is too large, or if all ranks exchange as many messages with each
+    /// other, so that every map has the same hops.
+    pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
+        let ranks = pattern.ranks();
+        if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
+            return None;
+        }
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        each_message(pattern, |from, to| pairs.extend([(from, to), (to, from)]));
+        pairs.sort_unstable();
+        let (mut starts, mut partners) = (vec![0; ranks as usize + 1], Vec::new());
+        for same in pairs.chunk_by(|a, b| a == b) {
+            let (from, to) = same[0];
+            partners.push((to, same.len() as u32));
+            starts[from as usize + 1] += 1;
+        }
+        for rank in 0..ranks as usize {
+            starts[rank + 1] += starts[rank];
+        }
+        let all = u64::from(ranks) * u64::from(ranks - 1) == partners.len() as u64;
+        if all && partners.iter().all(|(_, count)| *count == partners[0].1) {
+            return None;
+        }
+        Some(Exchanges { starts, partners, messages: pairs.len() as u64 / 2 })
+    }
+
+    /// The partners of a rank, ascending, and how many messages it exchanges with each.
+    pub(super) fn partners(&self, rank: u32) -> &[(u32, u32)] {
+        &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
+    }
+
+    /// The hops if every message crossed one link: no map has fewer.
+    pub(super) fn least(&self) -> u64 {
+        self.messages
+    }
+
+    /// The hops of all messages of a map, if they are fewer than `bound`. `points` are by rank.
+    pub(super) fn hops_below(
+        &self,
+        bound: u64,
+        points: &[Coordinates],
+        grid: &Grid,
+    ) -> Option<u64> {
+        let mut sum = 0;
+        for (rank, &own) in (0..).zip(points) {
+            let partners = self.partners(rank);
+            // Each pair once.
+            let after = partners.partition_point(|(other, _)| *other < rank);
+            for &(other, count) in &partners[after..] {
+                sum += u64::from(count) * u64::from(grid.distance(own, points[other as usize]));
+            }
+            if sum >= bound {
+                return None;
+            }
+        }
+        Some(sum)
+    }
+}

@@ -1,0 +1,128 @@
+//! The ranks of a job laid on its nodes so that the messages of its pattern cross few links.
+//!
+//! The least sum of hops is a quadratic assignment problem; exact methods end at some thirty ranks. This
+//! map is the better of two local optima:
+//!
+//! 1. Where it starts. The best of the maps of [`RankOrder`](super::RankOrder), with the ranks numbered along
+//!    the axes of their grid in each of the six orders; and the best geometric bisection ([`bisections`]).
+//! 2. How it goes on. Each rank in turn changes places with the rank whose place, on the node of one of
+//!    its partners or next to it, saves most hops, until no exchange saves any ([`search`]).
+//!
+//! So it never has more hops than any map of `RankOrder`. A start on which no message crosses more than
+//! one link is taken as it is, and no further start is looked at.
+//!
+//! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek & Devine,
+//! "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014; exchanges after
+//! Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981, limited to the places next
+//! to partners as Schulz & Träff, "Better process mapping and sparse quadratic assignment", SEA 2017, limit
+//! theirs to partners.
+//!
+//! Cost: O(n log n) for the bisections of n ranks, O(n d^2) at most for a round of exchanges with d partners
+//! a rank, at most [`search::MOST_ROUNDS`] rounds; a round looks only at ranks whose exchanges can save
+//! other than when they were looked at last.
+
+mod bisections;
+mod exchanges;
+mod search;
+
+use pavior_mesh::{Coordinates, Grid, NodeId};
+
+use crate::patterns::{Pattern, RankGrid};
+use bisections::Cuts;
+use exchanges::Exchanges;
+use search::Search;
+
+/// The orders in which the axes of the logical grid are gone through.
+const AXIS_ORDERS: [[usize; 3]; 6] =
+    [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+
+/// What is known of a pattern on its logical grid before its nodes are.
+#[derive(Debug)]
+pub(super) struct PatternMap {
+    exchanges: Exchanges,
+    /// The ranks, numbered along the axes of the logical grid; each order once.
+    orders: Vec<Vec<u32>>,
+    cuts: Cuts,
+}
+
+impl PatternMap {
+    /// None if the pattern is too large, or if every map has the same hops.
+    pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
+        let exchanges = Exchanges::of(pattern)?;
+        let ranks = rank_places(shape);
+        let orders = numbered_along_axes(&ranks);
+        Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
+    }
+
+    /// The best map found from some lists of as many nodes as there are ranks. The first of them, which there
+    /// must be, also says which nodes the bisections use.
+    pub(super) fn lay(&self, grid: &Grid, lists: impl Iterator<Item = Vec<NodeId>>) -> Vec<NodeId> {
+        let mut lists = lists.peekable();
+        let first = lists.peek().expect("there is a list").clone();
+        let numbered = lists.flat_map(|list| {
+            let given = move |order: &Vec<u32>| {
+                let mut map = vec![NodeId(0); list.len()];
+                for (&rank, &node) in order.iter().zip(&list) {
+                    map[rank as usize] = node;
+                }
+                map
+            };
+            self.orders.iter().map(given)
+        });
+        let numbered = match self.best(grid, numbered) {
+            (map, hops) if hops == self.exchanges.least() => return map,
+            (map, _) => self.improve(grid, &map),
+        };
+        let bisected = match self.best(grid, self.cuts.bisections(grid, &first)) {
+            (map, hops) if hops == self.exchanges.least() => return map,
+            (map, _) => self.improve(grid, &map),
+        };
+        if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
+    }
+
+    /// The first map of the fewest hops, and its hops. The maps behind one that cannot be beaten are not made.
+    fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
+        let mut best = (Vec::new(), u64::MAX);
+        for map in maps {
+            if let Some(hops) = self.exchanges.hops_below(best.1, &points(grid, &map), grid) {
+                best = (map, hops);
+            }
+            if best.1 == self.exchanges.least() {
+                break;
+            }
+        }
+        best
+    }
+
+    /// A map after its exchanges, and its hops.
+    fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
+        let map = Search::new(grid, map, &self.exchanges).run();
+        let hops = self.exchanges.hops_below(u64::MAX, &points(grid, &map), grid);
+        (map, hops.unwrap_or(u64::MAX))
+    }
+}
+
+fn points(grid: &Grid, nodes: &[NodeId]) -> Vec<Coordinates> {
+    nodes.iter().map(|&node| grid.point(node)).collect()
+}
+
+/// The ranks, with their places on the logical grid.
+fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
+    let [w, d, _] = shape.sides.map(u32::from);
+    let place = |rank: u32| [rank % w, rank / w % d, rank / (w * d)].map(|at| at as u16);
+    (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
+}
+
+/// The ranks in the order of their places along the axes, in each order of axes that is another list.
+fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
+    let mut orders: Vec<Vec<u32>> = Vec::new();
+    for turn in AXIS_ORDERS {
+        let mut ranks = ranks.to_vec();
+        ranks.sort_unstable_by_key(|(at, _)| [at[turn[2]], at[turn[1]], at[turn[0]]]);
+        let order: Vec<u32> = ranks.into_iter().map(|(_, rank)| rank).collect();
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    orders
+}

@@ -1,0 +1,37 @@
+//! Where jobs have their ranks.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, Request, orientations};
+use pavior_network::{Layout, PatternLayouts, RankOrder};
+
+use super::NetworkSetup;
+
+/// Lays out the jobs of a network.
+pub(super) struct Layouts {
+    grid: Grid,
+    order: RankOrder,
+    by_pattern: PatternLayouts,
+}
+
+impl Layouts {
+    pub(super) fn new(setup: &NetworkSetup, grid: Grid) -> Layouts {
+        let by_pattern = PatternLayouts::new(setup.plan.pattern.clone());
+        Layouts { grid, order: setup.ranks, by_pattern }
+    }
+
+    /// The layout of a job that was granted some parts.
+    pub(super) fn granted(&mut self, parts: &[Cuboid], request: &Request, draw: &Stream) -> Layout {
+        let (nodes, shape) = (request.nodes, request.shape);
+        match self.order {
+            RankOrder::Pattern => self.by_pattern.layout(&self.grid, parts, nodes, shape, draw),
+            order => Layout::new(&self.grid, parts, nodes, shape, order),
+        }
+    }
+
+    /// The layout of a job in the box that it asks for, at the origin, turned only if it does not fit
+    /// otherwise; none if it asks for no box that fits.
+    pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
+        let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
+        Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))
+    }
+}
