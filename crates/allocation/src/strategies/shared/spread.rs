@@ -42,13 +42,15 @@ impl Spread {
         spread
     }
 
-    /// Becomes the empty set. O(sum of the sides of rings).
+    /// Becomes the empty set. O(sum of the sides of the box about all nodes that were in it, of rings the whole
+    /// sides).
     pub(in crate::strategies) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// The sum of the hops to the nodes of the set from one of them or one beside them. O(1).
+    /// The sum of the hops to the nodes of the set from one of them or one beside them; 0 from any node if
+    /// the set is empty. O(1).
     #[inline]
     pub(in crate::strategies) fn of(&self, point: Coordinates) -> u64 {
         let along = |axis: usize| self.axes[axis].sums[usize::from(point[axis])];
@@ -101,12 +103,10 @@ impl Axis {
     }
 
     fn clear(&mut self) {
-        // What lies beyond the known sums is of no meaning.
-        self.known = 0..0;
-        if self.ring {
-            self.sums.fill(0);
-            self.known = 0..self.side;
-        }
+        // All sums that were changed: those known, and the rest of the last chunk.
+        let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
+        self.sums[changed].fill(0);
+        self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
     /// Finds the sums at a coordinate and beside it.
@@ -210,5 +210,17 @@ mod tests {
                 assert_eq!(spread.total(), 0);
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_set_that_was_cleared() {
+        // The last chunk of sums reaches farther with each node towards the origin, and no farther back.
+        let grid: Grid = "mesh:24x2".parse().unwrap();
+        let mut spread = Spread::new(grid);
+        (3..11).rev().for_each(|x| spread.add([x, 0, 0]));
+        (3..11).for_each(|x| spread.remove([x, 0, 0]));
+        spread.clear();
+        let zero = |node| spread.of(grid.point(node)) == 0;
+        assert!(Cuboid::whole(&grid).nodes(&grid).all(zero));
     }
 }
