@@ -1,74 +1,126 @@
 #!/usr/bin/env python3
-"""What each freedom of shape gives back on each log, what messages cost it, and the share of communication at
-which one freedom stops being better than another.
+"""What each freedom of shape gives back on each log, what messages cost it, the share of communication at which
+one freedom stops being better than another, and how near the choice job by job comes to the best of all.
 
-    examples/break_even.py reproduction-contiguity/results.csv [SCHEDULER]
+    examples/break_even.py reproduction-contiguity/results.csv ... [--scheduler scan-all]
 
-Reads the results of `pavior reproduce contiguity`, and prints three tables in Markdown. Needs Python 3 alone.
+Reads the results of `pavior reproduce contiguity`, of one run or of several parts, and prints four tables in
+Markdown; a cell is empty where a run is missing. Needs Python 3 alone.
 """
 
+import argparse
 import csv
-import sys
+from pathlib import Path
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
 CHOICE = "easy:tear=pays"
 
-
-def read(path: str, scheduler: str) -> dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]]:
-    """Means in hours by log and machine, share of communication, freedom and metric."""
-    found: dict[tuple[str, str], dict[float, dict[str, dict[str, float]]]] = {}
-    with open(path, newline="") as lines:
-        for row in csv.DictReader(lines):
-            chosen = row["scheduler"] == CHOICE
-            if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
-                continue
-            log = row["trace"].removesuffix(".swf.gz").rsplit("-", 2)[0]
-            by_share = found.setdefault((log, row["machine"]), {})
-            by_freedom = by_share.setdefault(float(row["communication"]), {})
-            metrics = by_freedom.setdefault("pays" if chosen else row["freedom"] or row["strategy"], {})
-            metrics[row["metric"]] = float(row["mean"]) / 3600
-    return found
+Metrics = dict[str, float]
+Shares = dict[float, dict[str, Metrics]]
 
 
-def break_even(shares: dict[float, dict[str, dict[str, float]]], one: str, other: str) -> str:
+def read(paths: list[Path], scheduler: str) -> dict[tuple[str, str], Shares]:
+    """Means in hours by log and machine, share of communication, freedom and metric. What does not vary in a run has
+    no column: a run of one log is named as its directory."""
+    found: dict[tuple[str, str], Shares] = {}
+    for path in paths:
+        with path.open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                chosen = row["scheduler"] == CHOICE
+                if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
+                    continue
+                trace = row.get("trace", path.parent.name).rsplit("/", 1)[-1]
+                log = trace.removesuffix(".swf.gz").rsplit("-", 2)[0]
+                shares = found.setdefault((log, row["machine"]), {})
+                freedoms = shares.setdefault(float(row.get("communication", 0)), {})
+                name = "pays" if chosen else row["freedom"] or row["strategy"]
+                freedoms.setdefault(name, {})[row["metric"]] = float(row["mean"]) / 3600
+    return dict(sorted(found.items()))
+
+
+def table(head: list[str], words: int, rows: list[list[str]]) -> None:
+    """Prints a table, whose first columns are words and the others numbers; rows without a number are left out."""
+    print("|", " | ".join(head), "|")
+    print("|" + "---|" * words + "---:|" * (len(head) - words))
+    for row in rows:
+        if any(row[words:]):
+            print("|", " | ".join(row), "|")
+    print()
+
+
+def waiting(metrics: Metrics | None) -> str:
+    """Mean waiting, with half of its interval."""
+    if not metrics:
+        return ""
+    return f"{metrics['waiting']:.3g} ± {metrics.get('waiting_error', 0.0):.2g}"
+
+
+def turnaround(metrics: Metrics | None) -> str:
+    """Mean turnaround."""
+    return f"{metrics['turnaround']:.3g}" if metrics else ""
+
+
+def break_even(shares: Shares, one: str, other: str) -> str:
     """The share at which `one` stops having less turnaround than `other`, on straight lines between shares."""
     before: tuple[float, float] | None = None
-    for share in sorted(shares):
+    known = [share for share in sorted(shares) if one in shares[share] and other in shares[share]]
+    if len(known) < 2:
+        return ""
+    for share in known:
         gap = shares[share][one]["turnaround"] - shares[share][other]["turnaround"]
         if gap > 0:
             if before is None:
                 return "never better"
             return f"{before[0] + (share - before[0]) * before[1] / (before[1] - gap):.2f}"
         before = (share, gap)
-    return f"above {max(shares):g}"
+    return f"above {max(known):g}"
+
+
+def choice(freedoms: dict[str, Metrics]) -> list[str]:
+    """The choice job by job beside counting nodes, boxes as asked, and the fixed freedom of least turnaround."""
+    if "pays" not in freedoms or not all(one in freedoms for one in FREEDOMS):
+        return [""] * 3
+    pays = freedoms["pays"]
+    best = min(FREEDOMS, key=lambda one: freedoms[one]["turnaround"])
+    count = freedoms["mbs"]["waiting"]
+    return [
+        f"{pays['waiting'] / count:.2f}" if count > 0 else "",
+        f"{pays['service'] / freedoms['box']['service']:.2f}",
+        f"{pays['turnaround'] / freedoms[best]['turnaround']:.2f} (`{best}`)",
+    ]
 
 
 def main() -> None:
     """Prints the tables."""
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    found = read(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "easy")
-    print("| log | machine |", " | ".join(f"`{one}`" for one in FREEDOMS), "|")
-    print("|---|---|" + "---:|" * len(FREEDOMS))
-    for (log, machine), shares in found.items():
-        waits = [shares[0.0][one] for one in FREEDOMS]
-        cells = [f"{one['waiting']:.3g} ± {one.get('waiting_error', 0.0):.2g}" for one in waits]
-        print(f"| {log} | `{machine}` |", " | ".join(cells), "|")
-    print()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("results", nargs="+", type=Path)
+    arguments.add_argument("--scheduler", default="easy")
+    given = arguments.parse_args()
+    found = read(given.results, given.scheduler)
+    names = {place: [place[0], f"`{place[1]}`"] for place in found}
+    head = ["log", "machine"]
+    words = [f"`{one}`" for one in FREEDOMS]
+    alone = [
+        names[place] + [waiting(shares.get(0.0, {}).get(one)) for one in FREEDOMS]
+        for place, shares in found.items()
+    ]
+    table(head + words, 2, alone)
+    every = [
+        (names[place] + [f"{share:g}"], shares[share])
+        for place, shares in found.items()
+        for share in sorted(shares)
+    ]
     columns = [*FREEDOMS, "pays"]
-    print("| log | machine | f |", " | ".join(f"`{one}`" for one in columns), "|")
-    print("|---|---|---:|" + "---:|" * len(columns))
-    for (log, machine), shares in found.items():
-        for share in sorted(shares):
-            cells = [f"{shares[share][one]['turnaround']:.3g}" for one in columns]
-            print(f"| {log} | `{machine}` | {share:g} |", " | ".join(cells), "|")
-    print()
+    messages = [name + [turnaround(freedoms.get(one)) for one in columns] for name, freedoms in every]
+    table(head + ["f"] + words + ["`pays`"], 3, messages)
     pairs = [("connected", "any-box"), ("connected", "turned"), ("any", "connected"), ("mbs", "turned")]
-    print("| log | machine |", " | ".join(f"`{one}` over `{other}`" for one, other in pairs), "|")
-    print("|---|---|" + "---:|" * len(pairs))
-    for (log, machine), shares in found.items():
-        cells = [break_even(shares, one, other) for one, other in pairs]
-        print(f"| {log} | `{machine}` |", " | ".join(cells), "|")
+    evens = [
+        names[place] + [break_even(shares, one, other) for one, other in pairs]
+        for place, shares in found.items()
+    ]
+    table(head + [f"`{one}` over `{other}`" for one, other in pairs], 2, evens)
+    compared = ["waiting to `mbs`", "service to `box`", "turnaround to the best fixed"]
+    table(head + ["f", *compared], 3, [name + choice(freedoms) for name, freedoms in every])
 
 
 if __name__ == "__main__":
