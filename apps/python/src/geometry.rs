@@ -3,7 +3,7 @@
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Sides};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PySequence, PyTuple};
+use pyo3::types::{PyInt, PySequence, PyTuple};
 
 use crate::errors::value;
 
@@ -43,8 +43,28 @@ fn numbers(argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<([u16
     Ok((all, count))
 }
 
+/// The entries of a plain tuple of so many whole numbers in range, which is what most callers give; None for
+/// whatever else, which [`numbers`] reads or refuses.
+fn plain(argument: &Bound<'_, PyAny>, axes: usize) -> Option<[u16; 3]> {
+    let tuple = argument.cast_exact::<PyTuple>().ok().filter(|tuple| tuple.len() == axes)?;
+    let mut all = [1; 3];
+    for (index, number) in all[..axes].iter_mut().enumerate() {
+        let entry = tuple.get_borrowed_item(index).ok()?;
+        if !entry.is_exact_instance_of::<PyInt>() {
+            return None;
+        }
+        *number = u16::try_from(entry.extract::<i64>().ok()?).ok()?;
+    }
+    Some(all)
+}
+
 /// The sides of a box on a machine, one an axis.
 pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides> {
+    if let Some(sides) = plain(argument, grid.axes())
+        && !sides.contains(&0)
+    {
+        return Ok(sides);
+    }
     let (sides, count) = numbers(argument, "a shape", 1)?;
     if count != grid.axes() {
         return Err(value(format!("a shape on {grid} has {} sides, not {count}", grid.axes())));

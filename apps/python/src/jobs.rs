@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pavior_allocation::Machine;
 use pavior_mesh::JobId;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
@@ -47,36 +48,34 @@ impl std::fmt::Display for JobName {
 /// Numbers of jobs whose names are no numbers of at least 0 begin here.
 const TABLED: u64 = 1 << 63;
 
-/// The jobs that hold nodes. A name that is a number of at least 0 is the job's number itself, so
-/// that the usual path looks nothing up by name.
+/// The names of the jobs that hold nodes. A name that is a number of at least 0 is the job's number itself, and
+/// the machine knows which jobs hold nodes and in which order they got them, so that the usual path notes nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
-    /// The place of each job in the order of grants.
-    order: FxHashMap<JobId, u64>,
     tabled: FxHashMap<JobName, JobId>,
     names: FxHashMap<JobId, JobName>,
-    granted: u64,
     next_tabled: u64,
     next_name: i64,
 }
 
 impl Jobs {
-    /// A name that no job has.
-    pub(crate) fn free_name(&mut self) -> JobName {
-        while self.order.contains_key(&JobId(self.next_name as u64)) {
-            self.next_name += 1;
-        }
+    /// The next name for a job without one. A job that was given this name may have it.
+    pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
         JobName::Number(self.next_name - 1)
     }
 
-    /// The number of a job that holds nodes.
+    /// The number that a job of this name has, if it holds nodes; the job of a number of at least 0 may hold none.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
-        let number = match name {
-            JobName::Number(number) if *number >= 0 => JobId(*number as u64),
-            _ => *self.tabled.get(name)?,
-        };
-        self.order.contains_key(&number).then_some(number)
+        match name {
+            JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),
+            _ => self.tabled.get(name).copied(),
+        }
+    }
+
+    /// Whether a job of this name holds nodes.
+    pub(crate) fn has(&self, machine: &Machine, name: &JobName) -> bool {
+        self.number(name).is_some_and(|number| machine.placement(number).is_some())
     }
 
     /// The number that a new job of this name gets.
@@ -94,8 +93,6 @@ impl Jobs {
 
     /// Adds a job under the number that [`Jobs::number_for`] gave.
     pub(crate) fn add(&mut self, name: &JobName, number: JobId) {
-        self.order.insert(number, self.granted);
-        self.granted += 1;
         if number.0 >= TABLED {
             self.next_tabled += 1;
             self.tabled.insert(name.clone(), number);
@@ -105,17 +102,10 @@ impl Jobs {
 
     /// Forgets a job.
     pub(crate) fn remove(&mut self, number: JobId) {
-        self.order.remove(&number);
-        if let Some(name) = self.names.remove(&number) {
+        if number.0 >= TABLED
+            && let Some(name) = self.names.remove(&number)
+        {
             self.tabled.remove(&name);
         }
-    }
-
-    /// The jobs in the order of their grants.
-    pub(crate) fn in_order(&self) -> Vec<(JobId, JobName)> {
-        let mut all: Vec<(u64, JobId)> =
-            self.order.iter().map(|(&number, &place)| (place, number)).collect();
-        all.sort_unstable();
-        all.into_iter().map(|(_, number)| (number, self.name(number))).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The state of a machine, which one caller at a time has.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use pavior_allocation::Selection;
@@ -20,8 +20,8 @@ pub(crate) struct Shared {
     pub(crate) selection: Selection,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
-    /// The number of the thread that has the state; 0 if none has.
-    user: AtomicU64,
+    /// The thread that has the state; 0 if none has.
+    user: AtomicUsize,
 }
 
 /// What changes.
@@ -71,13 +71,12 @@ impl Drop for Held<'_> {
     }
 }
 
-/// A number of this thread, from 1.
-fn this_thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
+/// What tells this thread from all others that live: the address of something of its own.
+fn this_thread() -> usize {
     thread_local! {
-        static OWN: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+        static OWN: u8 = const { 0 };
     }
-    OWN.with(|own| *own)
+    OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
 /// Up to so many nodes a search takes less time than giving the interpreter away.
@@ -85,7 +84,7 @@ const QUICK: u32 = 4096;
 
 impl Shared {
     pub(crate) fn new(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Shared {
-        let (inner, user) = (Mutex::new(inner), AtomicU64::new(0));
+        let (inner, user) = (Mutex::new(inner), AtomicUsize::new(0));
         Shared { grid, selection, seed, inner, user }
     }
 
@@ -97,16 +96,21 @@ impl Shared {
     /// The state, for one caller at a time. While another thread has it, this one waits without the
     /// interpreter, which that thread may need.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
-        if self.user.load(Ordering::Relaxed) == this_thread() {
+        let this_thread = this_thread();
+        let inner = match self.inner.try_lock() {
+            Ok(inner) => inner,
+            Err(_) => self.wait(py, this_thread)?,
+        };
+        self.user.store(this_thread, Ordering::Relaxed);
+        Ok(Held { inner, shared: self })
+    }
+
+    #[cold]
+    fn wait(&self, py: Python<'_>, this_thread: usize) -> PyResult<MutexGuard<'_, Inner>> {
+        if self.user.load(Ordering::Relaxed) == this_thread {
             return Err(broken(py, "a strategy cannot use the machine that asks it".into()));
         }
-        let inner = match self.inner.try_lock() {
-            Ok(inner) => Ok(inner),
-            Err(_) => self.inner.lock_py_attached(py),
-        };
-        let inner = inner
-            .map_err(|_| other(py, "an earlier call failed in the middle of a change".into()))?;
-        self.user.store(this_thread(), Ordering::Relaxed);
-        Ok(Held { inner, shared: self })
+        let inner = self.inner.lock_py_attached(py);
+        inner.map_err(|_| other(py, "an earlier call failed in the middle of a change".into()))
     }
 }

@@ -50,6 +50,12 @@ def test_names_of_jobs() -> None:
         machine.allocate((1, 1), job=7)
     assert machine.allocate((1, 1)).job == 0
     assert list(machine.jobs) == [7, "7", -7, 0]
+    machine.allocate((1, 1), job=1)
+    machine.allocate((1, 1), job=2)
+    assert machine.allocate((1, 1)).job == 3
+    machine.allocate((1, 1), job=4)
+    machine.allocate_at([Box((3, 3), (1, 1))])
+    assert list(machine.jobs) == [7, "7", -7, 0, 1, 2, 3, 4, 5]
     machine.release("7")
     with pytest.raises(KeyError):
         machine.release("7")

@@ -9,8 +9,8 @@ use pyo3::types::PyTuple;
 
 use crate::arrays::{array, boxes};
 use crate::errors::value;
-use crate::jobs::{JobName, Jobs};
-use crate::shared::Shared;
+use crate::jobs::JobName;
+use crate::shared::{Inner, Shared};
 
 /// What a job holds. Leaving a `with` block releases it.
 #[pyclass(frozen, module = "pavior")]
@@ -61,9 +61,11 @@ impl Allocation {
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
         // Released inside the block, on purpose: nothing is left to release.
-        if self.shared.lock(py)?.jobs.number(&self.name).is_none() {
+        let inner = self.shared.lock(py)?;
+        if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());
         }
+        drop(inner);
         self.release(py)
     }
 
@@ -78,11 +80,11 @@ impl Allocation {
     }
 }
 
-/// The name of a new job: as given, and not in use.
-pub(super) fn new_name(jobs: &mut Jobs, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
-    let Some(job) = job else { return Ok(jobs.free_name()) };
+/// The name of a new job: as given, and not in use; without one the next, which may be in use.
+pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
+    let Some(job) = job else { return Ok(inner.jobs.next_name()) };
     let name = JobName::of(job)?;
-    if jobs.number(&name).is_some() {
+    if inner.jobs.has(&inner.machine, &name) {
         return Err(value(format!("job {name} holds nodes already")));
     }
     Ok(name)

@@ -6,7 +6,7 @@ mod state;
 
 use std::sync::Arc;
 
-use pavior_allocation::{BuildError, Placement, Registry, Selection};
+use pavior_allocation::{AllocateError, BuildError, Registry, Selection};
 use pavior_mesh::{Cuboid, Grid, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
@@ -43,14 +43,20 @@ impl Machine {
         job: Option<&Bound<'_, PyAny>>,
     ) -> Result<Allocation, Denied> {
         let mut inner = self.shared.lock(py)?;
+        let mut name = new_name(&mut inner, job)?;
         let Inner { machine, jobs, shaper } = &mut *inner;
-        let name = new_name(jobs, job)?;
-        let number = jobs.number_for(&name);
         let request = asked.request(shaper);
-        let granted = if self.shared.is_quick() {
-            machine.allocate(number, &request).cloned()
-        } else {
-            py.detach(|| machine.allocate(number, &request).cloned())
+        let (number, granted) = loop {
+            let number = jobs.number_for(&name);
+            let granted = if self.shared.is_quick() {
+                machine.allocate(number, &request).cloned()
+            } else {
+                py.detach(|| machine.allocate(number, &request).cloned())
+            };
+            match granted {
+                Err(AllocateError::RepeatedJob(_)) if job.is_none() => name = jobs.next_name(),
+                granted => break (number, granted),
+            }
         };
         if let (Ok(_), Some(error)) = (&granted, machine.error()) {
             // The strategy failed when it was told of the grant.
@@ -139,8 +145,11 @@ impl Machine {
         let grid = self.shared.grid;
         let parts: Vec<Cuboid> = boxes.iter().map(|one| one.on(&grid)).collect::<PyResult<_>>()?;
         let mut inner = self.shared.lock(py)?;
+        let mut name = new_name(&mut inner, job)?;
+        while inner.jobs.has(&inner.machine, &name) {
+            name = inner.jobs.next_name();
+        }
         let Inner { machine, jobs, .. } = &mut *inner;
-        let name = new_name(jobs, job)?;
         let number = jobs.number_for(&name);
         let placement = state::hold(machine, number, parts).map_err(value)?;
         if let Some(error) = machine.error() {
@@ -305,9 +314,8 @@ impl Machine {
         let inner = self.shared.lock(py)?;
         let mut holders = vec![-2_i64; grid.nodes() as usize];
         inner.machine.free().iter().for_each(|node| holders[node.index()] = -1);
-        for (index, (number, _)) in inner.jobs.in_order().into_iter().enumerate() {
-            let parts = inner.machine.placement(number).map_or(&[][..], Placement::parts);
-            for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
+        for (index, (_, placement)) in inner.machine.grants().into_iter().enumerate() {
+            for node in placement.parts().iter().flat_map(|part| part.nodes(&grid)) {
                 holders[node.index()] = index as i64;
             }
         }
@@ -321,13 +329,11 @@ impl Machine {
     fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let inner = self.shared.lock(py)?;
         let jobs = PyDict::new(py);
-        for (number, name) in inner.jobs.in_order() {
-            if let Some(placement) = inner.machine.placement(number) {
-                let placement = placement.clone();
-                let key = name.to_object(py)?;
-                let shared = self.shared.clone();
-                jobs.set_item(key, Py::new(py, Allocation { shared, name, placement })?)?;
-            }
+        for (number, placement) in inner.machine.grants() {
+            let (shared, placement) = (self.shared.clone(), placement.clone());
+            let name = inner.jobs.name(number);
+            let key = name.to_object(py)?;
+            jobs.set_item(key, Py::new(py, Allocation { shared, name, placement })?)?;
         }
         Ok(PyMappingProxy::new(py, jobs.as_mapping()))
     }

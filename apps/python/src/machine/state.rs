@@ -32,16 +32,14 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> String {
         let part = |part: &Cuboid| json!({"base": part.base[..axes], "sides": part.sides[..axes]});
         placement.parts().iter().map(part).collect()
     };
-    let jobs: Vec<Value> = inner
-        .jobs
-        .in_order()
-        .into_iter()
-        .filter_map(|(number, name)| {
-            let name = match &name {
+    let grants = inner.machine.grants().into_iter();
+    let jobs: Vec<Value> = grants
+        .map(|(number, placement)| {
+            let name = match &inner.jobs.name(number) {
                 JobName::Number(number) => json!(number),
                 JobName::Word(word) => json!(&**word),
             };
-            Some(json!({"job": name, "parts": parts(inner.machine.placement(number)?)}))
+            json!({"job": name, "parts": parts(placement)})
         })
         .collect();
     let failed: Vec<Value> =
@@ -74,7 +72,7 @@ pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
                 number.as_i64().ok_or_else(|| value("the name of a job is an int or a str"))?,
             ),
         };
-        if jobs.number(&name).is_some() {
+        if jobs.has(&built, &name) {
             return Err(value(format!("job {name} is listed twice")));
         }
         let number = jobs.number_for(&name);

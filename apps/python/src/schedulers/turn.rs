@@ -23,7 +23,7 @@ use super::job::{Job, table};
 use crate::arrays::{array, boxes, word};
 use crate::errors::{broken, failed};
 use crate::geometry;
-use crate::jobs::{JobName, Jobs};
+use crate::jobs::Jobs;
 use crate::machine::Machine as PyMachine;
 use crate::shared::Inner;
 use crate::table::Table;
@@ -259,11 +259,8 @@ impl Desk {
         if let Some(error) = machine.error() {
             return Err(failed(py, &error));
         }
-        let mut jobs = Jobs::default();
-        for (id, _) in machine.grants() {
-            // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
-            jobs.add(&JobName::Number(id.0.cast_signed()), id);
-        }
+        // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
+        let jobs = Jobs::default();
         let (grid, selection) = (*machine.grid(), machine.selection().clone());
         Ok(PyMachine::of(grid, selection, 1, Inner::new(machine, jobs)))
     }
