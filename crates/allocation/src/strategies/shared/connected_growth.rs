@@ -1,12 +1,14 @@
 //! Growing compact sets in a connected set of free nodes: `connected`.
 
+use std::mem::take;
+
 use pavior_mesh::{Coordinates, Grid};
 
 use super::connected_region::Region;
 use super::spread::{Spread, least_distance};
 
 /// Which free neighbour growth takes next; of equals the first in row-major order.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// The one with most neighbours in the set, of those the nearest to all nodes of the set.
     Fullest,
@@ -19,12 +21,21 @@ const TAKEN: u8 = 128;
 /// No bound is computed in regions of more nodes than so many times those asked for.
 const ROOMY: usize = 4;
 
+/// What a node adds to the key of a set: sets of equal keys are equal as a rule.
+fn key_of(node: u32) -> u64 {
+    let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29
+}
+
 /// Scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct SetGrowth {
     /// By number of the region: its mark; 0 between questions.
     marks: Vec<u8>,
-    set: Vec<u32>,
+    /// The growths in this region, `begun` of them: which node is next depends on the set alone, so that a
+    /// growth that comes to the set of an earlier one ends as it did.
+    growths: Vec<Grown>,
+    begun: usize,
     /// The free neighbours of the set. Of [`Next::Fullest`] by the mark that they had: one whose mark
     /// has changed since is listed again.
     fringe: [Vec<(u32, Coordinates)>; 7],
@@ -33,11 +44,28 @@ pub(super) struct SetGrowth {
     looked: u64,
 }
 
+/// A growth: its nodes in the order in which they were taken, and for each the sum of the keys up to it.
+#[derive(Clone)]
+struct Grown {
+    next: Next,
+    nodes: Vec<u32>,
+    keys: Vec<u64>,
+}
+
 impl SetGrowth {
-    /// Grows a set of so many nodes from a node of the region, which has enough; its spread is left in
-    /// `spread`, its nodes are in no order. None if its sum of hops is above `most`, and as soon as it is
-    /// seen that it will be. O(1) a free neighbour that is compared, [`Spread::add`] a node, and twice
-    /// O(nodes of the region) for bounds, if it has few more nodes.
+    /// Forgets the growths of the region before.
+    pub(super) fn begin(&mut self, region: &Region) {
+        self.begun = 0;
+        if self.marks.len() < region.count() {
+            self.marks.resize(region.count(), 0);
+        }
+    }
+
+    /// Grows a set of so many nodes from a node of the region that was begun, which has enough; its spread is
+    /// left in `spread`, its nodes are in no order. None if its sum of hops is above `most`, or a growth before
+    /// came to the same set, and as soon as it is seen that it will be. No `most` may be above one before.
+    /// O(1) a free neighbour that is compared, [`Spread::add`] a node, O(1) a growth before, and twice O(nodes
+    /// of the region) for bounds, if it has few more nodes.
     pub(super) fn grow(
         &mut self,
         grid: &Grid,
@@ -47,23 +75,22 @@ impl SetGrowth {
         nodes: u32,
         most: u64,
     ) -> Option<&[u32]> {
-        if self.marks.len() < region.count() {
-            self.marks.resize(region.count(), 0);
-        }
-        self.set.clear();
+        let mut grown = self.first(next);
         spread.clear();
         self.fringe[0].push((seed, region.point(seed)));
         let nodes = nodes as usize;
         let bounded = most < u64::MAX && region.count() <= ROOMY * nodes && nodes >= 8;
-        let mut above = false;
-        while self.set.len() < nodes && !above {
+        let (mut key, mut over) = (0_u64, false);
+        while grown.nodes.len() < nodes && !over {
             let node = match next {
                 Next::Fullest => self.fullest(spread),
                 Next::Nearest => self.nearest(spread),
             };
             self.marks[node.0 as usize] = TAKEN;
             spread.add(node.1);
-            self.set.push(node.0);
+            key = key.wrapping_add(key_of(node.0));
+            grown.nodes.push(node.0);
+            grown.keys.push(key);
             for &beside in region.beside(node.0) {
                 let mark = &mut self.marks[beside as usize];
                 if *mark == TAKEN {
@@ -77,20 +104,46 @@ impl SetGrowth {
                 };
                 self.fringe[usize::from(list)].push((beside, region.point(beside)));
             }
-            above = spread.total() > most;
-            let grown = self.set.len();
-            if bounded && !above && (grown == nodes / 2 || grown == nodes * 3 / 4) {
-                let apart = least_distance(grid, (nodes - grown) as u64);
-                above = self.least(region, spread, nodes - grown, apart) > most;
+            let count = grown.nodes.len();
+            over = spread.total() > most || self.is_known(&grown, nodes);
+            if bounded && !over && (count == nodes / 2 || count == nodes * 3 / 4) {
+                let apart = least_distance(grid, (nodes - count) as u64);
+                over = self.least(region, spread, nodes - count, apart) > most;
             }
         }
-        self.clear();
-        (!above).then_some(&self.set[..])
+        self.clear(&grown.nodes);
+        self.growths[self.begun] = grown;
+        self.begun += 1;
+        (!over).then_some(&self.growths[self.begun - 1].nodes[..])
     }
 
-    fn clear(&mut self) {
+    /// An empty growth, with the memory of an older one.
+    fn first(&mut self, next: Next) -> Grown {
+        if self.begun == self.growths.len() {
+            self.growths.push(Grown { next, nodes: Vec::new(), keys: Vec::new() });
+        }
+        let old = &mut self.growths[self.begun];
+        let (mut nodes, mut keys) = (take(&mut old.nodes), take(&mut old.keys));
+        nodes.clear();
+        keys.clear();
+        Grown { next, nodes, keys }
+    }
+
+    /// Whether a growth before had the same nodes when it had as many, and went on by the same rule, if it had
+    /// to go on.
+    fn is_known(&self, grown: &Grown, nodes: usize) -> bool {
+        let last = grown.nodes.len() - 1;
+        let key = grown.keys[last];
+        self.growths[..self.begun].iter().any(|other| {
+            other.keys.get(last) == Some(&key)
+                && (other.next == grown.next || last + 1 == nodes)
+                && other.nodes[..=last].iter().all(|&node| self.marks[node as usize] == TAKEN)
+        })
+    }
+
+    fn clear(&mut self, set: &[u32]) {
         let beside = self.fringe.iter().flatten().map(|(node, _)| node);
-        for &node in beside.chain(&self.set) {
+        for &node in beside.chain(set) {
             self.marks[node as usize] = 0;
         }
         self.fringe.iter_mut().for_each(Vec::clear);

@@ -169,6 +169,7 @@ impl ConnectedSearch {
             let whole = region.count() == nodes as usize;
             starts.truncate(if whole { left.min(1) } else { left });
             left -= starts.len();
+            self.growth.begin(region);
             // Both rules from one seed after the other: a good set early on bounds all others.
             starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
             for start in starts {

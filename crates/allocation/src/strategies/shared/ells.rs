@@ -17,7 +17,6 @@
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
-use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::prefix_sums::PrefixSums;
 use crate::Work;
@@ -124,15 +123,14 @@ pub(in crate::strategies) fn ells_into(
     if c != 1 {
         return;
     }
-    let mut seen_before = FxHashSet::with_capacity_and_hasher(128, FxBuildHasher);
-    let (rectangles, symmetries) = if turned { (2, 8) } else { (1, 4) };
+    // The widths of the two parts add up to a, and each k has its own heights, so that only the Ls of a square
+    // turned are those that it has already; the symmetries of an L differ, since its parts do in height.
+    let rectangles = if turned && a != b { 2 } else { 1 };
+    let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
         for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
-            for seen in ell.symmetries().into_iter().take(symmetries) {
-                if grid.fits(seen.bounding()) && seen_before.insert(seen) {
-                    ells.push(seen);
-                }
-            }
+            let all = ell.symmetries().into_iter().take(symmetries);
+            ells.extend(all.filter(|seen| grid.fits(seen.bounding())));
         }
     }
 }
@@ -310,6 +308,28 @@ mod tests {
 
     fn grid() -> Grid {
         Grid::mesh(&[64, 64]).unwrap()
+    }
+
+    #[test]
+    fn no_l_is_listed_twice() {
+        let mut ells = Vec::new();
+        for (a, b) in (1..=24).flat_map(|a| (1..=24).map(move |b| (a, b))) {
+            for turned in [false, true] {
+                ells_into([a, b, 1], &grid(), turned, &mut ells);
+                let both = if turned { vec![(a, b), (b, a)] } else { vec![(a, b)] };
+                let mut expected: Vec<Ell> = Vec::new();
+                for (a, b) in both {
+                    for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+                        for seen in ell.symmetries().into_iter().take(if turned { 8 } else { 4 }) {
+                            if grid().fits(seen.bounding()) && !expected.contains(&seen) {
+                                expected.push(seen);
+                            }
+                        }
+                    }
+                }
+                assert_eq!(ells, expected, "{a}x{b}");
+            }
+        }
     }
 
     #[test]

@@ -29,11 +29,13 @@ pub(in crate::strategies) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sid
 /// The boxes in ascending order.
 fn boxes(nodes: u32, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = grid.sides().map(u32::from);
-    let divisors = |n: u32, most: u32| (1..=most.min(n)).filter(move |a| n % a == 0);
-    divisors(nodes, w).flat_map(move |a| {
+    // The divisors of n up to `most` that leave no more than `room` for the other axes.
+    let divisors = |n: u32, most: u32, room: u32| {
+        (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
+    };
+    divisors(nodes, w, d * h).flat_map(move |a| {
         let rest = nodes / a;
-        let depths = divisors(rest, d).filter(move |b| rest / b <= h);
-        depths.map(move |b| [a, b, rest / b].map(|side| side as u16))
+        divisors(rest, d, h).map(move |b| [a, b, rest / b].map(|side| side as u16))
     })
 }
 
