@@ -1,7 +1,7 @@
 //! What if: a machine's free nodes and strategy, without its jobs.
 
 use pavior_kernel::{EntryHandle, Stream};
-use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile};
+use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
 
 use crate::freedom::Placer;
 use crate::kind::StrategyKind;
@@ -100,7 +100,7 @@ impl Fork {
             if self.free.is_free(part) {
                 boxes.push(*part);
             } else {
-                boxes.extend(tile(&grid, part, |node| self.free.is_node_free(node)));
+                boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
             // Taken at once, so that a box that overlaps an earlier one finds its nodes taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
@@ -122,8 +122,9 @@ impl Fork {
         request: &Request,
     ) -> Result<Placement, Refusal> {
         let grid = *self.free.grid();
-        let taken = |node: NodeId| self.free.is_node_free(node) && !free.is_node_free(node);
-        let boxes = tile(&grid, &Cuboid::whole(&grid), taken);
+        let taken =
+            |from: NodeId, length| self.free.window(from, length) & !free.window(from, length);
+        let boxes = tile_rows(&grid, &Cuboid::whole(&grid), taken);
         if boxes.is_empty() {
             return self.find(request);
         }

@@ -36,7 +36,7 @@ pub use orientation::orientations;
 pub use request::{Freedom, JobId, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
 pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
-pub use tile::tile;
+pub use tile::{tile, tile_rows};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

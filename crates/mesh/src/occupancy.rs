@@ -105,6 +105,15 @@ impl Occupancy {
             })
     }
 
+    /// The number of free nodes of a box; none of one that does not lie on the grid. O(rows of the box).
+    pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
+        if !cuboid.lies_on(&self.grid) {
+            return 0;
+        }
+        let words = self.rows(cuboid).flat_map(|(from, length)| pieces(from, length));
+        words.map(|(word, mask)| (self.words[word] & mask).count_ones()).sum()
+    }
+
     /// Marks every node of a box as not free. O(rows of the box).
     ///
     /// # Errors

@@ -18,6 +18,16 @@ use crate::{Cuboid, Grid, NodeId};
 /// # Ok::<(), pavior_mesh::GridError>(())
 /// ```
 pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Vec<Cuboid> {
+    tile_rows(grid, within, |from, length| {
+        let bit = |ahead: u32| u64::from(wanted(NodeId(from.0 + ahead))) << ahead;
+        (0..u32::from(length)).map(bit).fold(0, std::ops::BitOr::bitor)
+    })
+}
+
+/// As [`tile`], with the wanted nodes given 64 at a time: `wanted` is asked for up to 64 nodes from one on
+/// along x, and answers with a one in the low bits for each that is wanted, as
+/// [`Occupancy::window`](crate::Occupancy::window) does for free ones. O(rows of the box, and boxes).
+pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
         return boxes;
@@ -31,15 +41,11 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
             for y in y..y + d {
                 let before = open.clone();
                 let mut grown = boxes.len();
+                let row = Row { from: grid.id([0, y, z]), end: x + w };
                 let mut at = x;
-                while at < x + w {
-                    let length = run(grid, [at, y, z], x + w, &wanted);
-                    if length == 0 {
-                        at += 1;
-                        continue;
-                    }
+                while let Some((first, length)) = row.run(at, &wanted) {
                     let same = |other: &Cuboid| {
-                        (other.base[0], other.sides[0]) == (at, length)
+                        (other.base[0], other.sides[0]) == (first, length)
                             && other.base[1] + other.sides[1] == y
                     };
                     match boxes[before.clone()].iter().position(same) {
@@ -47,9 +53,9 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
                             boxes[before.start + index].sides[1] += 1;
                             grown = grown.min(before.start + index);
                         }
-                        None => boxes.push(Cuboid::new([at, y, z], [length, 1, 1])),
+                        None => boxes.push(Cuboid::new([first, y, z], [length, 1, 1])),
                     }
-                    at += length;
+                    at = first + length;
                 }
                 open = grown..boxes.len();
             }
@@ -58,10 +64,34 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     boxes
 }
 
-/// How many wanted nodes follow one another along x from a point on, up to `end`.
-fn run(grid: &Grid, from: [u16; 3], end: u16, wanted: &impl Fn(NodeId) -> bool) -> u16 {
-    let [x, y, z] = from;
-    (x..end).take_while(|&x| wanted(grid.id([x, y, z]))).count() as u16
+/// A row of nodes up to a column.
+struct Row {
+    from: NodeId,
+    end: u16,
+}
+
+impl Row {
+    /// The first run of wanted nodes from a column on: where it begins, and how many they are.
+    fn run(&self, mut at: u16, wanted: &impl Fn(NodeId, u16) -> u64) -> Option<(u16, u16)> {
+        let window = |at: u16| wanted(NodeId(self.from.0 + u32::from(at)), (self.end - at).min(64));
+        while at < self.end {
+            let ahead = window(at).trailing_zeros() as u16;
+            at = at.saturating_add(ahead).min(self.end);
+            if ahead == 64 {
+                continue;
+            }
+            let mut end = at;
+            while end < self.end {
+                let ones = window(end).trailing_ones() as u16;
+                end += ones;
+                if ones < 64 {
+                    break;
+                }
+            }
+            return Some((at, end - at));
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -83,5 +113,17 @@ mod tests {
             truth.sort_unstable();
             assert_eq!(tiled, truth);
         }
+    }
+
+    #[test]
+    fn runs_go_on_from_word_to_word() {
+        let grid = Grid::mesh(&[300, 2]).expect("a grid");
+        let runs = [(0, 64), (65, 63), (130, 150), (299, 1)];
+        let wanted = |node: NodeId| {
+            let x = grid.point(node)[0];
+            runs.iter().any(|&(first, length)| (first..first + length).contains(&x))
+        };
+        let truth = runs.map(|(first, length)| Cuboid::new([first, 0, 0], [length, 2, 1]));
+        assert_eq!(tile(&grid, &Cuboid::whole(&grid), wanted), truth);
     }
 }

@@ -100,6 +100,12 @@ impl<'a> MachineView<'a> {
         answer
     }
 
+    /// Notes a question to a plan that leaves so many nodes free, too few for what was asked.
+    pub(crate) fn refuse_by_count(&mut self, free: u32) {
+        self.observer.begins();
+        self.observer.ended(Attempt { free, refusal: Some(Refusal::TooFewFreeNodes) });
+    }
+
     /// The machine, to look at and to fork.
     pub fn machine(&self) -> &Machine {
         self.machine

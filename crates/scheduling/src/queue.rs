@@ -12,6 +12,7 @@ use pavior_workload::Job;
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     jobs: VecDeque<Job>,
+    returns: u64,
 }
 
 impl Queue {
@@ -54,9 +55,15 @@ impl Queue {
 
     /// Puts a job back where its arrival places it (a job that failed and is requeued).
     pub fn reinsert(&mut self, job: Job) {
+        self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
         let index = self.jobs.partition_point(|other| key(other) < key(&job));
         self.jobs.insert(index, job);
+    }
+
+    /// The number of jobs that were put back so far ([`Queue::reinsert`]).
+    pub fn returns(&self) -> u64 {
+        self.returns
     }
 
     /// Takes the job at a place; `None` if there is none.

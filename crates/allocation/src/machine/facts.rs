@@ -3,7 +3,7 @@
 use pavior_kernel::CallerError;
 use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
 
-use super::Machine;
+use super::{Held, Machine};
 use crate::{Placement, Selection, Work};
 
 impl Machine {
@@ -46,8 +46,7 @@ impl Machine {
 
     /// The jobs that hold what switches join, by job. O(j log j) for j jobs.
     pub fn switched_jobs(&self) -> Vec<JobId> {
-        let joined =
-            |(_, (_, held)): &(&JobId, &(u64, Placement))| self.strategy.uses_switches(held);
+        let joined = |(_, held): &(&JobId, &Held)| self.strategy.uses_switches(&held.placement);
         let mut jobs: Vec<JobId> = self.held.iter().filter(joined).map(|(&job, _)| job).collect();
         jobs.sort_unstable();
         jobs
@@ -73,7 +72,7 @@ impl Machine {
     /// Every job and what it holds, in the order of the grants. O(j log j) for j jobs.
     pub fn grants(&self) -> Vec<(JobId, &Placement)> {
         let mut held: Vec<_> =
-            self.held.iter().map(|(&job, (at, held))| (*at, job, held)).collect();
+            self.held.iter().map(|(&job, held)| (held.state, job, &held.placement)).collect();
         held.sort_unstable_by_key(|(at, ..)| *at);
         held.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
@@ -85,13 +84,18 @@ impl Machine {
 
     /// What a job holds.
     pub fn placement(&self, job: JobId) -> Option<&Placement> {
-        self.held.get(&job).map(|(_, placement)| placement)
+        self.held.get(&job).map(|held| &held.placement)
+    }
+
+    /// The number of nodes that a job holds, 0 if it holds none. O(1).
+    pub fn nodes_of(&self, job: JobId) -> u32 {
+        self.held.get(&job).map_or(0, |held| held.nodes)
     }
 
     /// Every job and what it holds, by job. O(j log j) for j jobs.
     pub fn held(&self) -> Vec<(JobId, &Placement)> {
         let mut held: Vec<_> =
-            self.held.iter().map(|(&job, (_, placement))| (job, placement)).collect();
+            self.held.iter().map(|(&job, held)| (job, &held.placement)).collect();
         held.sort_unstable_by_key(|&(job, _)| job);
         held
     }
@@ -111,7 +115,7 @@ impl Machine {
             placement.parts().iter().any(|part| part.contains(&self.grid, point))
         };
         // Only one job can hold a node, so the order of the table does not matter.
-        self.held.iter().find(|(_, (_, placement))| holds(placement)).map(|(&job, _)| job)
+        self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
     /// Holds every index against the truth. For tests.
@@ -121,7 +125,7 @@ impl Machine {
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;
-        for part in self.held.values().flat_map(|(_, placement)| placement.parts()) {
+        for part in self.held.values().flat_map(|held| held.placement.parts()) {
             for node in part.nodes(&self.grid) {
                 truth.take_node(node);
                 busy += 1;

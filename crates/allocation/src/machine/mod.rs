@@ -23,8 +23,7 @@ pub struct Machine {
     selection: Selection,
     strategy: Placer,
     free: Occupancy,
-    /// By job: the machine's state when it was granted, and what it holds.
-    held: FxHashMap<JobId, (u64, Placement)>,
+    held: FxHashMap<JobId, Held>,
     /// Set bits are healthy nodes.
     healthy: Occupancy,
     draw: Stream,
@@ -42,6 +41,15 @@ pub struct Machine {
     busy: u32,
     state: u64,
     health: u64,
+}
+
+/// What a job holds.
+#[derive(Clone)]
+struct Held {
+    /// The machine's state when it was granted.
+    state: u64,
+    placement: Placement,
+    nodes: u32,
 }
 
 impl Clone for Machine {
@@ -208,10 +216,10 @@ impl Machine {
     /// If the job holds nothing.
     #[expect(clippy::missing_panics_doc, reason = "what a job holds was taken from the free nodes")]
     pub fn release(&mut self, job: JobId) -> Result<Placement, UnknownJob> {
-        let (_, placement) = self.held.remove(&job).ok_or(UnknownJob(job))?;
+        let Held { placement, nodes, .. } = self.held.remove(&job).ok_or(UnknownJob(job))?;
         self.memory = None;
         self.state += 1;
-        self.busy -= placement.nodes();
+        self.busy -= nodes;
         self.free.give_all(placement.parts()).expect("the job held them");
         self.strategy.released(&placement);
         if self.healthy.count() < self.grid.nodes() {
@@ -331,9 +339,10 @@ impl Machine {
     fn commit(&mut self, job: JobId, placement: Placement) -> &Placement {
         self.memory = None;
         self.state += 1;
-        self.busy += placement.nodes();
+        let nodes = placement.nodes();
+        self.busy += nodes;
         self.strategy.granted(&placement);
-        &self.held.entry(job).or_insert((self.state, placement)).1
+        &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
     /// Takes the failed nodes of a released placement out of the free ones.

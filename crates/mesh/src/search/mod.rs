@@ -193,7 +193,7 @@ impl BoxSearch {
         shapes: &[Sides],
     ) -> Option<Cuboid> {
         let asked = if self.memory { asked } else { RefusalKey::Once };
-        let known = self.refusals.of(asked);
+        let known = self.refusals.of(&self.grid, asked);
         if known == Known::Refused {
             return None;
         }

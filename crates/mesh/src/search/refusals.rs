@@ -20,16 +20,19 @@ pub enum RefusalKey {
     Ordered([u16; 3]),
 }
 
-/// The last few refusals.
+/// The last refusals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    kept: [Option<Refusal>; KEPT],
+    /// None that was noted before another refuses what that other one was asked.
+    kept: Vec<Refusal>,
+    /// The one to be overwritten next, where there is no room.
     next: usize,
-    /// Whether any may be kept: often none is, and a small machine is searched as soon.
-    any: bool,
+    /// A box around what was released since a question was last asked: a job may be of thousands of boxes.
+    pending: Option<Cuboid>,
 }
 
-const KEPT: usize = 4;
+/// So many are kept: the least ones of a queue of many shapes.
+const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
@@ -50,6 +53,15 @@ pub(super) enum Known {
 }
 
 impl Known {
+    /// What is known if it fits nowhere but where it meets a box, besides.
+    fn or_except(self, released: Cuboid) -> Known {
+        match self {
+            Known::Except(other) if other.volume() <= released.volume() => self,
+            Known::Refused => self,
+            _ => Known::Except(released),
+        }
+    }
+
     /// Where a shape's first base is if there is one; none if it has none.
     #[inline(always)]
     pub(super) fn region(&self, grid: &Grid, shape: Sides) -> Option<Region> {
@@ -64,17 +76,24 @@ impl Known {
 impl Refusals {
     /// What is known of a question.
     #[inline(always)]
-    pub(super) fn of(&self, asked: RefusalKey) -> Known {
-        if self.any && asked != RefusalKey::Once { self.recall(asked) } else { Known::Nothing }
+    pub(super) fn of(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
+        if self.kept.is_empty() || asked == RefusalKey::Once {
+            Known::Nothing
+        } else {
+            self.recall(grid, asked)
+        }
     }
 
-    fn recall(&self, asked: RefusalKey) -> Known {
+    fn recall(&mut self, grid: &Grid, asked: RefusalKey) -> Known {
+        if let Some(released) = self.pending.take() {
+            self.spread(grid, &released);
+        }
         let mut known = Known::Nothing;
-        for refusal in self.kept.iter().flatten() {
+        for refusal in &self.kept {
             if refusal.refuses(asked) {
                 match refusal.released {
                     None => return Known::Refused,
-                    Some(released) => known = Known::Except(released),
+                    Some(released) => known = known.or_except(released),
                 }
             }
         }
@@ -86,37 +105,44 @@ impl Refusals {
         if asked == RefusalKey::Once {
             return;
         }
-        let same = |kept: &Option<Refusal>| kept.is_some_and(|kept| kept.asked == asked);
-        let index = self.kept.iter().position(same).unwrap_or_else(|| {
+        let refusal = Refusal { asked, released: None };
+        // What it refuses need not be known by itself.
+        self.kept.retain(|other| !refusal.refuses(other.asked));
+        if self.kept.len() < KEPT {
+            self.kept.push(refusal);
+        } else {
             self.next = (self.next + 1) % KEPT;
-            self.next
-        });
-        self.kept[index] = Some(Refusal { asked, released: None });
-        self.any = true;
+            self.kept[self.next] = refusal;
+        }
     }
 
     /// Something is free again, and where does not matter.
     #[inline]
     pub(super) fn forget(&mut self) {
-        if self.any {
-            self.kept = [None; KEPT];
-            self.any = false;
-        }
+        self.kept.clear();
+        self.pending = None;
     }
 
     /// A box is free again.
+    #[inline]
     pub(super) fn released(&mut self, grid: &Grid, cuboid: &Cuboid) {
-        for kept in &mut self.kept {
-            let Some(refusal) = kept else { continue };
+        if !self.kept.is_empty() {
+            self.pending =
+                Some(self.pending.map_or(*cuboid, |pending| around(grid, &pending, cuboid)));
+        }
+    }
+
+    /// A box, or a box around several, is free again.
+    fn spread(&mut self, grid: &Grid, cuboid: &Cuboid) {
+        // A search of half the machine is no better than one of all of it.
+        let is_large =
+            |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
+        self.kept.retain_mut(|refusal| {
             let released =
                 refusal.released.map_or(*cuboid, |released| around(grid, &released, cuboid));
-            // A search of half the machine is no better than one of all of it.
-            if u64::from(released.volume()) * 2 > u64::from(grid.nodes()) {
-                *kept = None;
-            } else {
-                refusal.released = Some(released);
-            }
-        }
+            refusal.released = Some(released);
+            !is_large(&released)
+        });
     }
 }
 

@@ -60,12 +60,16 @@ pub(super) struct Rows<R, const L: usize> {
     lanes: Vec<R>,
     /// What the next pass reads, and where it writes.
     scratch: [Vec<R>; 2],
+    /// Scratch: the rows of a small region, in place of all.
+    near: Vec<R>,
 }
 
 /// About how many bytes of rows are searched at a time.
 const GROUP: usize = 1536;
 /// Runs along z of up to this length are taken from the planes directly.
 const DIRECT: u16 = 8;
+/// Planes of more rows are not searched whole if half of them or more are not in the region.
+const DEEP: usize = 32;
 /// Shifts enough for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
 
@@ -77,7 +81,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
         plane.push(R::default());
         let mut lanes = plane.repeat(usize::from(h));
         lanes.resize(lanes.len() + L, R::default());
-        Rows { grid, lanes, scratch: [Vec::new(), Vec::new()] }
+        Rows { grid, lanes, scratch: [Vec::new(), Vec::new()], near: Vec::new() }
     }
 
     /// The rows of a plane and the row of zeros after them.
@@ -108,6 +112,51 @@ impl<R: Row, const L: usize> Rows<R, L> {
     }
 }
 
+/// What a search goes over.
+#[derive(Clone, Copy)]
+struct Searched<'r, R> {
+    lanes: &'r [R],
+    /// The rows of a plane, with that of zeros.
+    deep: usize,
+    /// The planes.
+    high: usize,
+    region: Region,
+}
+
+impl<R: Row> Searched<'_, R> {
+    /// The rows of the region alone, each plane's followed by a row of zeros, and the region as it lies there, if
+    /// these are few of many. A run along y does not go round there, one along z may.
+    #[inline(always)]
+    fn near<'n>(
+        &self,
+        near: &'n mut Vec<R>,
+        [b, c]: [u16; 2],
+        grid: Grid,
+    ) -> Option<Searched<'n, R>> {
+        let Region { first, last, gap } = self.region;
+        let reach = usize::from(last[1] - first[1]) + usize::from(b) + 1;
+        if self.deep <= DEEP || 2 * reach > self.deep || grid.wraps(1) || gap != [0; 2] {
+            return None;
+        }
+        let planes = last[2] - first[2] + 1;
+        let high = usize::from(planes) + usize::from(c) - 1;
+        near.clear();
+        for plane in usize::from(first[2])..usize::from(first[2]) + high {
+            let plane = if plane >= self.high { plane - self.high } else { plane };
+            let from = plane * self.deep + usize::from(first[1]);
+            near.extend_from_slice(&self.lanes[from..from + reach - 1]);
+            near.push(R::default());
+        }
+        // Passes read whole vectors.
+        near.resize(near.len() + LANES, R::default());
+        let region = Region { first: [0; 3], last: [0, 0, planes - 1], gap: [0; 2] };
+        Some(Searched { lanes: near, deep: reach, high, region })
+    }
+}
+
+/// The most rows of a vector.
+const LANES: usize = 16;
+
 /// A search in rows.
 pub(super) struct InRows<'r, R, const L: usize> {
     pub(super) rows: &'r mut Rows<R, L>,
@@ -121,13 +170,20 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
 
     #[inline(always)]
     fn run(self) -> (Option<Coordinates>, u64) {
-        let InRows { rows: Rows { grid, lanes, scratch }, shape: [a, b, c], region } = self;
+        let InRows { rows: Rows { grid, lanes, scratch, near }, shape: [a, b, c], region } = self;
         let deep = usize::from(grid.side(1)) + 1;
         // On a ring a run along y may go on at the first rows: they are laid out again behind the
         // last, before the row of zeros.
         let ring = grid.wraps(1) && b > 1 && b < grid.side(1);
-        let stride = if ring { deep + usize::from(b) - 1 } else { deep };
         let mask = R::ones(region.first[0], region.last[0] - region.first[0] + 1);
+        let searched = Searched { lanes, deep, high: usize::from(grid.side(2)), region };
+        let [y, above] = [region.first[1], region.first[2]];
+        let (Searched { lanes, deep, high, region }, [y, above]) =
+            match searched.near(near, [b, c], *grid) {
+                Some(near) => (near, [y, above]),
+                None => (searched, [0; 2]),
+            };
+        let stride = if ring { deep + usize::from(b) - 1 } else { deep };
         let runs = RunsAlongX::new(*grid, a, mask);
         let most = group::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
@@ -143,12 +199,12 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
                     scratch.resize(room, R::default());
                 }
             }
-            if c <= DIRECT && usize::from(z) + needed <= usize::from(grid.side(2)) {
+            if c <= DIRECT && usize::from(z) + needed <= high {
                 let size = [usize::from(planes) * deep, deep];
                 direct::<R, L>(&mut scratch[0], &lanes[usize::from(z) * deep..], size, c, runs);
             } else {
                 let set = &mut scratch[0][..needed * deep];
-                gather(lanes, set, [usize::from(grid.side(2)), deep], z);
+                gather(lanes, set, [high, deep], z);
                 double::<R, L>(scratch, needed * deep, usize::from(c), deep);
                 runs.within::<L>(&mut scratch[0], usize::from(planes) * deep);
             }
@@ -164,8 +220,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             {
                 let base = [
                     scratch[0][index].lowest(),
-                    (index % stride) as u16,
-                    z + (index / stride) as u16,
+                    y + (index % stride) as u16,
+                    above + z + (index / stride) as u16,
                 ];
                 return (Some(base), computed);
             }

@@ -119,6 +119,9 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
+    // Regions of few of many rows.
+    ([12, 40, 6], [false; 3], 6, 90),
+    ([20, 36, 5], [true, false, true], 5, 80),
 ];
 
 #[test]

@@ -32,13 +32,16 @@
 //! jobs were gone (because nodes failed) has no reservation and delays no other. Promises do not
 //! cover failures of nodes.
 //!
-//! Only the head is safe: others starve no longer than it takes them to become the head. Cost: O(r)
-//! searches on one fork for r running jobs when the head or the running jobs change; then O(q) look-ups for q
-//! waiting jobs, and a search for each different request among them. An arrival in between costs O(log q).
+//! Only the head is safe: others starve no longer than it takes them to become the head. Cost, when the head
+//! changes or a job departs that was to run at the reserved time: O(log r) searches on forks for r running jobs
+//! with a strategy that refuses on fewer nodes what it refuses on more, else O(r) on one, after every
+//! departure; then O(q) look-ups for q waiting jobs, and a search for each different request among them. An
+//! arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving in space is ours.
 
+mod replay;
 mod tearing;
 
 use std::cmp::Reverse;
@@ -47,13 +50,15 @@ use std::collections::binary_heap::PeekMut;
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::{OptionSpec, Time, Values};
-use pavior_mesh::JobId;
+use pavior_mesh::{Cuboid, JobId};
 use pavior_workload::Job;
 
+use crate::shared::answers::is_monotone;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
 use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use replay::{Reservation, replay};
 use tearing::Tearing;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -89,16 +94,12 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// Nodes for the head, from a time on.
-struct Reservation {
-    head: JobId,
-    at: Time,
-    placement: Placement,
-}
-
 /// The machine with the reservation's free nodes taken, and what was refused there.
 struct Guarded {
-    fork: Fork,
+    /// The nodes left free.
+    free: u32,
+    /// Made for the first request that is not refused by count.
+    fork: Option<Fork>,
     refused: Refused,
 }
 
@@ -107,6 +108,9 @@ struct ByGeometry {
     reservation: Option<Reservation>,
     /// The machine's state for which the reservation is the best known.
     state: u64,
+    /// The jobs that were expected to run at the reserved time when it was found: with a strategy that refuses on
+    /// fewer nodes what it refuses on more, no earlier time is found as long as all of them run.
+    staying: Vec<JobId>,
     promise: HeadPromise,
     /// What was refused on the machine itself.
     refused: Refused,
@@ -190,9 +194,13 @@ impl ByGeometry {
             return;
         }
         let limit = kept.map_or(Time::MAX, |kept| kept.at);
-        let better = replay(now, head, running, machine, limit);
-        if limit == Time::MAX || better.is_some() {
-            self.reservation = better;
+        let all_stay = || self.staying.iter().all(|&job| machine.placement(job).is_some());
+        if kept.is_none() || !is_monotone(machine) || !all_stay() {
+            let (better, staying) = replay(now, head, running, machine, limit);
+            if limit == Time::MAX || better.is_some() {
+                self.reservation = better;
+            }
+            self.staying = staying;
         }
         if let Some(reserved) = &self.reservation {
             self.promise.give(head.id, reserved.at);
@@ -227,40 +235,26 @@ impl ByGeometry {
     /// Where the strategy would put a job if the reserved nodes were taken.
     fn beside_reservation(&mut self, job: &Job, view: &mut MachineView<'_>) -> Option<Placement> {
         let reserved = &self.reservation.as_ref()?.placement;
-        let guarded = self.guarded.get_or_insert_with(|| {
-            let mut fork = view.machine().fork();
-            fork.take_free(reserved);
-            Guarded { fork, refused: Refused::default() }
+        let machine = view.machine();
+        let Guarded { free, fork, refused } = self.guarded.get_or_insert_with(|| {
+            let taken = |part: &Cuboid| machine.free().free_in(part);
+            let taken = reserved.parts().iter().map(taken).sum::<u32>();
+            let free = machine.free().count() - taken;
+            Guarded { free, fork: None, refused: Refused::default() }
         });
-        let Guarded { fork, refused } = guarded;
-        refused.ask(&job.request, |request| view.can_start_on(fork, request).ok())
+        refused.ask(&job.request, |request| {
+            if view.machine().needed(request) > u64::from(*free) {
+                view.refuse_by_count(*free);
+                return None;
+            }
+            let fork = fork.get_or_insert_with(|| {
+                let mut fork = view.machine().fork();
+                fork.take_free(reserved);
+                fork
+            });
+            view.can_start_on(fork, request).ok()
+        })
     }
-}
-
-/// The first placement of the head, before `limit`, as running jobs depart when expected.
-fn replay(
-    now: Time,
-    head: &Job,
-    running: &Running,
-    machine: &Machine,
-    limit: Time,
-) -> Option<Reservation> {
-    let jobs = by_expected_end(now, running);
-    let mut fork = machine.fork();
-    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
-        let at = together[0].0;
-        if at >= limit {
-            return None;
-        }
-        for (_, gone) in together {
-            fork.give(machine.placement(gone.job.id).expect("a running job holds nodes"))
-                .expect("the job held them");
-        }
-        if let Ok(placement) = fork.find(&head.request) {
-            return Some(Reservation { head: head.id, at, placement });
-        }
-    }
-    None
 }
 
 #[derive(Default)]
@@ -327,12 +321,12 @@ fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option
     if free >= needed {
         return Some((now, free - needed));
     }
-    let jobs = by_expected_end(now, running);
-    for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
-        let held = |job: JobId| machine.placement(job).map_or(0, Placement::nodes);
-        free += together.iter().map(|(_, gone)| u64::from(held(gone.job.id))).sum::<u64>();
-        if free >= needed {
-            return Some((together[0].0, free - needed));
+    let mut ends = by_expected_end(now, running);
+    while let Some((at, gone)) = ends.next() {
+        free += u64::from(machine.nodes_of(gone.job.id));
+        let more = ends.peek().is_some_and(|(next, _)| *next == at);
+        if free >= needed && !more {
+            return Some((at, free - needed));
         }
     }
     None

@@ -1,5 +1,6 @@
 //! What several schedulers are made of.
 
+pub(crate) mod answers;
 pub(crate) mod ends;
 pub(crate) mod growth;
 pub(crate) mod least;

@@ -8,12 +8,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pavior_allocation::claim::{BoxGroup, Recognition};
+use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Fork, Machine, Placement, SelectedStrategy, Sides};
 use pavior_kernel::Time;
-use pavior_mesh::{BaseSet, JobId, Occupancy, Request};
+use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
 use pavior_workload::Job;
 
+use super::answers::{is_complete, is_monotone};
 use super::ends::by_expected_end;
 use super::growth::{Growth, Refusals};
 use super::profile::{Interval, Profile, Room};
@@ -74,14 +75,10 @@ pub(crate) struct Due {
 impl Known {
     fn of(machine: &Machine) -> Known {
         let selection = machine.selection();
-        let recognition = selection.claim().recognition;
-        let complete = matches!(
-            recognition,
-            Recognition::First | Recognition::Best { .. } | Recognition::Complete
-        );
         Known {
-            monotone: complete || matches!(recognition, Recognition::Count),
-            by_boxes: complete && selection.entry.does.contiguous,
+            monotone: is_monotone(machine),
+            by_boxes: is_complete(&selection.claim().recognition)
+                && selection.entry.does.contiguous,
             bases: BaseSet::new(*machine.grid()),
             refusals: Refusals::default(),
         }
@@ -145,7 +142,7 @@ impl Plan {
         if parts.iter().all(|part| free.is_free(part)) {
             return placement.clone();
         }
-        let healthy = |part| pavior_mesh::tile(free.grid(), part, |node| free.is_node_free(node));
+        let healthy = |part| tile_rows(free.grid(), part, |from, length| free.window(from, length));
         Placement::Parts(parts.iter().flat_map(healthy).collect())
     }
 

@@ -210,7 +210,7 @@ fn replay(
     view: &mut MachineView<'_>,
     mut later: Later,
 ) {
-    let jobs = by_expected_end(now, running);
+    let jobs: Vec<_> = by_expected_end(now, running).collect();
     for together in jobs.chunk_by(|(a, _), (b, _)| a == b) {
         // What ends at this instant ends after the scheduler was asked.
         let at = together[0].0.max(now.saturating_add(Time(1)));

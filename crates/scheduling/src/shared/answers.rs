@@ -1,0 +1,16 @@
+//! What is known beforehand of a strategy's answers.
+
+use pavior_allocation::claim::Recognition;
+use pavior_allocation::{Machine, SelectedStrategy};
+
+/// Whether a strategy refuses on fewer nodes what it refuses on more: one that misses nothing, or that grants by
+/// count. Then a request that is refused is refused until nodes become free.
+pub(crate) fn is_monotone(machine: &Machine) -> bool {
+    let recognition = machine.selection().claim().recognition;
+    is_complete(&recognition) || matches!(recognition, Recognition::Count)
+}
+
+/// Whether a strategy refuses only where none of its shapes is free.
+pub(crate) fn is_complete(recognition: &Recognition) -> bool {
+    matches!(recognition, Recognition::First | Recognition::Best { .. } | Recognition::Complete)
+}
