@@ -127,7 +127,7 @@ impl<R: Row> Searched<'_, R> {
     /// The rows of the region alone, each plane's followed by a row of zeros, and the region as it lies there, if
     /// these are few of many. A run along y does not go round there, one along z may.
     #[inline(always)]
-    fn near<'n>(
+    fn near<'n, const L: usize>(
         &self,
         near: &'n mut Vec<R>,
         [b, c]: [u16; 2],
@@ -148,14 +148,11 @@ impl<R: Row> Searched<'_, R> {
             near.push(R::default());
         }
         // Passes read whole vectors.
-        near.resize(near.len() + LANES, R::default());
+        near.resize(near.len() + L, R::default());
         let region = Region { first: [0; 3], last: [0, 0, planes - 1], gap: [0; 2] };
         Some(Searched { lanes: near, deep: reach, high, region })
     }
 }
-
-/// The most rows of a vector.
-const LANES: usize = 16;
 
 /// A search in rows.
 pub(super) struct InRows<'r, R, const L: usize> {
@@ -179,7 +176,7 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let searched = Searched { lanes, deep, high: usize::from(grid.side(2)), region };
         let [y, above] = [region.first[1], region.first[2]];
         let (Searched { lanes, deep, high, region }, [y, above]) =
-            match searched.near(near, [b, c], *grid) {
+            match searched.near::<L>(near, [b, c], *grid) {
                 Some(near) => (near, [y, above]),
                 None => (searched, [0; 2]),
             };

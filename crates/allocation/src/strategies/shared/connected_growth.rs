@@ -75,7 +75,7 @@ impl SetGrowth {
         nodes: u32,
         most: u64,
     ) -> Option<&[u32]> {
-        let mut grown = self.first(next);
+        let mut grown = self.empty(next);
         spread.clear();
         self.fringe[0].push((seed, region.point(seed)));
         let nodes = nodes as usize;
@@ -118,7 +118,7 @@ impl SetGrowth {
     }
 
     /// An empty growth, with the memory of an older one.
-    fn first(&mut self, next: Next) -> Grown {
+    fn empty(&mut self, next: Next) -> Grown {
         if self.begun == self.growths.len() {
             self.growths.push(Grown { next, nodes: Vec::new(), keys: Vec::new() });
         }

@@ -56,10 +56,15 @@ impl PatternMap {
 
     /// The best map found from some lists of as many nodes as there are ranks. The first of them, which there
     /// must be, also says which nodes the bisections use.
-    pub(super) fn lay(&self, grid: &Grid, lists: impl Iterator<Item = Vec<NodeId>>) -> Vec<NodeId> {
-        let mut lists = lists.peekable();
-        let first = lists.peek().expect("there is a list").clone();
-        let numbered = lists.flat_map(|list| {
+    pub(super) fn lay(
+        &self,
+        grid: &Grid,
+        mut lists: impl Iterator<Item = Vec<NodeId>>,
+    ) -> Vec<NodeId> {
+        let first = lists.next().expect("there is a list");
+        // On a box, or a set of whole rows, several orders are one.
+        let others = lists.filter(|list| *list != first);
+        let numbered = std::iter::once(first.clone()).chain(others).flat_map(|list| {
             let given = move |order: &Vec<u32>| {
                 let mut map = vec![NodeId(0); list.len()];
                 for (&rank, &node) in order.iter().zip(&list) {
