@@ -39,11 +39,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes, as the layout has them.
+    /// The free nodes, as the layout has them; empty before any are loaded.
     nodes: Vec<u64>,
     /// Whether they are those of a machine of this grid.
     fits: bool,
     words: Vec<u64>,
+    /// Empty before it is needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -53,7 +54,7 @@ impl BaseSet {
     pub fn new(grid: Grid) -> BaseSet {
         let layout = Layout::new(grid);
         let words = vec![0; layout.words()];
-        let (nodes, spare) = (words.clone(), words.clone());
+        let (nodes, spare) = (Vec::new(), Vec::new());
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
@@ -94,7 +95,8 @@ impl BaseSet {
     /// Takes note of the free nodes, for [`BaseSet::compute_loaded`] and [`BaseSet::busy_in`].
     /// O(words). Of an occupancy of another grid no node is taken to be free.
     pub fn load(&mut self, free: &Occupancy) {
-        self.touched += self.nodes.len() as u64;
+        self.touched += self.words.len() as u64;
+        self.nodes.resize(self.words.len(), 0);
         self.fits = free.grid() == &self.grid;
         if self.fits {
             self.layout.load(free, &mut self.nodes);
@@ -110,6 +112,10 @@ impl BaseSet {
         if !self.grid.fits(shape) || !self.fits {
             self.words.fill(0);
             return false;
+        }
+        if self.nodes.is_empty() {
+            self.words.fill(0);
+            return true;
         }
         self.words.copy_from_slice(&self.nodes);
         for (axis, &side) in shape.iter().enumerate() {
@@ -128,6 +134,9 @@ impl BaseSet {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
         let lies = self.layout.axis(axis);
+        if self.spare.is_empty() && (ring || lies.is_in_rows()) {
+            self.spare.resize(self.words.len(), 0);
+        }
         lies.and_ahead(&mut self.words, &mut self.spare, usize::from(step), ring);
     }
 
@@ -310,7 +319,7 @@ impl BaseSet {
     /// The number of nodes of a box that were not free when the nodes were last loaded: all, if it does
     /// not lie on the grid. O(rows of the box).
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
-        if !cuboid.lies_on(&self.grid) {
+        if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();
         }
         cuboid.volume() - self.layout.count(&self.nodes, cuboid)

@@ -229,8 +229,13 @@ pub(crate) enum Axis {
 }
 
 impl Axis {
+    /// Whether it lies in rows of several words.
+    pub(crate) fn is_in_rows(&self) -> bool {
+        matches!(self, Axis::Rows { .. })
+    }
+
     /// Leaves the bits whose neighbour `ahead` further along the axis is set too; around the end of a
-    /// ring.
+    /// ring. `spare` has as many words, if it is a ring or in rows.
     pub(crate) fn and_ahead(
         self,
         words: &mut [u64],

@@ -38,7 +38,7 @@ use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Sides};
 
 use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::border_planes::{BorderPlanes, is_short};
+use super::super::shared::border_planes::{BorderPlanes, BusyBoxes, is_short};
 use super::super::shared::turning::TURN_ON;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
@@ -80,8 +80,9 @@ impl BoxRule for TurningBusyList {
         let found = match &mut self.bases {
             Some(bases) if !is_short(view.grid(), view.busy().len()) => {
                 bases.compute(view.occupancy(), shape);
-                self.planes.begin(bases, None);
-                self.planes.next([view.busy(), &[]], bases)
+                let busy = BusyBoxes::listed(view.busy());
+                self.planes.begin(bases, &busy);
+                self.planes.next(&busy, bases)
             }
             _ => self.planes.first(view.busy(), shape),
         };

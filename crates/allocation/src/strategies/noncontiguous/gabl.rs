@@ -21,7 +21,8 @@
 //!
 //! The engine computes the bases of all these shapes at once, one bit a base, from the single node up
 //! to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's choice:
-//! O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases) where they are few.
+//! O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases) where they are few; in
+//! spaces and on rings besides, for each piece, O(B) or O(nodes around it).
 //!
 //! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy list:
 //! O(B^2) (right border lines in a plane whose y does not wrap, right border planes
@@ -39,7 +40,7 @@ use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
 use super::super::shared::base_search::{BaseSearch, ENGINE, is_plain};
-use super::super::shared::border_planes::is_short;
+use super::super::shared::border_planes::{is_short, words};
 use super::super::shared::border_walk::BorderWalk;
 use super::super::shared::chain::Chain;
 use super::super::shared::turning::Turn;
@@ -206,6 +207,13 @@ impl Greedy {
         self.engine = Some(engine);
     }
 
+    /// Whether a search of the busy list for each shape, O(m^2) for m boxes and mostly in vain, is less work than
+    /// the sets of all shapes: each takes as long as about 56 steps of a search, and as one for nine words.
+    fn searches_pay(&self) -> bool {
+        let boxes = self.busy.list().boxes().len();
+        boxes * boxes <= words(&self.grid).div_ceil(9) + 56
+    }
+
     /// The intended loop of the paper.
     fn shrink_to_fit(&mut self, nodes: u32, mut shape: Sides) {
         let mut left = u64::from(nodes);
@@ -280,8 +288,7 @@ impl Strategy for Greedy {
                 self.shrink(&mut shape);
             }
         }
-        let chained =
-            self.engine.is_some() && !is_short(&self.grid, self.busy.list().boxes().len());
+        let chained = self.engine.is_some() && !self.searches_pay();
         if self.largest {
             self.take_largest(request.nodes, shape);
         } else if chained {

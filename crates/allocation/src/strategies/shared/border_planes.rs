@@ -6,47 +6,10 @@
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
 use super::busy_list::BusyList;
-use super::coverage::{AxisRange, Cover, covered};
-use super::right_sides::RightSides;
+use super::coverage::AxisRange;
+use super::plane_cuts::{Cut, Piece, Pieces, along, has_base, hit, subtract};
+use super::right_sides::{RightSides, Stop};
 use crate::Work;
-
-/// A rectangle of bases on a plane of constant x.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    y: AxisRange,
-    z: AxisRange,
-}
-
-impl Piece {
-    fn meets(self, other: Piece) -> bool {
-        let meet = |a: AxisRange, b: AxisRange| a.low <= b.high && b.low <= a.high;
-        meet(self.y, other.y) && meet(self.z, other.z)
-    }
-}
-
-/// Bases in a plane of constant x, each axis in up to two intervals: cut where a ring is passed at 0.
-#[derive(Clone, Copy, Debug)]
-struct Pieces {
-    y: [AxisRange; 2],
-    z: [AxisRange; 2],
-}
-
-impl Pieces {
-    /// The bases beside a box, along y and z: those that would hit it if they were not beside it.
-    fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
-        Pieces { y: along(grid, held, shape, 1), z: along(grid, held, shape, 2) }
-    }
-
-    fn iter(self) -> impl Iterator<Item = Piece> {
-        let some = |range: &AxisRange| range.low <= range.high;
-        let along_y = move |z| self.y.into_iter().filter(some).map(move |y| Piece { y, z });
-        self.z.into_iter().filter(some).flat_map(along_y)
-    }
-}
-
-fn along(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
-    covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
-}
 
 /// A plane of bases.
 #[derive(Clone, Copy, Debug)]
@@ -72,10 +35,57 @@ impl Region {
     }
 }
 
+/// The busy boxes, in order.
+#[derive(Clone, Copy)]
+pub(in crate::strategies) struct BusyBoxes<'a> {
+    /// What is granted, and what is proposed.
+    lists: [&'a [Cuboid]; 2],
+    /// The list that may know the box of each node.
+    by_node: Option<&'a BusyList>,
+}
+
+impl<'a> BusyBoxes<'a> {
+    /// Those of a list that knows no more.
+    pub(in crate::strategies) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
+        BusyBoxes { lists: [boxes, &[]], by_node: None }
+    }
+
+    /// Those of a list, and what is proposed.
+    pub(in crate::strategies) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
+        BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
+    }
+
+    fn count(&self) -> usize {
+        self.lists[0].len() + self.lists[1].len()
+    }
+
+    /// The first box from one on of which something holds.
+    fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
+        let [granted, proposed] = self.lists;
+        let rest = granted.get(from..).unwrap_or(&[]);
+        if let Some(ahead) = rest.iter().position(&is_one) {
+            return Some(from + ahead);
+        }
+        let from = from.max(granted.len());
+        let ahead = proposed[from - granted.len()..].iter().position(is_one)?;
+        Some(from + ahead)
+    }
+
+    fn at(&self, index: usize) -> &'a Cuboid {
+        let [granted, proposed] = self.lists;
+        granted.get(index).unwrap_or_else(|| &proposed[index - granted.len()])
+    }
+}
+
 /// Whether a search of the busy list, O(m^2) for m boxes, is less work than one of all nodes.
 pub(in crate::strategies) fn is_short(grid: &Grid, boxes: usize) -> bool {
+    boxes * boxes <= words(grid)
+}
+
+/// About the words of a set of nodes.
+pub(in crate::strategies) fn words(grid: &Grid) -> usize {
     let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
-    boxes * boxes <= rows * usize::from(grid.side(0)).div_ceil(64)
+    rows * usize::from(grid.side(0)).div_ceil(64)
 }
 
 /// A search of a busy list along the right border planes of its boxes.
@@ -87,13 +97,16 @@ pub(in crate::strategies) struct BorderPlanes {
     regions: Vec<Region>,
     plane: Vec<Piece>,
     rest: Vec<Piece>,
+    /// Scratch: the boxes around a piece, by key.
+    around: Vec<u64>,
     tested: u64,
 }
 
 impl BorderPlanes {
     pub(in crate::strategies) fn new(grid: Grid) -> BorderPlanes {
         let (walk, regions) = (RightSides::default(), Vec::new());
-        BorderPlanes { grid, walk, regions, plane: Vec::new(), rest: Vec::new(), tested: 0 }
+        let (plane, rest, around) = (Vec::new(), Vec::new(), Vec::new());
+        BorderPlanes { grid, walk, regions, plane, rest, around, tested: 0 }
     }
 
     /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
@@ -122,94 +135,103 @@ impl BorderPlanes {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Begins to ask for boxes by the set of all bases of a shape; of a list that knows the box of each
-    /// node, if it is given.
-    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
-        self.walk.begin(bases, list);
+    /// Begins to ask for boxes by the set of all bases of a shape.
+    pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet, boxes: &BusyBoxes<'_>) {
+        self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Passes the boxes of that list that [`BorderPlanes::next`] need not look at.
-    pub(in crate::strategies) fn skip(&mut self, list: &BusyList, bases: &BaseSet) {
-        self.walk.skip(list, bases);
-    }
-
-    /// What [`BorderPlanes::first`] would find with what is busy and what is proposed besides: the first
-    /// plane that has a base, and the base that the subtraction would come to there. Since
-    /// [`BorderPlanes::begin`] bases may only have vanished, and boxes have come only to the end.
+    /// What [`BorderPlanes::first`] would find: the first plane that has a base, and the base that the
+    /// subtraction would come to there. Since [`BorderPlanes::begin`] bases may only have vanished, and
+    /// boxes have come only to the end.
     pub(in crate::strategies) fn next(
         &mut self,
-        lists: [&[Cuboid]; 2],
+        boxes: &BusyBoxes<'_>,
         bases: &BaseSet,
     ) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
             self.tested += 1;
-            let found = self.base_on(lists, bases, self.left_face(shape));
+            let found = self.base_on(boxes, bases, self.left_face(shape));
             if found.is_some() {
                 return found;
             }
             self.walk.pass_left_face();
         }
-        for (list, boxes) in lists.into_iter().enumerate() {
+        if let Some(list) = boxes.by_node {
+            self.walk.skip(list, bases);
+        }
+        for list in 0..2 {
             let before = self.walk.passed[list];
-            while let Some(stop) = self.walk.go_on(list, boxes) {
-                let pieces = Pieces::beside(&self.grid, &boxes[stop.index], shape);
-                let found = self.base_on(lists, bases, Plane { x: stop.x, pieces });
+            while let Some(stop) = self.next_stop(list, boxes) {
+                let pieces = Pieces::beside(&self.grid, &boxes.lists[list][stop.index], shape);
+                let found = self.base_on(boxes, bases, Plane { x: stop.x, pieces });
                 if found.is_some() {
                     self.tested += (stop.index + 1 - before) as u64;
                     return found;
                 }
                 self.walk.passed[list] += 1;
             }
-            self.tested += (boxes.len() - before) as u64;
+            self.tested += (boxes.lists[list].len() - before) as u64;
         }
         None
+    }
+
+    fn next_stop(&mut self, list: usize, boxes: &BusyBoxes<'_>) -> Option<Stop> {
+        match boxes.by_node {
+            Some(known) if list == 0 => self.walk.go_on_in(known),
+            _ => self.walk.go_on(list, boxes.lists[list]),
+        }
     }
 
     /// The lowest base of the first piece of a plane that has one. Of the pieces that a region leaves
     /// of a piece, those without a base vanish before the end: so only the first with one is kept. Once
     /// its lowest corner is a base it remains so: no region covers it, and of the pieces that a region
     /// leaves the first that has a base is the one with that corner.
-    fn base_on(&mut self, lists: [&[Cuboid]; 2], bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
-        let (grid, x, shape) = (self.grid, plane.x, bases.shape());
-        let has_base = |piece: &Piece| {
-            let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
-            bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
-        };
-        let corner = |piece: &Piece| [x, piece.y.low, piece.z.low];
-        let covers = |piece: &Piece| {
-            [
-                Cover::new(&grid, 0, shape[0], AxisRange { low: x, high: x }),
-                Cover::new(&grid, 1, shape[1], piece.y),
-                Cover::new(&grid, 2, shape[2], piece.z),
-            ]
-        };
-        let mut piece = plane.pieces.iter().find(has_base)?;
-        if bases.contains(corner(&piece)) {
-            return Some(Cuboid::new(corner(&piece), shape));
-        }
-        let mut hits = covers(&piece);
-        for boxes in lists {
-            for (index, held) in boxes.iter().enumerate() {
-                if !hits.iter().all(|hit| hit.by(held)) {
-                    continue;
-                }
-                for region in Pieces::beside(&grid, held, shape).iter() {
-                    if piece.meets(region) {
-                        self.tested += 1;
-                        subtract(&[piece], region, &mut self.rest);
-                        piece = *self.rest.iter().find(|piece| has_base(piece))?;
-                    }
-                }
-                if bases.contains(corner(&piece)) {
-                    self.tested += index as u64;
-                    return Some(Cuboid::new(corner(&piece), shape));
-                }
-                hits = covers(&piece);
+    ///
+    /// O(B) for B boxes while the piece is large; the boxes that meet placements of a small one are found
+    /// by their nodes.
+    fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
+        let first = |piece: &Piece| has_base(bases, plane.x, *piece);
+        let piece = plane.pieces.iter().find(first)?;
+        let mut cut = Cut::new(self.grid, bases, plane.x, piece);
+        let by_node = boxes.by_node.filter(|list| list.is_long());
+        let mut index = 0;
+        while !cut.is_done() {
+            let left = boxes.count() - index;
+            let around = |list: &BusyList| list.within(&cut.hull(), left / 16, &mut self.around);
+            if by_node.is_some_and(around) {
+                return self.cut_around(cut, boxes, index);
             }
-            self.tested += boxes.len() as u64;
+            let covers = cut.covers();
+            let next = boxes.position_from(index, |held| hit(&covers, held));
+            self.tested += next.map_or(left, |next| next + 1 - index) as u64;
+            let Some(next) = next else { break };
+            self.tested += cut.by(boxes.at(next), &mut self.rest)?;
+            index = next + 1;
         }
-        Some(Cuboid::new(corner(&piece), shape))
+        Some(cut.placement())
+    }
+
+    /// The same with the boxes from one on that are around the piece.
+    fn cut_around(
+        &mut self,
+        mut cut: Cut<'_>,
+        boxes: &BusyBoxes<'_>,
+        from: usize,
+    ) -> Option<Cuboid> {
+        self.tested += self.around.len() as u64;
+        let list = boxes.by_node?;
+        let mut covers = cut.covers();
+        for index in self.around.iter().map(|&key| list.place_of(key)) {
+            if index >= from && hit(&covers, boxes.at(index)) {
+                self.tested += cut.by(boxes.at(index), &mut self.rest)?;
+                if cut.is_done() {
+                    break;
+                }
+                covers = cut.covers();
+            }
+        }
+        Some(cut.placement())
     }
 
     /// The plane of the hypothetical box b0.
@@ -302,30 +324,4 @@ impl BorderPlanes {
 pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
     let mut planes = BorderPlanes::new(*grid);
     if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
-}
-
-/// The pieces without a region, as up to four slabs each: below it and above it in z at full width,
-/// then left and right of it in y.
-fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
-    rest.clear();
-    for &piece in pieces {
-        let (y, z) = (piece.y, piece.z);
-        let middle = AxisRange { low: z.low.max(region.z.low), high: z.high.min(region.z.high) };
-        if middle.low > middle.high || y.high < region.y.low || region.y.high < y.low {
-            rest.push(piece);
-            continue;
-        }
-        if z.low < middle.low {
-            rest.push(Piece { y, z: AxisRange { low: z.low, high: middle.low - 1 } });
-        }
-        if y.low < region.y.low {
-            rest.push(Piece { y: AxisRange { low: y.low, high: region.y.low - 1 }, z: middle });
-        }
-        if region.y.high < y.high {
-            rest.push(Piece { y: AxisRange { low: region.y.high + 1, high: y.high }, z: middle });
-        }
-        if middle.high < z.high {
-            rest.push(Piece { y, z: AxisRange { low: middle.high + 1, high: z.high } });
-        }
-    }
 }

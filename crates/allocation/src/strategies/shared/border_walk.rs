@@ -2,7 +2,7 @@
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
-use super::border_planes::BorderPlanes;
+use super::border_planes::{BorderPlanes, BusyBoxes};
 use super::busy_list::BusyList;
 use super::right_borders::RightBorders;
 use crate::{Placement, Work};
@@ -11,8 +11,7 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(in crate::strategies) enum BorderWalk {
     Lines(RightBorders),
-    /// The pieces that are proposed lie beside the list, in the order in which they were found.
-    Planes(BorderPlanes, BusyList, Vec<Cuboid>),
+    Planes(BorderPlanes, BusyList),
 }
 
 impl BorderWalk {
@@ -22,14 +21,14 @@ impl BorderWalk {
             return BorderWalk::Lines(RightBorders::with_owners(grid));
         }
         let list = BusyList::default().with_owners(grid);
-        BorderWalk::Planes(BorderPlanes::new(grid), list, Vec::new())
+        BorderWalk::Planes(BorderPlanes::new(grid), list)
     }
 
     /// The first free box of a shape, by the boxes alone.
     pub(in crate::strategies) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         match self {
             BorderWalk::Lines(lines) => lines.first(shape),
-            BorderWalk::Planes(planes, list, _) => planes.first(list.boxes(), shape),
+            BorderWalk::Planes(planes, list) => planes.first(list.boxes(), shape),
         }
     }
 
@@ -37,7 +36,10 @@ impl BorderWalk {
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
         match self {
             BorderWalk::Lines(lines) => lines.begin(bases),
-            BorderWalk::Planes(planes, list, _) => planes.begin(bases, Some(list)),
+            BorderWalk::Planes(planes, list) => {
+                list.know_owners();
+                planes.begin(bases, &BusyBoxes::of(list));
+            }
         }
     }
 
@@ -46,10 +48,7 @@ impl BorderWalk {
     pub(in crate::strategies) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BorderWalk::Lines(lines) => lines.next(bases),
-            BorderWalk::Planes(planes, list, proposed) => {
-                planes.skip(list, bases);
-                planes.next([list.boxes(), proposed], bases)
-            }
+            BorderWalk::Planes(planes, list) => planes.next(&BusyBoxes::of(list), bases),
         }
     }
 
@@ -57,7 +56,7 @@ impl BorderWalk {
     pub(in crate::strategies) fn propose(&mut self, piece: Cuboid) {
         match self {
             BorderWalk::Lines(lines) => lines.propose(piece),
-            BorderWalk::Planes(_, _, proposed) => proposed.push(piece),
+            BorderWalk::Planes(_, list) => list.propose(piece),
         }
     }
 
@@ -65,7 +64,7 @@ impl BorderWalk {
     pub(in crate::strategies) fn withdraw(&mut self) {
         match self {
             BorderWalk::Lines(lines) => lines.withdraw(),
-            BorderWalk::Planes(_, _, proposed) => proposed.clear(),
+            BorderWalk::Planes(_, list) => list.withdraw(),
         }
     }
 
@@ -73,28 +72,28 @@ impl BorderWalk {
     pub(in crate::strategies) fn list(&self) -> &BusyList {
         match self {
             BorderWalk::Lines(lines) => lines.list(),
-            BorderWalk::Planes(_, list, _) => list,
+            BorderWalk::Planes(_, list) => list,
         }
     }
 
     pub(in crate::strategies) fn work(&self) -> Work {
         match self {
             BorderWalk::Lines(lines) => lines.work(),
-            BorderWalk::Planes(planes, list, _) => planes.work() + list.work(),
+            BorderWalk::Planes(planes, list) => planes.work() + list.work(),
         }
     }
 
     pub(in crate::strategies) fn add(&mut self, placement: &Placement) {
         match self {
             BorderWalk::Lines(lines) => lines.add(placement),
-            BorderWalk::Planes(_, list, _) => list.add(placement),
+            BorderWalk::Planes(_, list) => list.add(placement),
         }
     }
 
     pub(in crate::strategies) fn remove(&mut self, placement: &Placement) {
         match self {
             BorderWalk::Lines(lines) => lines.remove(placement),
-            BorderWalk::Planes(_, list, _) => list.remove(placement),
+            BorderWalk::Planes(_, list) => list.remove(placement),
         }
     }
 }

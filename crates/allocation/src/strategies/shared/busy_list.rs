@@ -3,9 +3,13 @@
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy};
 use rustc_hash::FxHashMap;
 
-use super::owners::Owners;
+use super::owners::{Owners, note};
 
 use crate::{Placement, Work};
+
+/// A walk along a list of up to so many boxes is quicker than to look for those around a piece by their nodes, and it
+/// is quicker to look for the first box beside a few bases, as these get fewer, than for all of them once.
+const SHORT: usize = 256;
 
 /// Allocated boxes, in order of rank, those of one rank in order of grant. For m boxes, a box is found
 /// in O(log m), and all boxes that leave together leave in one pass over what is behind the first.
@@ -18,8 +22,10 @@ pub(crate) struct BusyList {
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// By node: the key of the box that holds it, where that was asked for.
+    /// By node: the key of the box that holds it, where that was asked for. In a long list what is proposed has the
+    /// keys that it would be granted with.
     owners: Option<Owners>,
+    proposed: Vec<Cuboid>,
     /// Scratch: where the boxes stand that leave.
     leaving: Vec<usize>,
     upkeep: u64,
@@ -36,12 +42,12 @@ impl BusyList {
     /// A list in order of rank.
     pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
         let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
-        let (owners, leaving) = (None, Vec::new());
-        BusyList { rank, boxes, keys, by_base, grants: 0, owners, leaving, upkeep: 0 }
+        let (owners, proposed, leaving) = (None, Vec::new(), Vec::new());
+        BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that
-    /// comes or goes.
+    /// The same empty list, which also knows the box of each node, a copy only after
+    /// [`BusyList::know_owners`]: O(its nodes) for each box that comes or goes.
     pub(in crate::strategies) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -115,18 +121,93 @@ impl BusyList {
         index
     }
 
-    /// Whether [`BusyList::first_beside`] is less work than a walk along the list.
-    pub(in crate::strategies) fn is_sparse(&self, bases: &BaseSet) -> bool {
-        self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
+    /// Learns which box holds each node, if the list is to know and is a copy. O(nodes) once.
+    pub(in crate::strategies) fn know_owners(&mut self) {
+        if let Some(owners) = &mut self.owners {
+            owners.know(self.boxes.iter().zip(self.keys.iter().copied()));
+        }
     }
 
-    /// Where the first box on whose right side a base is stands in the list; its length if there is
-    /// none. Of a list that knows the box of each node. O(nodes on the left of the bases).
+    /// Whether there are so few bases that to look for the boxes beside them is less work than a walk along the
+    /// list. Of a list that knows the box of each node.
+    pub(in crate::strategies) fn is_sparse(&self, bases: &BaseSet) -> bool {
+        let owners = self.owners.as_ref().filter(|owners| owners.are_known());
+        owners.is_some_and(|_| 2 * Owners::looks(bases) < self.boxes.len())
+    }
+
+    /// Where the first box of the list on whose right side a base is stands; its length if there is none. Of a list
+    /// that knows the box of each node. O(nodes on the left of the bases).
     pub(in crate::strategies) fn first_beside(&self, bases: &BaseSet) -> usize {
-        let first = self.owners.as_ref().and_then(|owners| owners.first_left_of(bases));
-        first.map_or(self.boxes.len(), |key| {
-            self.keys.binary_search(&key).expect("every box has its key")
-        })
+        let mut first = u64::MAX;
+        if let Some(owners) = &self.owners {
+            owners.left_of(bases, |key| first = first.min(key));
+        }
+        self.keys.binary_search(&first).unwrap_or(self.boxes.len())
+    }
+
+    /// The keys of all boxes of the list on whose right side there are bases, ascending. Of a list that knows the
+    /// box of each node. O(nodes on the left of the bases), and the sorting of those found.
+    pub(in crate::strategies) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
+        keys.clear();
+        if let Some(owners) = &self.owners {
+            owners.left_of(bases, |key| note(key, keys));
+        }
+        // What is proposed is not in the list.
+        keys.retain(|key| Some(key) <= self.keys.last());
+        keys.sort_unstable();
+        keys.dedup();
+    }
+
+    /// Whether it pays to look for many of its boxes by their nodes.
+    pub(in crate::strategies) fn is_long(&self) -> bool {
+        self.owners.is_some() && self.boxes.len() > SHORT
+    }
+
+    /// The keys of the boxes, proposed ones too, that hold a node of a box, ascending, if the box has fewer
+    /// nodes than `limit`; returns whether it has. For a long list that knows the box of each node.
+    pub(in crate::strategies) fn within(
+        &self,
+        part: &Cuboid,
+        limit: usize,
+        keys: &mut Vec<u64>,
+    ) -> bool {
+        let owners = self.owners.as_ref().filter(|owners| owners.are_known());
+        let small = owners.filter(|_| (part.volume() as usize) < limit);
+        if let Some(owners) = small {
+            owners.within(part, keys);
+        }
+        small.is_some()
+    }
+
+    /// Where a box stands, by key: in the list, or behind it among what is proposed.
+    pub(in crate::strategies) fn place_of(&self, key: u64) -> usize {
+        let listed = self.keys.binary_search(&key).ok();
+        listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
+    }
+
+    /// What is proposed: boxes that count as busy for a while, in the order in which they were found.
+    pub(in crate::strategies) fn proposed(&self) -> &[Cuboid] {
+        &self.proposed
+    }
+
+    /// A box counts as busy until [`BusyList::withdraw`]. Of a list in order of grant.
+    pub(in crate::strategies) fn propose(&mut self, part: Cuboid) {
+        if self.is_long()
+            && let Some(owners) = &mut self.owners
+        {
+            owners.take(&part, self.grants + self.proposed.len() as u64);
+        }
+        self.proposed.push(part);
+    }
+
+    /// Nothing is proposed any more.
+    pub(in crate::strategies) fn withdraw(&mut self) {
+        if self.is_long()
+            && let Some(owners) = &mut self.owners
+        {
+            self.proposed.iter().for_each(|part| owners.give(part));
+        }
+        self.proposed.clear();
     }
 
     /// The boxes entered and taken out; what only moves up for them is not counted.

@@ -28,6 +28,7 @@ pub(super) mod fringe;
 pub(super) mod growth;
 pub(super) mod line_shells;
 pub(super) mod owners;
+pub(super) mod plane_cuts;
 pub(crate) mod prefix_sums;
 pub(super) mod regions;
 pub(super) mod right_borders;

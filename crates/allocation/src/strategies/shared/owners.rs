@@ -1,13 +1,22 @@
-//! Which busy box holds each node, for questions about the boxes beside a few bases.
+//! Which busy box holds each node, for questions about the boxes beside a few bases or around a few nodes.
+
+use std::ops::Range;
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
-/// By node: the key of the busy box that holds it, its place in an order that no two boxes share.
-#[derive(Clone, Debug)]
+/// By node: the key of the busy box that holds it, its place in an order that no two boxes share. A copy knows
+/// none, until it is made anew: most forks are never asked.
+#[derive(Debug)]
 pub(in crate::strategies) struct Owners {
     grid: Grid,
-    /// One more than the key; 0 where a node is free.
+    /// One more than the key; 0 where a node is free. Empty where it is not known.
     keys: Vec<u64>,
+}
+
+impl Clone for Owners {
+    fn clone(&self) -> Owners {
+        Owners { grid: self.grid, keys: Vec::new() }
+    }
 }
 
 impl Owners {
@@ -16,32 +25,56 @@ impl Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
     }
 
+    /// Learns who holds each node, if that is not known.
+    pub(in crate::strategies) fn know<'a>(
+        &mut self,
+        boxes: impl Iterator<Item = (&'a Cuboid, u64)>,
+    ) {
+        if self.keys.is_empty() {
+            self.keys.resize(self.grid.nodes() as usize, 0);
+            boxes.for_each(|(part, key)| self.take(part, key));
+        }
+    }
+
+    /// Whether it is known who holds each node.
+    pub(in crate::strategies) fn are_known(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// A box holds its nodes from now on.
     pub(in crate::strategies) fn take(&mut self, part: &Cuboid, key: u64) {
-        for node in part.nodes(&self.grid) {
-            self.keys[node.index()] = key + 1;
-        }
+        self.set(part, key + 1);
     }
 
     /// A box is gone.
     pub(in crate::strategies) fn give(&mut self, part: &Cuboid) {
-        for node in part.nodes(&self.grid) {
-            self.keys[node.index()] = 0;
+        self.set(part, 0);
+    }
+
+    fn set(&mut self, part: &Cuboid, value: u64) {
+        if self.keys.is_empty() {
+            return;
+        }
+        if part.sides == [1; 3] {
+            self.keys[self.grid.id(part.base).index()] = value;
+            return;
+        }
+        for row in rows(self.grid, part) {
+            self.keys[row].fill(value);
         }
     }
 
-    /// The nodes that [`Owners::first_left_of`] looks at.
+    /// The nodes that [`Owners::left_of`] looks at.
     pub(in crate::strategies) fn looks(bases: &BaseSet) -> usize {
         let [_, b, c] = bases.shape().map(usize::from);
         bases.count() as usize * b * c
     }
 
-    /// The least key of the boxes on whose right side a base is: of those that hold a node just left of
-    /// the left face of a placement. O(bases * b * c) for a shape a x b x c.
-    pub(in crate::strategies) fn first_left_of(&self, bases: &BaseSet) -> Option<u64> {
+    /// Shows the key of each node just left of the left face of a placement: those of the boxes on whose right
+    /// side a base is. O(bases * b * c) for a shape a x b x c.
+    pub(in crate::strategies) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
-        let mut least = u64::MAX;
         for [x, y, z] in bases.row_major().map(|base| base.map(usize::from)) {
             let left = match x {
                 0 if self.grid.wraps(0) => w - 1,
@@ -52,11 +85,44 @@ impl Owners {
                 let plane = if plane >= h { plane - h } else { plane };
                 for row in y..y + b {
                     let row = if row >= d { row - d } else { row };
-                    // Of a free node the key is greater than all.
-                    least = least.min(self.keys[left + w * (row + d * plane)].wrapping_sub(1));
+                    let key = self.keys[left + w * (row + d * plane)];
+                    if key > 0 {
+                        show(key - 1);
+                    }
                 }
             }
         }
-        (least < u64::MAX).then_some(least)
     }
+
+    /// The keys of the boxes that hold a node of a box, ascending. O(its nodes), and the sorting of those found.
+    pub(in crate::strategies) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
+        keys.clear();
+        for row in rows(self.grid, part) {
+            let held = self.keys[row].iter().filter(|key| **key > 0);
+            held.for_each(|&key| note(key - 1, keys));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+    }
+}
+
+/// Adds a key to a list, unless the last one is the same.
+pub(in crate::strategies) fn note(key: u64, keys: &mut Vec<u64>) {
+    if keys.last() != Some(&key) {
+        keys.push(key);
+    }
+}
+
+/// The nodes of a box as stretches along x.
+fn rows(grid: Grid, part: &Cuboid) -> impl Iterator<Item = Range<usize>> + use<> {
+    part.unwrapped(&grid).flat_map(move |piece| {
+        let [x, y, z] = piece.base;
+        let [a, b, c] = piece.sides;
+        (z..z + c).flat_map(move |z| {
+            (y..y + b).map(move |y| {
+                let from = grid.id([x, y, z]).index();
+                from..from + usize::from(a)
+            })
+        })
+    })
 }

@@ -92,6 +92,7 @@ impl RightBorders {
 
     /// Begins to ask for boxes by the set of all bases of a shape.
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
+        self.busy.know_owners();
         self.walk.begin(bases, Some(&self.busy));
     }
 
@@ -120,7 +121,10 @@ impl RightBorders {
         loop {
             let boxes = if list == 0 { self.busy.boxes() } else { &self.proposed };
             let before = self.walk.passed[list];
-            let stop = self.walk.go_on(list, boxes);
+            let stop = match list {
+                0 => self.walk.go_on_in(&self.busy),
+                _ => self.walk.go_on(list, boxes),
+            };
             self.work.boxes += (self.walk.passed[list] - before) as u64 + 1;
             let stop = stop?;
             let held = &boxes[stop.index];
