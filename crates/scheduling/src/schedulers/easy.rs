@@ -35,12 +35,13 @@
 //! Only the head is safe: others starve no longer than it takes them to become the head. Cost, when the head
 //! changes or a job departs that was to run at the reserved time: O(log r) searches on forks for r running jobs
 //! with a strategy that refuses on fewer nodes what it refuses on more, else O(r) on one, after every
-//! departure; then O(q) look-ups for q waiting jobs, and a search for each different request among them. An
-//! arrival in between costs O(log q).
+//! departure; then O(q) look-ups for q waiting jobs, and a search for each different request among them, on the
+//! machine or on a fork beside the reservation: see `easy/guarded.rs`. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving in space is ours.
 
+mod guarded;
 mod replay;
 mod tearing;
 
@@ -48,9 +49,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use pavior_allocation::{Fork, Machine, Placement};
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
-use pavior_mesh::{Cuboid, JobId};
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::shared::answers::is_monotone;
@@ -58,6 +59,7 @@ use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
 use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use guarded::Guarded;
 use replay::{Reservation, replay};
 use tearing::Tearing;
 
@@ -94,15 +96,6 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// The machine with the reservation's free nodes taken, and what was refused there.
-struct Guarded {
-    /// The nodes left free.
-    free: u32,
-    /// Made for the first request that is not refused by count.
-    fork: Option<Fork>,
-    refused: Refused,
-}
-
 #[derive(Default)]
 struct ByGeometry {
     reservation: Option<Reservation>,
@@ -114,8 +107,7 @@ struct ByGeometry {
     promise: HeadPromise,
     /// What was refused on the machine itself.
     refused: Refused,
-    /// Made when first needed in a state.
-    guarded: Option<Guarded>,
+    guarded: Guarded,
     passed: Passed,
 }
 
@@ -160,13 +152,11 @@ impl Scheduler for ByGeometry {
             return start;
         }
         self.reserve(now, head, running, view.machine());
-        let start = self.backfill(now, queue, view);
-        if start.is_some() {
-            // The start keeps the reservation as good as it is.
-            self.state = view.machine().state() + 1;
-            self.guarded = None;
-        }
-        start
+        let start = self.backfill(now, queue, running, view)?;
+        // The start keeps the reservation as good as it is.
+        self.state = view.machine().state() + 1;
+        self.guarded.starts(queue.get(start.index)?.id);
+        Some(start)
     }
 
     fn broken_guarantees(&self) -> u64 {
@@ -199,6 +189,7 @@ impl ByGeometry {
             let (better, staying) = replay(now, head, running, machine, limit);
             if limit == Time::MAX || better.is_some() {
                 self.reservation = better;
+                self.guarded.forget();
             }
             self.staying = staying;
         }
@@ -206,11 +197,16 @@ impl ByGeometry {
             self.promise.give(head.id, reserved.at);
         }
         self.state = machine.state();
-        self.guarded = None;
         self.passed = Passed::default();
     }
 
-    fn backfill(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) -> Option<Start> {
+    fn backfill(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
         let limit = self.reservation.as_ref().map_or(Time::MAX, |reserved| reserved.at);
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
@@ -221,7 +217,9 @@ impl ByGeometry {
                 let ask = |request: &_| view.can_start(request).ok();
                 self.refused.ask(&job.request, ask).map(|()| Start::at(index))
             } else {
-                self.beside_reservation(job, view).map(|placement| Start::on(index, placement))
+                let reserved = &self.reservation.as_ref()?.placement;
+                let placement = self.guarded.place(&job.request, reserved, running, view);
+                placement.map(|placement| Start::on(index, placement))
             };
             if start.is_some() {
                 self.passed = Passed::default();
@@ -230,30 +228,6 @@ impl ByGeometry {
             self.passed.jobs = self.passed.jobs.max(index + 1);
         }
         None
-    }
-
-    /// Where the strategy would put a job if the reserved nodes were taken.
-    fn beside_reservation(&mut self, job: &Job, view: &mut MachineView<'_>) -> Option<Placement> {
-        let reserved = &self.reservation.as_ref()?.placement;
-        let machine = view.machine();
-        let Guarded { free, fork, refused } = self.guarded.get_or_insert_with(|| {
-            let taken = |part: &Cuboid| machine.free().free_in(part);
-            let taken = reserved.parts().iter().map(taken).sum::<u32>();
-            let free = machine.free().count() - taken;
-            Guarded { free, fork: None, refused: Refused::default() }
-        });
-        refused.ask(&job.request, |request| {
-            if view.machine().needed(request) > u64::from(*free) {
-                view.refuse_by_count(*free);
-                return None;
-            }
-            let fork = fork.get_or_insert_with(|| {
-                let mut fork = view.machine().fork();
-                fork.take_free(reserved);
-                fork
-            });
-            view.can_start_on(fork, request).ok()
-        })
     }
 }
 

@@ -10,6 +10,14 @@ pub(crate) fn is_monotone(machine: &Machine) -> bool {
     is_complete(&recognition) || matches!(recognition, Recognition::Count)
 }
 
+/// Whether a strategy's answers depend on nothing but which nodes are free.
+pub(crate) fn is_determined(machine: &Machine) -> bool {
+    matches!(
+        machine.selection().claim().recognition,
+        Recognition::First | Recognition::Best { first_of_ties: true, .. }
+    )
+}
+
 /// Whether a strategy refuses only where none of its shapes is free.
 pub(crate) fn is_complete(recognition: &Recognition) -> bool {
     matches!(recognition, Recognition::First | Recognition::Best { .. } | Recognition::Complete)

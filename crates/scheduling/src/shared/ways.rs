@@ -2,7 +2,9 @@
 //!
 //! At a level a job can start at the first moment at which something that the level allows is free. It then
 //! costs the job the time until that moment, and the time that it takes longer on those nodes than in
-//! the box that it asks for. A level allows all that tighter ones allow, so that its moment is never later.
+//! the box that it asks for. What it takes longer it also costs the others that wait: nodes of the machine
+//! times time are work, and n nodes busy for t longer delay each waiting job by t n / N on N nodes if the
+//! machine is full. A level allows all that tighter ones allow, so that its moment is never later.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -18,10 +20,23 @@ pub(crate) struct Way {
     pub(crate) added: Time,
 }
 
-impl Way {
-    /// The time until the start, and what the job then takes longer.
-    pub(crate) fn cost(&self, now: Time) -> Time {
-        self.at.since(now).saturating_add(self.added)
+/// What a job that takes longer costs all: a multiple of the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Price {
+    /// For each N units of time, as many more as the nodes of the job times the other waiting jobs.
+    delayed: u128,
+    machine: u128,
+}
+
+impl Price {
+    /// For a job of some nodes of a machine's, while so many others wait.
+    pub(crate) fn new(nodes: u32, machine: u32, others: usize) -> Price {
+        Price { delayed: u128::from(nodes) * others as u128, machine: u128::from(machine) }
+    }
+
+    fn of(self, added: Time) -> Time {
+        let delay = u128::from(added.0) * self.delayed / self.machine;
+        added.saturating_add(Time(u64::try_from(delay).unwrap_or(u64::MAX)))
     }
 }
 
@@ -38,6 +53,7 @@ pub(crate) trait Moment {
 pub(crate) struct Ways {
     now: Time,
     request: Request,
+    price: Price,
     /// The levels for which nothing has been free so far: so many of [`Freedom::ALL`], the tightest.
     open: usize,
     best: Option<Way>,
@@ -45,10 +61,10 @@ pub(crate) struct Ways {
 
 impl Ways {
     /// Of a job that is as free as its request says, or else placed anyhow.
-    pub(crate) fn new(now: Time, job: &Job) -> Ways {
+    pub(crate) fn new(now: Time, job: &Job, price: Price) -> Ways {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
-        Ways { now, request: job.request, open, best: None }
+        Ways { now, request: job.request, price, open, best: None }
     }
 
     /// A moment, not before those that were looked at.
@@ -77,7 +93,7 @@ impl Ways {
 
     /// A way that the job has.
     pub(crate) fn offer(&mut self, way: Way) {
-        let rank = |way: &Way| (way.cost(self.now), way.at);
+        let rank = |way: &Way| (self.cost(way), way.at);
         if self.best.as_ref().is_none_or(|best| rank(&way) < rank(best)) {
             self.best = Some(way);
         }
@@ -86,7 +102,12 @@ impl Ways {
     /// Whether no way that begins at `at` or later is cheaper than the best so far.
     pub(crate) fn is_settled(&self, at: Time) -> bool {
         let waited = at.since(self.now);
-        self.open == 0 || self.best.as_ref().is_some_and(|best| best.cost(self.now) <= waited)
+        self.open == 0 || self.best.as_ref().is_some_and(|best| self.cost(best) <= waited)
+    }
+
+    /// The time until a start, and what the job that then takes longer costs all.
+    pub(crate) fn cost(&self, way: &Way) -> Time {
+        way.at.since(self.now).saturating_add(self.price.of(way.added))
     }
 
     /// The cheapest way; of equals the earliest, then the tightest.

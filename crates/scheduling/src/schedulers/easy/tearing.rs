@@ -3,8 +3,10 @@
 //! A job can wait for the box that it asks for, or start sooner on nodes that the box is torn into, which takes
 //! it longer if it communicates. For each level of freedom, from `box` to the job's own or else `any`, its
 //! cost is the time until something that the level allows is free, as the estimated ends are replayed on
-//! a fork, and the predicted time that the job takes longer there ([`MachineView::added_time`]).
-//! The least cost decides; of equal ones the earliest start, then the least freedom.
+//! a fork, and the predicted time t that the job takes longer there ([`MachineView::added_time`]), for itself and
+//! for the q others that wait: n nodes of N that are busy for t longer delay each of them by t n / N if the
+//! machine is full, so that it counts t (1 + q n / N). The least cost decides; of equal ones the earliest start,
+//! then the least freedom.
 //!
 //! - The head starts if now is the cheapest. If not, the nodes of the cheapest way are reserved from
 //!   its time on. The reservation is kept until the head changes, its time passes in vain, or another way,
@@ -31,7 +33,7 @@ use rustc_hash::FxHashMap;
 
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
-use crate::shared::ways::{Moment, Way, Ways};
+use crate::shared::ways::{Moment, Price, Way, Ways};
 use crate::{MachineView, Queue, Running, Scheduler, Start};
 
 /// What was answered in one state.
@@ -71,7 +73,8 @@ impl Scheduler for Tearing {
             self.here.clear();
             self.replan();
         }
-        if let Some(start) = self.start_head(now, head, changed, running, view) {
+        let others = queue.len() - 1;
+        if let Some(start) = self.start_head(now, head, others, changed, running, view) {
             self.promise.starts(head.id, now);
             self.reservation = None;
             return Some(start);
@@ -103,6 +106,7 @@ impl Tearing {
         &mut self,
         now: Time,
         head: &Job,
+        others: usize,
         changed: bool,
         running: &Running,
         view: &mut MachineView<'_>,
@@ -113,7 +117,7 @@ impl Tearing {
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
-        let mut ways = Ways::new(now, head);
+        let mut ways = Ways::new(now, head, price(head, others, view));
         let mut present =
             Present { view, job: head, by: Time::MAX, on: On::Machine(&mut self.here) };
         ways.look(now, &mut present);
@@ -122,6 +126,8 @@ impl Tearing {
             let free = view.machine().free();
             if kept.placement.parts().iter().all(|part| free.is_free(part)) {
                 ways.offer(Way { at: now, ..kept.clone() });
+                // It could start as promised. Though time costs more when more jobs wait, nothing later will do.
+                limit = now;
             }
             if kept.at > now {
                 limit = kept.at;
@@ -153,7 +159,7 @@ impl Tearing {
     ) -> Option<Start> {
         for index in self.passed.max(1)..queue.len() {
             let job = queue.get(index)?;
-            if let Some(placement) = self.candidate(now, job, running, view) {
+            if let Some(placement) = self.candidate(now, job, queue.len() - 1, running, view) {
                 self.passed = index;
                 return Some(Start::on(index, placement));
             }
@@ -167,12 +173,13 @@ impl Tearing {
         &mut self,
         now: Time,
         job: &Job,
+        others: usize,
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Placement> {
         let reserved = self.reservation.as_ref().map(|(_, way)| way);
         let by = reserved.map_or(Time::MAX, |way| way.at);
-        let mut ways = Ways::new(now, job);
+        let mut ways = Ways::new(now, job, price(job, others, view));
         let mut beside = None;
         if now.saturating_add(job.estimate) <= by {
             let on = On::Machine(&mut self.here);
@@ -191,13 +198,18 @@ impl Tearing {
         }
         let best = ways.best()?;
         if !ways.is_settled(now) {
-            let limit = now.saturating_add(best.added);
+            let limit = now.saturating_add(ways.cost(best));
             let by = if beside.is_some() { Time::MAX } else { by };
             let later = Later::new(view.machine(), beside, by);
             replay(&mut ways, now, job, limit, running, view, later);
         }
         ways.into_best().filter(|way| way.at == now).map(|way| way.placement)
     }
+}
+
+/// What time costs that a job takes longer while others wait.
+fn price(job: &Job, others: usize, view: &MachineView<'_>) -> Price {
+    Price::new(job.request.nodes, view.machine().grid().nodes(), others)
 }
 
 /// Looks at the moments before `limit` at which running jobs are expected to depart.
