@@ -97,3 +97,58 @@ impl BorderWalk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+    use pavior_mesh::{NodeId, Occupancy};
+
+    /// Long lists are searched by the boxes of nodes, short ones along the list: either way the boxes are those that the
+    /// search of the list finds, one after the other, and a copy finds the same.
+    #[test]
+    fn the_boxes_found_by_bases_are_those_of_the_list() {
+        for (grid, busy) in [
+            (Grid::torus(&[12, 9, 7]).unwrap(), 350),
+            (Grid::mesh(&[12, 9, 7]).unwrap(), 400),
+            (Grid::torus(&[12, 9, 7]).unwrap(), 60),
+            (Grid::mesh(&[40, 25]).unwrap(), 500),
+        ] {
+            let mut dice = Stream::new(5, 0, "border walk");
+            for _ in 0..12 {
+                let mut free = Occupancy::all_free(grid);
+                let mut walk = BorderWalk::new(grid);
+                while walk.list().boxes().len() < busy {
+                    let base = grid.point(NodeId(dice.below(u64::from(grid.nodes())) as u32));
+                    let part = Cuboid::new(base, [1 + dice.below(2) as u16, 1, 1]);
+                    if part.lies_on(&grid) && free.is_free(&part) {
+                        free.take(&part).unwrap();
+                        walk.add(&Placement::Whole(part));
+                    }
+                }
+                for shape in [[3, 2, 1], [2, 2, 2], [1, 3, 1], [2, 1, 1], [1, 1, 1]] {
+                    if grid.fits(shape) {
+                        assert_same(&walk, &free, shape);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first 20 boxes of a shape.
+    fn assert_same(walk: &BorderWalk, free: &Occupancy, shape: Sides) {
+        let (mut engine, mut plain) = (walk.clone(), walk.clone());
+        let mut bases = BaseSet::new(*free.grid());
+        bases.compute(free, shape);
+        engine.begin(&bases);
+        for _ in 0..20 {
+            let found = engine.next(&bases);
+            assert_eq!(found, plain.first(shape), "{shape:?} on {}", free.grid());
+            let Some(found) = found else { return };
+            engine.propose(found);
+            bases.cover(&found);
+            plain.add(&Placement::Whole(found));
+        }
+        engine.withdraw();
+    }
+}
