@@ -36,10 +36,7 @@ impl BorderWalk {
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
         match self {
             BorderWalk::Lines(lines) => lines.begin(bases),
-            BorderWalk::Planes(planes, list) => {
-                list.know_owners();
-                planes.begin(bases, &BusyBoxes::of(list));
-            }
+            BorderWalk::Planes(planes, list) => planes.begin(bases, &BusyBoxes::of(list)),
         }
     }
 

@@ -46,8 +46,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// The same empty list, which also knows the box of each node, a copy only after
-    /// [`BusyList::know_owners`]: O(its nodes) for each box that comes or goes.
+    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that comes or goes,
+    /// and O(N) a copy.
     pub(in crate::strategies) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -121,18 +121,10 @@ impl BusyList {
         index
     }
 
-    /// Learns which box holds each node, if the list is to know and is a copy. O(nodes) once.
-    pub(in crate::strategies) fn know_owners(&mut self) {
-        if let Some(owners) = &mut self.owners {
-            owners.know(self.boxes.iter().zip(self.keys.iter().copied()));
-        }
-    }
-
-    /// Whether there are so few bases that to look for the boxes beside them is less work than a walk along the
-    /// list. Of a list that knows the box of each node.
+    /// Whether the list knows the box of each node, and there are so few bases that to look for the boxes beside them
+    /// is less work than a walk along it.
     pub(in crate::strategies) fn is_sparse(&self, bases: &BaseSet) -> bool {
-        let owners = self.owners.as_ref().filter(|owners| owners.are_known());
-        owners.is_some_and(|_| 2 * Owners::looks(bases) < self.boxes.len())
+        self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
     /// Where the first box of the list on whose right side a base is stands; its length if there is none. Of a list
@@ -171,8 +163,7 @@ impl BusyList {
         limit: usize,
         keys: &mut Vec<u64>,
     ) -> bool {
-        let owners = self.owners.as_ref().filter(|owners| owners.are_known());
-        let small = owners.filter(|_| (part.volume() as usize) < limit);
+        let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
             owners.within(part, keys);
         }

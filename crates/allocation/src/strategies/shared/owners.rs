@@ -4,41 +4,18 @@ use std::ops::Range;
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
-/// By node: the key of the busy box that holds it, its place in an order that no two boxes share. A copy knows
-/// none, until it is made anew: most forks are never asked.
-#[derive(Debug)]
+/// By node: the key of the busy box that holds it, its place in an order that no two boxes share.
+#[derive(Clone, Debug)]
 pub(in crate::strategies) struct Owners {
     grid: Grid,
-    /// One more than the key; 0 where a node is free. Empty where it is not known.
+    /// One more than the key; 0 where a node is free.
     keys: Vec<u64>,
-}
-
-impl Clone for Owners {
-    fn clone(&self) -> Owners {
-        Owners { grid: self.grid, keys: Vec::new() }
-    }
 }
 
 impl Owners {
     /// All nodes free.
     pub(in crate::strategies) fn new(grid: Grid) -> Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
-    }
-
-    /// Learns who holds each node, if that is not known.
-    pub(in crate::strategies) fn know<'a>(
-        &mut self,
-        boxes: impl Iterator<Item = (&'a Cuboid, u64)>,
-    ) {
-        if self.keys.is_empty() {
-            self.keys.resize(self.grid.nodes() as usize, 0);
-            boxes.for_each(|(part, key)| self.take(part, key));
-        }
-    }
-
-    /// Whether it is known who holds each node.
-    pub(in crate::strategies) fn are_known(&self) -> bool {
-        !self.keys.is_empty()
     }
 
     /// A box holds its nodes from now on.
@@ -52,9 +29,6 @@ impl Owners {
     }
 
     fn set(&mut self, part: &Cuboid, value: u64) {
-        if self.keys.is_empty() {
-            return;
-        }
         if part.sides == [1; 3] {
             self.keys[self.grid.id(part.base).index()] = value;
             return;

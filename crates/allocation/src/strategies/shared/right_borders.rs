@@ -92,7 +92,6 @@ impl RightBorders {
 
     /// Begins to ask for boxes by the set of all bases of a shape.
     pub(in crate::strategies) fn begin(&mut self, bases: &BaseSet) {
-        self.busy.know_owners();
         self.walk.begin(bases, Some(&self.busy));
     }
 

@@ -1,7 +1,7 @@
 //! What is left beside the head's reservation: the machine with the reserved nodes taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
-use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_mesh::{Cuboid, JobId, Occupancy, Request};
 
 use crate::shared::answers::is_determined;
 use crate::shared::refused::Refused;
@@ -19,8 +19,10 @@ pub(super) struct Guarded {
     fork: Option<Follower>,
     /// The jobs that were started since the fork was last brought up to date.
     started: Vec<JobId>,
-    /// The machine's state, and the nodes left free in it.
+    /// The machine's state, and the number of nodes left free in it.
     free: Option<(u64, u32)>,
+    /// All nodes but the reserved ones.
+    others: Option<Occupancy>,
     refused: Refused,
 }
 
@@ -53,9 +55,9 @@ impl Guarded {
         view: &mut MachineView<'_>,
     ) -> Option<Placement> {
         self.refused.in_state(view.machine().state());
-        let Guarded { fork, started, free, refused } = self;
+        let left = self.left_free(reserved, view.machine());
+        let Guarded { fork, refused, .. } = self;
         refused.ask(request, |request| {
-            let left = left_free(free, fork, started, reserved, view.machine());
             if view.machine().needed(request) > u64::from(left) {
                 view.refuse_by_count(left);
                 return None;
@@ -65,32 +67,36 @@ impl Guarded {
             view.can_start_on(&mut follower.fork, request).ok()
         })
     }
-}
 
-/// The nodes left free; brings the fork up to date, or drops it, where the machine has changed.
-fn left_free(
-    known: &mut Option<(u64, u32)>,
-    fork: &mut Option<Follower>,
-    started: &mut Vec<JobId>,
-    reserved: &Placement,
-    machine: &Machine,
-) -> u32 {
-    if let Some((state, free)) = *known
-        && state == machine.state()
-    {
-        return free;
+    /// The number of nodes left free; brings the fork up to date, or drops it, where the machine has changed.
+    fn left_free(&mut self, reserved: &Placement, machine: &Machine) -> u32 {
+        if let Some((state, free)) = self.free
+            && state == machine.state()
+        {
+            return free;
+        }
+        self.fork =
+            self.fork.take().and_then(|follower| follower.follow(machine, &self.started, reserved));
+        self.started.clear();
+        let free = match &self.fork {
+            Some(follower) => follower.fork.free().count(),
+            None => self.others(reserved, machine).count(),
+        };
+        self.free = Some((machine.state(), free));
+        free
     }
-    *fork = fork.take().and_then(|follower| follower.follow(machine, started, reserved));
-    started.clear();
-    let free = fork.as_ref().map_or_else(
-        || {
-            let taken = |part: &Cuboid| machine.free().free_in(part);
-            machine.free().count() - reserved.parts().iter().map(taken).sum::<u32>()
-        },
-        |follower| follower.fork.free().count(),
-    );
-    *known = Some((machine.state(), free));
-    free
+
+    /// The nodes that are free and not reserved.
+    fn others(&mut self, reserved: &Placement, machine: &Machine) -> Occupancy {
+        let others = self.others.get_or_insert_with(|| {
+            let mut others = Occupancy::all_free(*machine.grid());
+            others.take_all(reserved.parts()).expect("what is reserved lies on the machine");
+            others
+        });
+        let mut left = machine.free().clone();
+        left.keep(others).expect("they are of one machine");
+        left
+    }
 }
 
 impl Follower {

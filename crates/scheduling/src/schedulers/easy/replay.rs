@@ -5,7 +5,7 @@ use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::answers::is_monotone;
+use crate::shared::answers::{is_by_count, is_monotone};
 use crate::shared::ends::by_expected_end;
 use crate::{Running, RunningJob};
 
@@ -40,8 +40,9 @@ pub(super) fn replay(
     let mut found = None;
     let mut until = inside;
     if is_monotone(machine) {
-        // What is refused at a moment was refused before.
-        let mut probe = inside.saturating_sub(1);
+        // What is refused at a moment was refused before. Where enough nodes are free by count, a strategy that
+        // grants by count places the head: it is asked there first, and need not be asked again.
+        let mut probe = if is_by_count(machine) { from } else { inside.saturating_sub(1) };
         while from < until {
             match place_at(&moments[..=probe], head, machine) {
                 Some(placement) => {
