@@ -199,8 +199,8 @@ fn the_estimate_is_near_what_the_network_says() {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4,000, b at 9,000. At 1 h comes, which asks for 4 in a row for 100,000. At
-///      a a . b . .    4,000 it could start torn, at 9,000 in a row.
+///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. With them h comes, which asks for 4 in a row for 100,000.
+///      a a . b . .    After 4,000 it could start torn, after 9,000 in a row.
 /// ```
 #[test]
 fn a_job_is_torn_if_the_network_lets_it_pay() {
@@ -218,13 +218,16 @@ fn a_job_is_torn_if_the_network_lets_it_pay() {
                 estimate: Time(run),
                 ..partly(id, arrival, [nodes, 1, 1], run, share)
             };
+            // Long after a first job, so that hardly any come.
+            let then = 1 << 40;
             let jobs = [
-                known(0, 0, 2, 4_000, 0.0), // a
-                known(1, 0, 1, 1, 0.0),     // keeps 2 until b has been placed
-                known(2, 0, 1, 9_000, 0.0), // b
-                known(3, 1, 4, 100_000, share),
+                known(0, 0, 1, 1, 0.0),
+                known(1, then, 2, 4_000, 0.0), // a
+                known(2, then, 1, 1, 0.0),     // keeps 2 until b has been placed
+                known(3, then, 1, 9_000, 0.0), // b
+                known(4, then + 1, 4, 100_000, share),
             ];
-            assert_eq!(times(&setup, &jobs)[3].0, start, "{contention:?}, {share}");
+            assert_eq!(times(&setup, &jobs)[4].0, then + start, "{contention:?}, {share}");
         }
     }
 }

@@ -4,9 +4,10 @@
 //! it longer if it communicates. For each level of freedom, from `box` to the job's own or else `any`, its
 //! cost is the time until something that the level allows is free, as the estimated ends are replayed on
 //! a fork, and the predicted time t that the job takes longer there ([`MachineView::added_time`]), for itself and
-//! for the q others that wait: n nodes of N that are busy for t longer delay each of them by t n / N if the
-//! machine is full, so that it counts t (1 + q n / N). The least cost decides; of equal ones the earliest start,
-//! then the least freedom.
+//! for others: n nodes of N that are busy for t longer delay each job by t n / N until the machine has made up for it.
+//! These are the q others that wait, and those that come within 3 t: so long takes a machine of which two thirds are
+//! in use. If a jobs come in a unit of time, t counts t (1 + (q + 3 a t) n / N).
+//! The least cost decides; of equal ones the earliest start, then the least freedom.
 //!
 //! - The head starts if now is the cheapest. If not, the nodes of the cheapest way are reserved from
 //!   its time on. The reservation is kept until the head changes, its time passes in vain, or another way,
@@ -31,6 +32,7 @@ use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
+use crate::shared::arrivals::Arrivals;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::ways::{Moment, Price, Way, Ways};
@@ -52,6 +54,7 @@ pub(super) struct Tearing {
     /// The oldest jobs, so many, that do not start in this state beside this reservation: with time, waiting
     /// gets cheaper.
     passed: usize,
+    arrivals: Arrivals,
 }
 
 impl Scheduler for Tearing {
@@ -73,14 +76,20 @@ impl Scheduler for Tearing {
             self.here.clear();
             self.replan();
         }
-        let others = queue.len() - 1;
-        if let Some(start) = self.start_head(now, head, others, changed, running, view) {
+        let price = Price {
+            machine: view.machine().grid().nodes(),
+            waiting: queue.len() - 1,
+            rate: self.arrivals.rate(now, queue.len()),
+        };
+        if let Some(start) = self.start_head(now, head, price, changed, running, view) {
+            self.arrivals.start();
             self.promise.starts(head.id, now);
             self.reservation = None;
             return Some(start);
         }
-        let start = self.backfill(now, queue, running, view);
+        let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
+            self.arrivals.start();
             // The start keeps the reservation as good as it is; what is refused stays refused on fewer nodes.
             self.state = Some(view.machine().state() + 1);
             self.here.retain(|_, answer| answer.is_none());
@@ -106,7 +115,7 @@ impl Tearing {
         &mut self,
         now: Time,
         head: &Job,
-        others: usize,
+        price: Price,
         changed: bool,
         running: &Running,
         view: &mut MachineView<'_>,
@@ -117,7 +126,7 @@ impl Tearing {
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
-        let mut ways = Ways::new(now, head, price(head, others, view));
+        let mut ways = Ways::new(now, head, price);
         let mut present =
             Present { view, job: head, by: Time::MAX, on: On::Machine(&mut self.here) };
         ways.look(now, &mut present);
@@ -154,12 +163,13 @@ impl Tearing {
         &mut self,
         now: Time,
         queue: &Queue,
+        price: Price,
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         for index in self.passed.max(1)..queue.len() {
             let job = queue.get(index)?;
-            if let Some(placement) = self.candidate(now, job, queue.len() - 1, running, view) {
+            if let Some(placement) = self.candidate(now, job, price, running, view) {
                 self.passed = index;
                 return Some(Start::on(index, placement));
             }
@@ -173,13 +183,13 @@ impl Tearing {
         &mut self,
         now: Time,
         job: &Job,
-        others: usize,
+        price: Price,
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Placement> {
         let reserved = self.reservation.as_ref().map(|(_, way)| way);
         let by = reserved.map_or(Time::MAX, |way| way.at);
-        let mut ways = Ways::new(now, job, price(job, others, view));
+        let mut ways = Ways::new(now, job, price);
         let mut beside = None;
         if now.saturating_add(job.estimate) <= by {
             let on = On::Machine(&mut self.here);
@@ -205,11 +215,6 @@ impl Tearing {
         }
         ways.into_best().filter(|way| way.at == now).map(|way| way.placement)
     }
-}
-
-/// What time costs that a job takes longer while others wait.
-fn price(job: &Job, others: usize, view: &MachineView<'_>) -> Price {
-    Price::new(job.request.nodes, view.machine().grid().nodes(), others)
 }
 
 /// Looks at the moments before `limit` at which running jobs are expected to depart.
