@@ -98,12 +98,11 @@ impl RightSides {
     /// Goes on to the first box of a list, 0 or 1, that has a column with bases beside it.
     pub(in crate::strategies) fn go_on(&mut self, list: usize, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed[list];
-        let right_of = |held: &Cuboid| self.right_of(held);
         let rest = boxes.get(from..).unwrap_or(&[]);
         let found = match self.columns[..] {
-            [word] => rest.iter().position(|held| word >> right_of(held) & 1 == 1),
+            [word] => rest.iter().position(|held| word >> self.right_of(held) & 1 == 1),
             _ => rest.iter().position(|held| {
-                let x = right_of(held);
+                let x = self.right_of(held);
                 self.columns[x as usize / 64] >> (x % 64) & 1 == 1
             }),
         };

@@ -32,6 +32,7 @@ use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
+use super::guarded::Guarded;
 use crate::shared::arrivals::Arrivals;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
@@ -49,8 +50,8 @@ pub(super) struct Tearing {
     /// The machine's state that the answers are of, and in which the reservation is the best known.
     state: Option<u64>,
     here: Answers,
-    /// The machine with the reservation's free nodes taken; made when first needed in a state.
-    guarded: Option<(Fork, Answers)>,
+    /// What is left beside the reservation.
+    guarded: Guarded,
     /// The oldest jobs, so many, that do not start in this state beside this reservation: with time, waiting
     /// gets cheaper.
     passed: usize,
@@ -88,12 +89,12 @@ impl Scheduler for Tearing {
             return Some(start);
         }
         let start = self.backfill(now, queue, price, running, view);
-        if start.is_some() {
+        if let Some(start) = &start {
             self.arrivals.start();
+            self.guarded.starts(queue.get(start.index)?.id);
             // The start keeps the reservation as good as it is; what is refused stays refused on fewer nodes.
             self.state = Some(view.machine().state() + 1);
             self.here.retain(|_, answer| answer.is_none());
-            self.guarded = None;
         }
         start
     }
@@ -106,7 +107,7 @@ impl Scheduler for Tearing {
 impl Tearing {
     /// What depends on the reservation is to be looked at again.
     fn replan(&mut self) {
-        self.guarded = None;
+        self.guarded.forget();
         self.passed = 0;
     }
 
@@ -197,12 +198,7 @@ impl Tearing {
         }
         if ways.best().is_none() {
             let reserved = &reserved?.placement;
-            let (fork, answers) = self.guarded.get_or_insert_with(|| {
-                let mut fork = view.machine().fork();
-                fork.take_free(reserved);
-                (fork, Answers::default())
-            });
-            let on = On::Fork(fork, answers);
+            let on = On::Beside(&mut self.guarded, reserved, running);
             ways.look(now, &mut Present { view, job, by: Time::MAX, on });
             beside = Some(reserved.clone());
         }
@@ -250,10 +246,12 @@ struct Present<'v, 'm, 'a> {
     on: On<'a>,
 }
 
-/// Where it is asked, and what was answered there before.
+/// Where it is asked.
 enum On<'a> {
+    /// With what was answered before.
     Machine(&'a mut Answers),
-    Fork(&'a mut Fork, &'a mut Answers),
+    /// With what is reserved, and what runs.
+    Beside(&'a mut Guarded, &'a Placement, &'a Running),
 }
 
 impl Moment for Present<'_, '_, '_> {
@@ -263,9 +261,8 @@ impl Moment for Present<'_, '_, '_> {
             On::Machine(known) => {
                 known.entry(*request).or_insert_with(|| view.place(request).ok()).clone()
             }
-            On::Fork(fork, known) => {
-                let ask = || view.can_start_on(fork, request).ok();
-                known.entry(*request).or_insert_with(ask).clone()
+            On::Beside(guarded, reserved, running) => {
+                guarded.place(request, reserved, running, view)
             }
         }
     }
