@@ -1,0 +1,3 @@
+//! The behaviour of the kernel crate, seen from outside.
+
+mod registry;
