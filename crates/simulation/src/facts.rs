@@ -119,9 +119,10 @@ impl Interest {
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
-    pub(crate) fn covers(self, fact: &Fact<'_>) -> bool {
-        let kind = match fact {
-            Fact::CountingStarts | Fact::Ended => return true,
+    /// What a fact is of; none if it is told to all.
+    pub(crate) fn in_fact(fact: &Fact<'_>) -> Option<Interest> {
+        Some(match fact {
+            Fact::CountingStarts | Fact::Ended => return None,
             Fact::Arrived(_) | Fact::Rejected(..) => Interest::ARRIVALS,
             Fact::Attempted(_) => Interest::ATTEMPTS,
             Fact::Started { .. } | Fact::GuaranteeBroken(_) => Interest::STARTS,
@@ -131,8 +132,7 @@ impl Interest {
             Fact::Carried(_) => Interest::TRAFFIC,
             Fact::Routed { .. } => Interest::ROUTES,
             Fact::Slice { .. } => Interest::SLICES,
-        };
-        self.includes(kind)
+        })
     }
 
     pub(crate) fn includes(self, kind: Interest) -> bool {
@@ -149,7 +149,7 @@ impl std::ops::BitOr for Interest {
 
 /// Someone who watches a run and cannot influence it. A run moves between threads with its observers.
 pub trait Observer: Send {
-    /// Which facts it wants to be told of.
+    /// Which facts it wants to be told of; asked once, at the beginning.
     fn interest(&self) -> Interest;
 
     /// Something happened at `now`.

@@ -3,12 +3,14 @@
 use pavior_kernel::Time;
 use pavior_scheduling::{Attempt, AttemptObserver};
 
-use crate::{Fact, Observer, Stopwatch};
+use crate::{Fact, Interest, Observer, Stopwatch};
 
 /// The observers, told of facts at the present instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
+    /// What each of them wants to be told of, asked once.
+    interests: Box<[Interest]>,
     watch: Option<Stopwatch>,
 }
 
@@ -18,15 +20,17 @@ impl<'a, 'o> Observers<'a, 'o> {
         observers: &'a mut [&'o mut dyn Observer],
         timing: bool,
     ) -> Observers<'a, 'o> {
-        Observers { now, told: observers, watch: timing.then(Stopwatch::new) }
+        let interests = observers.iter().map(|observer| observer.interest()).collect();
+        Observers { now, told: observers, interests, watch: timing.then(Stopwatch::new) }
     }
 
     pub(crate) fn tell(&mut self, fact: &Fact<'_>) {
         if let (Fact::CountingStarts, Some(watch)) = (fact, &mut self.watch) {
             watch.reset();
         }
-        for observer in self.told.iter_mut() {
-            if observer.interest().covers(fact) {
+        let kind = Interest::in_fact(fact);
+        for (observer, interest) in self.told.iter_mut().zip(&self.interests) {
+            if kind.is_none_or(|kind| interest.includes(kind)) {
                 observer.see(self.now, fact);
             }
         }

@@ -32,8 +32,8 @@ pub(crate) struct Price {
     pub(crate) rate: f64,
 }
 
-/// How many times as long as lost time a machine takes to make up for it, if two thirds of it are in use. Of 0, 0.5, 1, 2,
-/// 3, 4 and 8, tried on five logs (results/contiguity.md), 2 to 4 do well on all.
+/// How many times as long as lost time a machine takes to make up for it, if two thirds of it are in use. Chosen by
+/// trial on seven logs: results/contiguity.md.
 const RECOVERY: f64 = 3.0;
 
 impl Price {

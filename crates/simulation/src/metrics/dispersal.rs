@@ -4,8 +4,8 @@
 //! Distances are the network's: the shorter way round on axes that wrap. Only the nodes granted
 //! count. The most compact box is the one that the shape rule `compact` chooses for the count, with
 //! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have no
-//! pairs and do not count. Coordinates are counted per axis and part: O(parts x sides) a job, on rings
-//! and their squares; O(1) for a job in one box that no ring makes shorter.
+//! pairs and do not count. Nodes are counted by coordinate, axis by axis: O(parts + the machine's sides) a job; O(1)
+//! for a job in one box that no ring makes shorter.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -29,6 +29,7 @@ struct Dispersal {
     shaper: Shaper,
     /// The mean distance in the most compact box, by the number of nodes.
     compact: FxHashMap<u32, f64>,
+    counts: Counts,
     mean: Mean,
 }
 
@@ -39,6 +40,7 @@ impl Dispersal {
             grid: context.grid,
             shaper: Shaper::new(&rule, &context.grid, 0, 0),
             compact: FxHashMap::default(),
+            counts: Counts::default(),
             mean: Mean::default(),
         }
     }
@@ -48,20 +50,20 @@ impl Dispersal {
         if nodes < 2 {
             return None;
         }
-        let grid = self.grid;
+        let Dispersal { grid, counts, .. } = self;
         let compact = *self.compact.entry(nodes).or_insert_with(|| {
             let sides = self.shaper.shape(nodes).expect("what was granted fits the machine");
-            mean_distance(&grid, &first_nodes(sides, nodes))
+            mean_distance(grid, &first_nodes(sides, nodes), counts)
         });
-        Some(mean_distance(&grid, parts) / compact)
+        Some(mean_distance(grid, parts, counts) / compact)
     }
 }
 
 /// The mean distance over ordered pairs of nodes, a node with itself included: the pairs with itself
 /// add nothing and stand in both terms of the ratio.
-fn mean_distance(grid: &Grid, parts: &[Cuboid]) -> f64 {
+fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
-    let distances: u64 = (0..3).map(|axis| distances(grid, axis, parts)).sum();
+    let distances: u64 = (0..3).map(|axis| distances(grid, axis, parts, counts)).sum();
     distances as f64 / (total * total) as f64
 }
 
@@ -79,40 +81,71 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
 }
 
 /// The distances along one axis, summed over ordered pairs.
-fn distances(grid: &Grid, axis: usize, parts: &[Cuboid]) -> u64 {
-    let n = usize::from(grid.side(axis));
+fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], counts: &mut Counts) -> u64 {
+    let n = grid.side(axis);
     if let [one] = parts {
         let side = u64::from(one.sides[axis]);
         let layer = u64::from(one.volume()) / side;
-        if !grid.wraps(axis) || 2 * (side - 1) <= n as u64 {
+        if !grid.wraps(axis) || 2 * (side - 1) <= u64::from(n) {
             return layer * layer * (side * (side * side - 1) / 3);
         }
     }
-    let mut counts = vec![0u64; n];
-    for part in parts {
-        let layer = u64::from(part.volume()) / u64::from(part.sides[axis]);
-        for offset in 0..part.sides[axis] {
-            counts[usize::from(part.coordinate(grid, axis, offset))] += layer;
+    counts.count(usize::from(n), axis, parts);
+    if grid.wraps(axis) { counts.around() } else { counts.along() }
+}
+
+/// How many nodes have each coordinate along an axis.
+#[derive(Default)]
+struct Counts {
+    at: Vec<u64>,
+}
+
+impl Counts {
+    /// O(parts + n) on an axis of n coordinates.
+    fn count(&mut self, n: usize, axis: usize, parts: &[Cuboid]) {
+        self.at.clear();
+        self.at.resize(n, 0);
+        // First what each coordinate has more than the one before, or, wrapping, less.
+        for part in parts {
+            let layer = u64::from(part.volume()) / u64::from(part.sides[axis]);
+            let begin = usize::from(part.base[axis]);
+            let end = begin + usize::from(part.sides[axis]);
+            self.at[begin] = self.at[begin].wrapping_add(layer);
+            if end > n {
+                self.at[0] = self.at[0].wrapping_add(layer);
+            }
+            if end != n {
+                self.at[end % n] = self.at[end % n].wrapping_sub(layer);
+            }
+        }
+        let mut count = 0u64;
+        for at in &mut self.at {
+            count = count.wrapping_add(*at);
+            *at = count;
         }
     }
-    let distance = |a: usize, b: usize| (b - a).min(n - (b - a));
-    if !grid.wraps(axis) {
-        // Each step from one coordinate to the next is walked by the pairs on its two sides.
-        let (total, mut before, mut sum) = (counts.iter().sum::<u64>(), 0, 0);
-        for count in counts {
+
+    /// On a line: each step from one coordinate to the next is walked by the pairs on its two sides.
+    fn along(&self) -> u64 {
+        let (total, mut before, mut sum) = (self.at.iter().sum::<u64>(), 0, 0);
+        for count in &self.at {
             before += count;
             sum += 2 * before * (total - before);
         }
-        return sum;
+        sum
     }
-    let occupied: Vec<usize> = (0..n).filter(|&at| counts[at] > 0).collect();
-    let mut sum = 0;
-    for (index, &a) in occupied.iter().enumerate() {
-        for &b in &occupied[index + 1..] {
-            sum += 2 * counts[a] * counts[b] * distance(a, b) as u64;
+
+    /// On a ring of n: of its n arcs of n / 2 coordinates, rounded down, 2 d hold just one of two nodes at distance d.
+    fn around(&self) -> u64 {
+        let (total, half) = (self.at.iter().sum::<u64>(), self.at.len() / 2);
+        let mut held: u64 = self.at[..half].iter().sum();
+        let mut sum = 0;
+        for (leaves, enters) in self.at.iter().zip(self.at[half..].iter().chain(&self.at)) {
+            sum += held * (total - held);
+            held = held + enters - leaves;
         }
+        sum
     }
-    sum
 }
 
 impl Observer for Dispersal {
@@ -158,14 +191,22 @@ mod tests {
 
     #[test]
     fn distances_by_axis_are_the_distances_by_pairs() {
-        for name in ["mesh:6x5", "torus:6x5", "grid:7wx3x4w"] {
+        let counts = &mut Counts::default();
+        for name in ["mesh:6x5", "torus:6x5", "torus:7x6", "grid:7wx3x4w"] {
             let grid: Grid = name.parse().unwrap();
-            let parts = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
-            assert!((mean_distance(&grid, &parts) - by_pairs(&grid, &parts)).abs() < 1e-12);
+            let apart = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
+            // The last one goes over the end where there is a ring.
+            let around = [apart[0], apart[1], Cuboid::new([5, 0, 0], [3, 1, 1])];
+            let last = if grid.wraps(0) { 3 } else { 2 };
+            for parts in [&apart[..1], &apart, &around[..last]] {
+                assert!(
+                    (mean_distance(&grid, parts, counts) - by_pairs(&grid, parts)).abs() < 1e-12
+                );
+            }
             let all = [[3, 3, 1], [4, 2, 1], [6, 5, 1], [1, 3, 1], [7, 3, 4], [5, 2, 3]];
             for sides in all.into_iter().filter(|&sides| grid.fits(sides)) {
                 let one = [Cuboid::new([0; 3], sides)];
-                assert!((mean_distance(&grid, &one) - by_pairs(&grid, &one)).abs() < 1e-12);
+                assert!((mean_distance(&grid, &one, counts) - by_pairs(&grid, &one)).abs() < 1e-12);
             }
         }
     }
