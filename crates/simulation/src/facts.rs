@@ -93,7 +93,7 @@ pub enum Fact<'a> {
 /// The kinds of facts that an observer wants to be told of, besides [`Fact::CountingStarts`] and
 /// [`Fact::Ended`], of which all are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interest(u8);
+pub struct Interest(u16);
 
 impl Interest {
     /// [`Fact::Arrived`] and [`Fact::Rejected`].
@@ -115,7 +115,7 @@ impl Interest {
     /// [`Fact::Routed`]. It costs a look at each message of an iteration of each job that starts.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
-    pub const SLICES: Interest = Interest(128);
+    pub const SLICES: Interest = Interest(256);
     /// Everything that happens to jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
@@ -154,4 +154,29 @@ pub trait Observer: Send {
 
     /// Something happened at `now`.
     fn see(&mut self, now: Time, fact: &Fact<'_>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_wants_one_kind_is_told_of_no_other() {
+        let kinds = [
+            Interest::ARRIVALS,
+            Interest::ATTEMPTS,
+            Interest::STARTS,
+            Interest::DEPARTURES,
+            Interest::MOVES,
+            Interest::DELIVERIES,
+            Interest::TRAFFIC,
+            Interest::ROUTES,
+            Interest::SLICES,
+        ];
+        for (index, one) in kinds.into_iter().enumerate() {
+            for (other, kind) in kinds.into_iter().enumerate() {
+                assert_eq!(one.includes(kind), index == other, "{one:?}, {kind:?}");
+            }
+        }
+    }
 }
