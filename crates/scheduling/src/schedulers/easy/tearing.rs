@@ -52,8 +52,8 @@ pub(super) struct Tearing {
     here: Answers,
     /// What is left beside the reservation.
     guarded: Guarded,
-    /// The oldest jobs, so many, that do not start in this state beside this reservation: with time, waiting
-    /// gets cheaper.
+    /// The oldest jobs, so many, that were passed over in this state beside this reservation. With time waiting gets
+    /// cheaper; that fewer come than before is not looked at until the state changes.
     passed: usize,
     arrivals: Arrivals,
 }
