@@ -96,6 +96,8 @@ pub enum Fact<'a> {
 pub struct Interest(u16);
 
 impl Interest {
+    pub(crate) const KINDS: usize = 9;
+
     /// [`Fact::Arrived`] and [`Fact::Rejected`].
     pub const ARRIVALS: Interest = Interest(1);
     /// [`Fact::Attempted`].
@@ -138,6 +140,16 @@ impl Interest {
     pub(crate) fn includes(self, kind: Interest) -> bool {
         self.0 & kind.0 != 0
     }
+
+    /// The kinds, each by itself.
+    pub(crate) fn kinds() -> impl Iterator<Item = Interest> {
+        (0..Interest::KINDS).map(|index| Interest(1 << index))
+    }
+
+    /// Which of the [kinds](Interest::kinds) this is, if it is one.
+    pub(crate) fn index(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
 }
 
 impl std::ops::BitOr for Interest {
@@ -162,7 +174,7 @@ mod tests {
 
     #[test]
     fn who_wants_one_kind_is_told_of_no_other() {
-        let kinds = [
+        let named = [
             Interest::ARRIVALS,
             Interest::ATTEMPTS,
             Interest::STARTS,
@@ -173,10 +185,14 @@ mod tests {
             Interest::ROUTES,
             Interest::SLICES,
         ];
-        for (index, one) in kinds.into_iter().enumerate() {
-            for (other, kind) in kinds.into_iter().enumerate() {
-                assert_eq!(one.includes(kind), index == other, "{one:?}, {kind:?}");
+        for one in named {
+            for kind in Interest::kinds() {
+                assert_eq!(one.includes(kind), one == kind, "{one:?}, {kind:?}");
             }
         }
+        let mut indices = named.map(Interest::index);
+        indices.sort_unstable();
+        assert_eq!(indices, std::array::from_fn(|index| index));
+        assert_eq!(named.len(), Interest::KINDS);
     }
 }

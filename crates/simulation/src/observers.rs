@@ -1,57 +1,86 @@
 //! The observers of a run, and the stopwatch.
 
-use pavior_kernel::Time;
+use pavior_kernel::{Stream, Time};
 use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
+
+/// Attempts from one that is measured to the next are 1 to this, each as often as any other. To read the
+/// clock twice takes as long as a quick attempt does.
+const APART: u64 = 31;
 
 /// The observers, told of facts at the present instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// What each of them wants to be told of, asked once.
-    interests: Box<[Interest]>,
-    watch: Option<Stopwatch>,
+    /// For each kind of fact, the places in `told` of those that want it.
+    wanting: [Box<[usize]>; Interest::KINDS],
+    watch: Option<Sampled>,
+}
+
+/// A stopwatch for one attempt in sixteen, taken by chance: what a scheduler asks often repeats itself.
+struct Sampled {
+    watch: Stopwatch,
+    gaps: Stream,
+    /// Attempts until the next one that is measured; 1 if it is that.
+    ahead: u64,
 }
 
 impl<'a, 'o> Observers<'a, 'o> {
     pub(crate) fn new(
         now: Time,
         observers: &'a mut [&'o mut dyn Observer],
-        timing: bool,
+        watch: Option<Stream>,
     ) -> Observers<'a, 'o> {
-        let interests = observers.iter().map(|observer| observer.interest()).collect();
-        Observers { now, told: observers, interests, watch: timing.then(Stopwatch::new) }
+        let mut wanting: [Vec<usize>; Interest::KINDS] = Default::default();
+        for (place, observer) in observers.iter().enumerate() {
+            let interest = observer.interest();
+            for kind in Interest::kinds().filter(|&kind| interest.includes(kind)) {
+                wanting[kind.index()].push(place);
+            }
+        }
+        let wanting = wanting.map(Vec::into_boxed_slice);
+        let watch = watch.map(|gaps| Sampled { watch: Stopwatch::new(), gaps, ahead: 1 });
+        Observers { now, told: observers, wanting, watch }
     }
 
     pub(crate) fn tell(&mut self, fact: &Fact<'_>) {
-        if let (Fact::CountingStarts, Some(watch)) = (fact, &mut self.watch) {
-            watch.reset();
+        let Some(kind) = Interest::in_fact(fact) else { return self.tell_all(fact) };
+        for &place in &self.wanting[kind.index()] {
+            self.told[place].see(self.now, fact);
         }
-        let kind = Interest::in_fact(fact);
-        for (observer, interest) in self.told.iter_mut().zip(&self.interests) {
-            if kind.is_none_or(|kind| interest.includes(kind)) {
-                observer.see(self.now, fact);
-            }
+    }
+
+    fn tell_all(&mut self, fact: &Fact<'_>) {
+        if let (Fact::CountingStarts, Some(sampled)) = (fact, &mut self.watch) {
+            sampled.watch.reset();
+            sampled.ahead = 1;
+        }
+        for observer in &mut *self.told {
+            observer.see(self.now, fact);
         }
     }
 
     /// The mean measured time of an attempt.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
-        self.watch.as_ref().and_then(Stopwatch::mean_ns)
+        self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }
 }
 
 impl AttemptObserver for Observers<'_, '_> {
     fn begins(&mut self) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(Sampled { watch, ahead: 1, .. }) = &mut self.watch {
             watch.begin();
         }
     }
 
     fn ended(&mut self, attempt: Attempt) {
-        if let Some(watch) = &mut self.watch {
-            watch.end();
+        if let Some(Sampled { watch, gaps, ahead }) = &mut self.watch {
+            *ahead -= 1;
+            if *ahead == 0 {
+                watch.end();
+                *ahead = gaps.between(1, APART);
+            }
         }
         self.tell(&Fact::Attempted(attempt));
     }

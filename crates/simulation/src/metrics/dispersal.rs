@@ -10,7 +10,6 @@
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_workload::{Family, Selection, ShapeRule, Shaper};
-use rustc_hash::FxHashMap;
 
 use super::mean::Mean;
 use super::{Context, Metric, MetricSpec, Unit};
@@ -27,8 +26,8 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by the number of nodes.
-    compact: FxHashMap<u32, f64>,
+    /// The mean distance in the most compact box, by the number of nodes; 0 where it was not yet asked for.
+    compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
 }
@@ -39,7 +38,7 @@ impl Dispersal {
         Dispersal {
             grid: context.grid,
             shaper: Shaper::new(&rule, &context.grid, 0, 0),
-            compact: FxHashMap::default(),
+            compact: vec![0.0; context.grid.nodes() as usize + 1],
             counts: Counts::default(),
             mean: Mean::default(),
         }
@@ -50,12 +49,13 @@ impl Dispersal {
         if nodes < 2 {
             return None;
         }
-        let Dispersal { grid, counts, .. } = self;
-        let compact = *self.compact.entry(nodes).or_insert_with(|| {
-            let sides = self.shaper.shape(nodes).expect("what was granted fits the machine");
-            mean_distance(grid, &first_nodes(sides, nodes), counts)
-        });
-        Some(mean_distance(grid, parts, counts) / compact)
+        let Dispersal { grid, counts, shaper, compact, .. } = self;
+        let compact = &mut compact[nodes as usize];
+        if *compact == 0.0 {
+            let sides = shaper.shape(nodes).expect("what was granted fits the machine");
+            *compact = mean_distance(grid, &first_nodes(sides, nodes), counts);
+        }
+        Some(mean_distance(grid, parts, counts) / *compact)
     }
 }
 
@@ -63,8 +63,8 @@ impl Dispersal {
 /// add nothing and stand in both terms of the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
-    let distances: u64 = (0..3).map(|axis| distances(grid, axis, parts, counts)).sum();
-    distances as f64 / (total * total) as f64
+    let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
+    of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
 /// The first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows, the rest.
@@ -80,35 +80,56 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// The distances along one axis, summed over ordered pairs.
-fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], counts: &mut Counts) -> u64 {
+/// The distances along one axis, summed over ordered pairs of the parts' nodes, `total` in all.
+fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
+    if n == 1 {
+        return 0;
+    }
     if let [one] = parts {
         let side = u64::from(one.sides[axis]);
-        let layer = u64::from(one.volume()) / side;
+        let layer = layer(one, axis);
         if !grid.wraps(axis) || 2 * (side - 1) <= u64::from(n) {
             return layer * layer * (side * (side * side - 1) / 3);
         }
     }
-    counts.count(usize::from(n), axis, parts);
-    if grid.wraps(axis) { counts.around() } else { counts.along() }
+    let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
+    let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
+    let extent = ends.max().unwrap_or(0) - u32::from(begin);
+    // Nodes that lie within half a ring are no nearer to each other the other way round.
+    let n = u32::from(n);
+    if grid.wraps(axis) && 2 * (extent - 1) > n {
+        counts.count(0, n, axis, parts);
+        counts.around(total)
+    } else {
+        counts.count(begin, extent, axis, parts);
+        counts.along(total)
+    }
 }
 
-/// How many nodes have each coordinate along an axis.
+/// The nodes of a box that have one coordinate along an axis.
+fn layer(part: &Cuboid, axis: usize) -> u64 {
+    let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
+    side(1) * side(2)
+}
+
+/// How many nodes have each of successive coordinates along an axis.
 #[derive(Default)]
 struct Counts {
     at: Vec<u64>,
 }
 
 impl Counts {
-    /// O(parts + n) on an axis of n coordinates.
-    fn count(&mut self, n: usize, axis: usize, parts: &[Cuboid]) {
+    /// Those of `n` coordinates, the first of them `first`; what is beyond the last is at the first again.
+    /// O(parts + n).
+    fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
+        let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
         // First what each coordinate has more than the one before, or, wrapping, less.
         for part in parts {
-            let layer = u64::from(part.volume()) / u64::from(part.sides[axis]);
-            let begin = usize::from(part.base[axis]);
+            let layer = layer(part, axis);
+            let begin = usize::from(part.base[axis] - first);
             let end = begin + usize::from(part.sides[axis]);
             self.at[begin] = self.at[begin].wrapping_add(layer);
             if end > n {
@@ -126,25 +147,36 @@ impl Counts {
     }
 
     /// On a line: each step from one coordinate to the next is walked by the pairs on its two sides.
-    fn along(&self) -> u64 {
-        let (total, mut before, mut sum) = (self.at.iter().sum::<u64>(), 0, 0);
+    fn along(&self, total: u64) -> u64 {
+        let (mut before, mut sum) = (0, 0);
         for count in &self.at {
             before += count;
-            sum += 2 * before * (total - before);
+            sum += before * (total - before);
         }
-        sum
+        2 * sum
     }
 
     /// On a ring of n: of its n arcs of n / 2 coordinates, rounded down, 2 d hold just one of two nodes at distance d.
-    fn around(&self) -> u64 {
-        let (total, half) = (self.at.iter().sum::<u64>(), self.at.len() / 2);
-        let mut held: u64 = self.at[..half].iter().sum();
-        let mut sum = 0;
-        for (leaves, enters) in self.at.iter().zip(self.at[half..].iter().chain(&self.at)) {
-            sum += held * (total - held);
-            held = held + enters - leaves;
+    fn around(&self, total: u64) -> u64 {
+        let half = self.at.len() / 2;
+        let (first, rest) = self.at.split_at(half);
+        let mut held: u64 = first.iter().sum();
+        let mut apart = |leave: &[u64], enter: &[u64]| {
+            let mut sum = 0;
+            for (leaves, enters) in leave.iter().zip(enter) {
+                sum += held * (total - held);
+                held = held + enters - leaves;
+            }
+            sum
+        };
+        let from_first = apart(first, rest);
+        if rest.len() == half {
+            // The arcs that begin in the rest are what these leave over.
+            2 * from_first
+        } else {
+            let from_middle = apart(&rest[..1], &rest[half..]);
+            from_first + from_middle + apart(&rest[1..], first)
         }
-        sum
     }
 }
 

@@ -156,6 +156,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     ) -> Result<Simulation<'a, 'o, 'i>, RunError> {
         let Setup { grid, seed, replication, .. } = *setup;
         let draw = Stream::new(seed, replication, "allocation");
+        let measured = setup.timing.then(|| Stream::new(seed, replication, "measured-attempts"));
         let wanted = |kind| observers.iter().any(|one| one.interest().includes(kind));
         let seen =
             Seen { deliveries: wanted(Interest::DELIVERIES), routes: wanted(Interest::ROUTES) };
@@ -188,7 +189,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
             live: FxHashMap::default(),
-            observers: Observers::new(setup.begin, observers, setup.timing),
+            observers: Observers::new(setup.begin, observers, measured),
             completed: 0,
             arrived: 0,
             broken: 0,

@@ -50,12 +50,11 @@ impl Boxes {
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
-        for c in 1..=most_c {
-            for b in c..=most_b {
+        // Lesser ones would need a greater longest side than there is.
+        for c in nodes.div_ceil(most_a * most_b).max(1)..=most_c {
+            for b in nodes.div_ceil(most_a * c).max(c)..=most_b {
                 let a = nodes.div_ceil(b * c).max(b);
-                if a <= most_a {
-                    visit([a as u16, b as u16, c as u16]);
-                }
+                visit([a as u16, b as u16, c as u16]);
                 if b * b * c >= nodes {
                     // A greater b needs an equally great a: more volume and more surface.
                     break;

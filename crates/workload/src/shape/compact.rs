@@ -54,9 +54,13 @@ impl Choose for Compact {
 
 /// The box of least volume, then least surface.
 pub(super) fn least_volume(boxes: &Boxes, nodes: u32) -> Option<Sides> {
-    let mut best = None;
+    let mut best: Option<(u64, u64, Sides)> = None;
     boxes.tight(nodes, |sides| {
-        let key = (volume(sides), boxes.surface(sides), sides);
+        let volume = volume(sides);
+        if best.is_some_and(|(least, ..)| volume > least) {
+            return;
+        }
+        let key = (volume, boxes.surface(sides), sides);
         if best.is_none_or(|least| key < least) {
             best = Some(key);
         }
