@@ -54,6 +54,10 @@ impl Strategy for Checked {
         proposal.filter(|_| !self.has_failed())
     }
 
+    fn reset(&mut self, free: &Occupancy) -> bool {
+        !self.has_failed() && self.strategy.reset(free)
+    }
+
     fn granted(&mut self, placement: &Placement) {
         if !self.has_failed() {
             self.strategy.granted(placement);

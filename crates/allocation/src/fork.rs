@@ -110,8 +110,8 @@ impl Fork {
         }
     }
 
-    /// What the strategy would grant if only these nodes were free, which must be free here. Takes
-    /// all others, asks, and gives them back.
+    /// What the strategy would grant if only these nodes were free, which must be free here. All others
+    /// are taken, and given back.
     ///
     /// # Errors
     /// As [`Fork::find`].
@@ -121,6 +121,13 @@ impl Fork {
         free: &Occupancy,
         request: &Request,
     ) -> Result<Placement, Refusal> {
+        if self.strategy.reset(free) {
+            let all = std::mem::replace(&mut self.free, free.clone());
+            let answer = self.find(request);
+            self.free = all;
+            assert!(self.strategy.reset(&self.free), "it has just been");
+            return answer;
+        }
         let grid = *self.free.grid();
         let taken =
             |from: NodeId, length| self.free.window(from, length) & !free.window(from, length);

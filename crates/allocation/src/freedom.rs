@@ -173,6 +173,10 @@ impl Placer {
         self.own.released(placement);
     }
 
+    pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
+        self.own.reset(free)
+    }
+
     pub(crate) fn work(&self) -> Work {
         let wider = self.wider.as_ref().map(|wider| {
             let bases = Work::of_words(wider.bases.words_touched());

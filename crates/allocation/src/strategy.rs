@@ -25,6 +25,13 @@ pub trait Strategy: Send + Sync {
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
+    /// Makes these the free nodes, whoever held the others: false, with nothing changed, if it can only follow
+    /// grants and releases. For one whose answers depend on the free nodes alone, and that finds out about all
+    /// of them sooner than about each.
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        false
+    }
+
     /// Whether what a job holds is joined by switches, without which it cannot be granted or go on. No
     /// strategy has any but those of hardware with switches.
     fn uses_switches(&self, _placement: &Placement) -> bool {

@@ -197,6 +197,24 @@ impl Layout {
     }
 }
 
+/// Leaves in each word but the last `distance` the bits that are set in the word so much further on, too.
+fn and_further(words: &mut [u64], distance: usize) {
+    const TOGETHER: usize = 8;
+    let kept = words.len() - distance;
+    let whole = kept - kept % TOGETHER;
+    // Several are read before any of them is written, which no compiler may do by itself, and which
+    // ascending order allows.
+    for index in (0..whole).step_by(TOGETHER) {
+        let mut further = [0; TOGETHER];
+        further.copy_from_slice(&words[index + distance..][..TOGETHER]);
+        let pairs = words[index..][..TOGETHER].iter_mut().zip(further);
+        pairs.for_each(|(word, further)| *word &= further);
+    }
+    for index in whole..kept {
+        words[index] &= words[index + distance];
+    }
+}
+
 /// Word `index` of a row moved `step` towards its beginning.
 #[inline]
 fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
@@ -280,10 +298,7 @@ impl Axis {
                     if ring {
                         spare[..whole - kept].copy_from_slice(&block[..whole - kept]);
                     }
-                    // Ascending order reads only words that are not written yet.
-                    for index in 0..kept {
-                        block[index] &= block[index + whole - kept];
-                    }
+                    and_further(block, whole - kept);
                     if ring {
                         let pairs = block[kept..].iter_mut().zip(&spare[..whole - kept]);
                         pairs.for_each(|(word, first)| *word &= first);

@@ -1,5 +1,7 @@
 //! Which nodes are free: one bit a node.
 
+mod sets;
+
 use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
@@ -236,22 +238,6 @@ impl Occupancy {
         *word &= !mask;
         self.count -= u32::from(was_free);
         was_free
-    }
-
-    /// Leaves free only the nodes that are free in another occupancy of the same grid too.
-    ///
-    /// # Errors
-    /// If the other is of another grid; nothing has changed.
-    pub fn keep(&mut self, other: &Occupancy) -> Result<(), OccupancyError> {
-        if self.grid != other.grid {
-            return Err(OccupancyError::OtherGrid);
-        }
-        self.count = 0;
-        for (word, &mask) in self.words.iter_mut().zip(&other.words) {
-            *word &= mask;
-            self.count += word.count_ones();
-        }
-        Ok(())
     }
 
     /// The free nodes in row-major order.

@@ -1,6 +1,7 @@
 //! Forks: plans on a copy, which leave the machine alone.
 
 use pavior_allocation::{Machine, Placement, Refusal, Selection};
+use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 
 fn machine(strategy: &str, grid: &str) -> Machine {
@@ -47,6 +48,42 @@ fn asking_within_some_nodes_changes_nothing() {
     assert_eq!(found.parts(), [Cuboid::new([0, 1, 0], [4, 1, 1])]);
     assert_eq!(fork.free().count(), 8);
     assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
+}
+
+/// Whether a strategy takes all other nodes or finds its blocks anew.
+#[test]
+fn asking_within_some_nodes_is_asking_with_the_others_taken() {
+    let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];
+    for (grid, strategy) in
+        grids.into_iter().flat_map(|grid| ["mbs", "granular-mbs"].map(|strategy| (grid, strategy)))
+    {
+        let machine = machine(strategy, grid);
+        let mut draw = Stream::new(1, 0, "free nodes");
+        let (mut asked, mut fork) = (0, machine.fork_empty());
+        for round in 0..60 {
+            let mut free = Occupancy::all_free(*machine.grid());
+            for node in 0..machine.grid().nodes() {
+                // From nearly empty machines to nearly full ones.
+                if draw.below(60) < round {
+                    free.take_node(NodeId(node));
+                }
+            }
+            let mut beside = machine.fork_empty();
+            let taken = (0..machine.grid().nodes()).map(NodeId);
+            let taken = taken.filter(|&node| !free.is_node_free(node));
+            let taken = taken.map(|node| Cuboid::node(machine.grid().point(node))).collect();
+            beside.take_free(&Placement::Parts(taken));
+            let request = Request::nodes(1 + draw.below(u64::from(free.count())) as u32);
+            assert_eq!(
+                fork.find_within(&free, &request),
+                beside.find(&request),
+                "{strategy}, {grid}"
+            );
+            asked += 1;
+        }
+        assert_eq!((asked, fork.free().count()), (60, machine.grid().nodes()));
+        assert_eq!(fork.find(&Request::nodes(9)), machine.fork_empty().find(&Request::nodes(9)));
+    }
 }
 
 #[test]

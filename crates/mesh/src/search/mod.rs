@@ -29,7 +29,7 @@ mod places;
 mod refusals;
 mod region;
 mod rows;
-mod vectors;
+pub(crate) mod vectors;
 
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides};
 use boxes::Boxes;

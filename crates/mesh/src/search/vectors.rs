@@ -6,7 +6,7 @@
 
 /// A search that can be compiled for several instruction sets. Implementations must be
 /// `#[inline(always)]`, with all that they call, or there is nothing to compile anew.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     /// What it finds.
     type Output;
     /// Runs.
@@ -15,7 +15,7 @@ pub(super) trait Kernel {
 
 /// Which instructions to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Vectors {
+pub(crate) enum Vectors {
     /// Those that every processor of the architecture has.
     Baseline,
     /// AVX2 and the bit instructions that came with it. Made by [`Vectors::widest`] only, which has
@@ -27,11 +27,11 @@ pub(super) enum Vectors {
 /// A proof that the processor was asked.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen(());
+pub(crate) struct Seen(());
 
 impl Vectors {
     /// The widest that this processor has.
-    pub(super) fn widest() -> Vectors {
+    pub(crate) fn widest() -> Vectors {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -47,7 +47,7 @@ impl Vectors {
     /// Runs a search with these instructions.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             Vectors::Baseline => baseline(kernel),
             #[cfg(target_arch = "x86_64")]

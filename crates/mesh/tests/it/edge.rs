@@ -71,3 +71,38 @@ fn occupancies_of_different_grids_do_not_mix() {
     free.copy_from(&Occupancy::all_free(large));
     assert_eq!(free, Occupancy::all_free(large));
 }
+
+#[test]
+fn sets_are_taken_and_given_whole_or_not_at_all() {
+    let grid: Grid = "mesh:13x7".parse().unwrap();
+    let node = |x, y| Cuboid::node([x, y, 0]);
+    let all = Occupancy::all_free(grid);
+    let (mut free, mut some) = (all.clone(), Occupancy::all_busy(grid));
+    some.give_all(&[node(0, 0), node(12, 6), Cuboid::new([3, 1], [8, 5])]).unwrap();
+    free.take_set(&some).unwrap();
+    assert_eq!(free.iter().count() as u32, free.count());
+    assert_eq!(free.iter().chain(some.iter()).count(), 91);
+    assert!(free.iter().all(|node| !some.is_node_free(node)));
+    let before = free.clone();
+    assert_eq!(free.take_set(&some), Err(OccupancyError::NotFree(node(0, 0))));
+    let mut others = before.clone();
+    others.give(&node(12, 6)).unwrap();
+    assert_eq!(free.take_set(&others), Err(OccupancyError::NotFree(node(12, 6))));
+    assert_eq!(free.give_set(&others), Err(OccupancyError::NotTaken(node(1, 0))));
+    assert_eq!(
+        free.give_set(&Occupancy::all_busy("mesh:7x13".parse().unwrap())),
+        Err(OccupancyError::OtherGrid)
+    );
+    assert_eq!(free, before);
+    free.give_set(&some).unwrap();
+    assert_eq!(free, all);
+    let mut common = Occupancy::all_busy(grid);
+    common.set_common(&others, &all).unwrap();
+    assert_eq!(common, others);
+    assert_eq!(
+        common.set_common(&others, &Occupancy::all_free("mesh:8x8".parse().unwrap())),
+        Err(OccupancyError::OtherGrid)
+    );
+    free.keep(&others).unwrap();
+    assert_eq!(free, others);
+}

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::Request;
+use pavior_mesh::{Occupancy, Request};
 
 use super::profile::Interval;
 
-/// Stretches of time in which nodes became free, in order and apart.
+/// Where and when nodes became free.
 #[derive(Default)]
 pub(crate) struct Growth {
+    /// When, in order and apart.
     stretches: Vec<Interval>,
+    given: Vec<(Interval, Placement)>,
 }
 
 impl Growth {
@@ -23,8 +26,14 @@ impl Growth {
         self.stretches.last().map_or(Time::ZERO, |last| last.to)
     }
 
-    /// Adds a stretch. O(g).
-    pub(crate) fn add(&mut self, mut added: Interval) {
+    /// Adds nodes that became free for a stretch.
+    pub(crate) fn add(&mut self, placement: Placement, added: Interval) {
+        self.given.push((added, placement));
+        self.add_stretch(added);
+    }
+
+    /// O(g).
+    fn add_stretch(&mut self, mut added: Interval) {
         let first = self.stretches.partition_point(|other| other.to < added.from);
         let last = self.stretches.partition_point(|other| other.from <= added.to);
         if first < last {
@@ -32,6 +41,16 @@ impl Growth {
             added.to = added.to.max(self.stretches[last - 1].to);
         }
         self.stretches.splice(first..last, [added]);
+    }
+
+    /// Whether any of these nodes, which are free throughout a stretch, became free for a part of it: else
+    /// whoever was refused before is refused now. O(rows of the nodes that became free).
+    pub(crate) fn reaches(&self, throughout: Interval, free: &Occupancy) -> bool {
+        self.given.iter().any(|(when, placement)| {
+            when.from < throughout.to
+                && throughout.from < when.to
+                && placement.parts().iter().any(|part| free.free_in(part) > 0)
+        })
     }
 
     /// The times at which a job estimated to run so long would begin if it ran while something grew, in
@@ -87,6 +106,8 @@ impl Refusals {
 
 #[cfg(test)]
 mod tests {
+    use pavior_mesh::Cuboid;
+
     use super::*;
 
     fn stretch(from: u64, to: u64) -> Interval {
@@ -97,7 +118,7 @@ mod tests {
     fn stretches_stay_in_order_and_apart() {
         let mut growth = Growth::default();
         for added in [stretch(10, 12), stretch(20, 30), stretch(12, 15), stretch(1, 2)] {
-            growth.add(added);
+            growth.add_stretch(added);
         }
         assert_eq!(growth.stretches, [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
         // A job of 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
@@ -105,8 +126,22 @@ mod tests {
         assert_eq!(begins(3), [stretch(0, 2), stretch(8, 15), stretch(18, 30)]);
         assert_eq!(begins(7), [stretch(0, 2), stretch(4, 15), stretch(15, 30)]);
         assert_eq!(begins(0), [stretch(1, 2), stretch(10, 15), stretch(20, 30)]);
-        growth.add(stretch(2, 20));
+        growth.add_stretch(stretch(2, 20));
         assert_eq!(growth.stretches, [stretch(1, 30)]);
+    }
+
+    #[test]
+    fn growth_reaches_who_runs_then_on_a_node_of_it() {
+        let part = |x: u16| Cuboid::new([x, 0], [2, 1]);
+        let mut growth = Growth::default();
+        growth.add(Placement::Whole(part(0)), stretch(5, 9));
+        let mut free = Occupancy::all_free("mesh:6x1".parse().unwrap());
+        assert!(growth.reaches(stretch(8, 20), &free) && growth.reaches(stretch(0, 6), &free));
+        assert!(!growth.reaches(stretch(9, 20), &free) && !growth.reaches(stretch(0, 5), &free));
+        free.take(&part(0)).unwrap();
+        assert!(!growth.reaches(stretch(8, 20), &free));
+        growth.add(Placement::Parts(vec![part(0), part(4)]), stretch(9, 10));
+        assert!(growth.reaches(stretch(8, 20), &free) && !growth.reaches(stretch(8, 9), &free));
     }
 
     #[test]

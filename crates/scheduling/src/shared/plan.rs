@@ -175,7 +175,7 @@ impl Plan {
             if !stays && held.until > now {
                 let rest = Interval { from: now, to: held.until };
                 profile.give(&held.placement, rest);
-                growth.add(rest);
+                growth.add(held.placement.clone(), rest);
             }
             stays
         });
@@ -211,8 +211,8 @@ impl Plan {
                     continue;
                 }
                 if let Some(left) = self.try_earlier(now, index, job, &growth, view) {
-                    moved.add(left);
-                    growth.add(left);
+                    moved.add(left.placement.clone(), left.interval);
+                    growth.add(left.placement, left.interval);
                     most = self.profile.most_free(growth.end());
                 }
             }
@@ -220,7 +220,7 @@ impl Plan {
         }
     }
 
-    /// Moves a booking to an earlier time if there is one, and says which time it leaves.
+    /// Moves a booking to an earlier time if there is one, and says what it leaves.
     fn try_earlier(
         &mut self,
         now: Time,
@@ -228,7 +228,7 @@ impl Plan {
         job: &Job,
         growth: &Growth,
         view: &mut MachineView<'_>,
-    ) -> Option<Interval> {
+    ) -> Option<Slot> {
         let booked = self.bookings[index].slot.as_ref()?.interval;
         let room = Room { nodes: view.machine().needed(&job.request), estimate: job.estimate };
         let before = |begins: Interval| Interval { to: begins.to.min(booked.from), ..begins };
@@ -244,16 +244,19 @@ impl Plan {
         }
         let slot = self.bookings[index].slot.take().expect("it was just seen");
         self.profile.give(&slot.placement, slot.interval);
-        let mut better = begins.iter().find_map(|begins| self.find(now, job, *begins, view));
+        let known = Some(growth).filter(|_| self.known.monotone);
+        let mut better = begins.iter().find_map(|begins| self.find(now, job, *begins, known, view));
         if better.is_none() && !self.known.monotone {
             // A strategy that misses some might not find the same nodes.
             let same = self.profile.earliest_of(&slot.placement, job.estimate, booked.from);
             better = same.map(|interval| Slot { interval, placement: slot.placement.clone() });
         }
-        let left = better.as_ref().map(|_| booked);
-        let slot = better.unwrap_or(slot);
-        self.profile.take(&slot.placement, slot.interval);
-        self.bookings[index].slot = Some(slot);
+        let (stays, left) = match better {
+            Some(better) => (better, Some(slot)),
+            None => (slot, None),
+        };
+        self.profile.take(&stays.placement, stays.interval);
+        self.bookings[index].slot = Some(stays);
         left
     }
 
@@ -324,7 +327,7 @@ impl Plan {
     fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
         let refusals = &self.known.refusals;
         let from = refusals.earliest(&job.request, job.estimate).max(now);
-        let slot = self.find(now, job, Interval { from, to: Time::MAX }, view);
+        let slot = self.find(now, job, Interval { from, to: Time::MAX }, None, view);
         if self.known.monotone {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.known.refusals.learn(&job.request, job.estimate, at);
@@ -337,13 +340,14 @@ impl Plan {
         }
     }
 
-    /// The earliest slot that begins in a stretch of time. Asking about now is an attempt, asking about
-    /// later is not.
+    /// The earliest slot that begins in a stretch of time; of a job that was refused all of them before
+    /// something grew, only where that may help. Asking about now is an attempt, asking about later is not.
     fn find(
         &mut self,
         now: Time,
         job: &Job,
         begins: Interval,
+        growth: Option<&Growth>,
         view: &mut MachineView<'_>,
     ) -> Option<Slot> {
         let Plan { blank, known, profile, .. } = self;
@@ -351,6 +355,10 @@ impl Plan {
         let room = Room { nodes: view.machine().needed(request), estimate: job.estimate };
         let mut boxes: Option<Option<Vec<Sides>>> = None;
         let ask = |at: Time, free: &Occupancy| {
+            let throughout = Interval::new(at, job.estimate);
+            if growth.is_some_and(|growth| !growth.reaches(throughout, free)) {
+                return None;
+            }
             let boxes = boxes.get_or_insert_with(|| known.boxes(request, view.machine()));
             if let Some(boxes) = boxes {
                 known.bases.load(free);

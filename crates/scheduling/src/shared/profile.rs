@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::Occupancy;
+use pavior_mesh::{Occupancy, OccupancyError};
 
 /// The free nodes at every time from now on, in segments, each until the next begins; neighbours
 /// differ. The last never ends.
@@ -57,16 +57,33 @@ impl Profile {
 
     /// Takes free nodes for a stretch of time, as far as it is not past.
     pub(crate) fn take(&mut self, placement: &Placement, interval: Interval) {
-        self.change(interval, |free| {
-            free.take_all(placement.parts()).expect("booked nodes are free");
-        });
+        match self.as_set(placement) {
+            Some(nodes) => self.change(interval, |free| free.take_set(&nodes)),
+            None => self.change(interval, |free| free.take_all(placement.parts())),
+        }
+        .expect("booked nodes are free");
     }
 
     /// Gives nodes back for a stretch of time, as far as it is not past.
     pub(crate) fn give(&mut self, placement: &Placement, interval: Interval) {
-        self.change(interval, |free| {
-            free.give_all(placement.parts()).expect("booked nodes were taken");
-        });
+        match self.as_set(placement) {
+            Some(nodes) => self.change(interval, |free| free.give_set(&nodes)),
+            None => self.change(interval, |free| free.give_all(placement.parts())),
+        }
+        .expect("booked nodes were taken");
+    }
+
+    /// The nodes of a placement of so many parts that segments are changed sooner by whole words.
+    fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
+        const WORDS_A_PART: usize = 16;
+        let grid = self.free[0].grid();
+        let words = grid.nodes() as usize / 64;
+        let parts = placement.parts().len();
+        (parts > 1 && parts * WORDS_A_PART > words).then(|| {
+            let mut nodes = Occupancy::all_busy(*grid);
+            nodes.give_all(placement.parts()).expect("a placement's parts are disjoint");
+            nodes
+        })
     }
 
     /// When, before `limit`, nodes are first free for as long as a job is estimated to run.
@@ -117,19 +134,24 @@ impl Profile {
         self.from.partition_point(|from| *from < at)
     }
 
-    fn change(&mut self, interval: Interval, change: impl Fn(&mut Occupancy)) {
+    fn change(
+        &mut self,
+        interval: Interval,
+        change: impl Fn(&mut Occupancy) -> Result<(), OccupancyError>,
+    ) -> Result<(), OccupancyError> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {
-            return;
+            return Ok(());
         }
         let first = self.cut(from);
         let last = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
         for index in first..last {
-            change(&mut self.free[index]);
+            change(&mut self.free[index])?;
             self.count[index] = self.free[index].count();
         }
         self.join(last);
         self.join(first);
+        Ok(())
     }
 
     /// The index of the segment that begins at a time, cut there if need be.
@@ -200,7 +222,8 @@ impl Profile {
 /// The nodes free throughout the segments from one to another, both of which only move on.
 ///
 /// A queue of two stacks: `before` has, for each segment of a first part, what is free from it to the
-/// end of that part, the earliest on top; `after` is what is free throughout the rest.
+/// end of that part, the earliest on top; `after` is what is free throughout the rest. Until a segment
+/// leaves there is no first part, and `free` alone is kept.
 struct Window<'p> {
     profile: &'p Profile,
     begin: usize,
@@ -208,21 +231,32 @@ struct Window<'p> {
     before: Vec<Occupancy>,
     after: Option<Occupancy>,
     free: Occupancy,
-    spare: Occupancy,
+    /// Of no meaning: memory to be used again.
+    spare: Vec<Occupancy>,
 }
 
 impl<'p> Window<'p> {
     fn new(profile: &'p Profile, begin: usize) -> Window<'p> {
-        let any = &profile.free[0];
-        let (free, spare) = (any.clone(), any.clone());
-        Window { profile, begin, end: begin, before: Vec::new(), after: None, free, spare }
+        let free = profile.free[0].clone();
+        let (before, after, spare) = (Vec::new(), None, Vec::new());
+        Window { profile, begin, end: begin, before, after, free, spare }
     }
 
     /// Holds no segment, and will begin with this one.
     fn restart(&mut self, begin: usize) {
-        self.before.clear();
-        self.after = None;
+        self.forget();
         (self.begin, self.end) = (begin, begin);
+    }
+
+    /// There is no first part.
+    fn forget(&mut self) {
+        self.spare.append(&mut self.before);
+        self.spare.extend(self.after.take());
+    }
+
+    /// An occupancy of no meaning.
+    fn any(&mut self) -> Occupancy {
+        self.spare.pop().unwrap_or_else(|| self.free.clone())
     }
 
     /// Takes the next segment in, if enough nodes are free throughout then.
@@ -231,16 +265,19 @@ impl<'p> Window<'p> {
         if self.begin == self.end {
             self.free.copy_from(next);
         } else {
-            self.spare.copy_from(&self.free);
-            self.spare.keep(next).expect("one machine");
-            if u64::from(self.spare.count()) < nodes {
+            let mut common = self.any();
+            common.set_common(&self.free, next).expect("one machine");
+            if u64::from(common.count()) < nodes {
+                self.spare.push(common);
                 return false;
             }
-            std::mem::swap(&mut self.free, &mut self.spare);
+            self.spare.push(std::mem::replace(&mut self.free, common));
         }
-        match &mut self.after {
-            Some(after) => after.keep(next).expect("one machine"),
-            none => *none = Some(next.clone()),
+        if !self.before.is_empty() {
+            match &mut self.after {
+                Some(after) => after.keep(next).expect("one machine"),
+                none => *none = Some(next.clone()),
+            }
         }
         self.end += 1;
         true
@@ -253,25 +290,23 @@ impl<'p> Window<'p> {
             self.restart(self.begin);
             return;
         }
-        if self.before.pop().is_none() || self.before.is_empty() {
-            self.gather();
-        } else if let Some(top) = self.before.last() {
-            self.free.copy_from(top);
-            if let Some(after) = &self.after {
-                self.free.keep(after).expect("one machine");
-            }
+        self.spare.extend(self.before.pop());
+        match (self.before.last(), &self.after) {
+            (None, _) => self.gather(),
+            (Some(top), None) => self.free.copy_from(top),
+            (Some(top), Some(after)) => self.free.set_common(top, after).expect("one machine"),
         }
     }
 
     /// Makes all segments the first part.
     fn gather(&mut self) {
-        self.after = None;
-        self.before.clear();
-        let mut throughout = self.profile.free[self.end - 1].clone();
+        self.forget();
+        self.free.copy_from(&self.profile.free[self.end - 1]);
         for index in (self.begin..self.end).rev() {
-            throughout.keep(&self.profile.free[index]).expect("one machine");
-            self.before.push(throughout.clone());
+            self.free.keep(&self.profile.free[index]).expect("one machine");
+            let mut throughout = self.any();
+            throughout.copy_from(&self.free);
+            self.before.push(throughout);
         }
-        self.free.copy_from(&throughout);
     }
 }

@@ -139,6 +139,10 @@ impl Strategy for MultipleBuddies {
         self.buddies.put_back(placement);
     }
 
+    fn reset(&mut self, free: &Occupancy) -> bool {
+        self.buddies.reset(free)
+    }
+
     fn work(&self) -> Work {
         self.buddies.work()
     }

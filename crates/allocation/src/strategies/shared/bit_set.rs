@@ -49,6 +49,12 @@ impl BitSet {
         present
     }
 
+    /// Makes these its numbers, a bit each.
+    pub(in crate::strategies) fn assign(&mut self, words: &[u64]) {
+        self.words.copy_from_slice(words);
+        self.len = words.iter().map(|word| word.count_ones()).sum();
+    }
+
     /// The least number from `from` on.
     pub(in crate::strategies) fn next(&self, from: u32) -> Option<u32> {
         let first = from as usize / 64;

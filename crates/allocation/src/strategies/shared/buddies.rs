@@ -5,11 +5,12 @@
 //! of the occupancy alone, so boxes that are no blocks (failed nodes, reservations) just split blocks
 //! down as far as they need to, and their release merges them again.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 use super::bit_set::ones;
+use super::buddy_levels::BuddyLevels;
 use super::free_set::{FreeOrder, FreeSet};
 use crate::{Placement, Work};
 
@@ -29,6 +30,8 @@ struct Roots {
     list: Vec<Root>,
     /// By node, the root that holds it; empty if there is one root only.
     of: Vec<u32>,
+    /// Made when the free blocks are first to be found at once.
+    levels: OnceLock<Option<BuddyLevels>>,
 }
 
 /// The free blocks of a machine.
@@ -89,7 +92,7 @@ impl Buddies {
             }
         }
         let idle = Walk { taken: 0, last: None, parent: NodeId(0), child: radix };
-        let roots = Arc::new(Roots { list, of });
+        let roots = Arc::new(Roots { list, of, levels: OnceLock::new() });
         let (walks, needs) = (vec![idle; levels], Vec::new());
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
@@ -182,6 +185,21 @@ impl Buddies {
                 });
             }
         }
+    }
+
+    /// Makes these the free nodes; false, with nothing changed, where blocks of one level differ in shape or are
+    /// taken in the order of their coming.
+    pub(in crate::strategies) fn reset(&mut self, free: &Occupancy) -> bool {
+        let Buddies { grid, roots, free: sets, work, .. } = self;
+        let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
+        let Some(levels) = levels.as_ref().filter(|_| sets.iter().all(FreeSet::is_sorted)) else {
+            return false;
+        };
+        levels.of(free, |level, bases| {
+            work.words += bases.len() as u64;
+            sets[level].assign(bases);
+        });
+        true
     }
 
     /// Calls a function with every root that shares nodes with a box that does not wrap.

@@ -98,6 +98,17 @@ impl FreeSet {
         present
     }
 
+    /// Whether the least is taken first, whenever it came.
+    pub(in crate::strategies) fn is_sorted(&self) -> bool {
+        self.chain.is_none()
+    }
+
+    /// Makes these its numbers, a bit each, of a set that is sorted.
+    pub(in crate::strategies) fn assign(&mut self, bits: &[u64]) {
+        debug_assert!(self.is_sorted(), "the numbers come in no order");
+        self.set.assign(bits);
+    }
+
     /// The number after another one that is in it, or the first one.
     pub(in crate::strategies) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.chain {

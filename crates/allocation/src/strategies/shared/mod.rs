@@ -5,6 +5,7 @@ pub(super) mod bit_set;
 pub(super) mod border_planes;
 pub(super) mod border_walk;
 pub(super) mod buddies;
+mod buddy_levels;
 pub(crate) mod busy_list;
 pub(super) mod cables;
 pub(super) mod chain;

@@ -1,0 +1,96 @@
+//! Occupancies as sets of free nodes.
+
+use super::{Occupancy, OccupancyError};
+use crate::search::vectors::{Kernel, Vectors};
+use crate::{Cuboid, NodeId};
+
+impl Occupancy {
+    /// Leaves free only the nodes that are free in another occupancy of the same grid too.
+    ///
+    /// # Errors
+    /// If the other is of another grid; nothing has changed.
+    pub fn keep(&mut self, other: &Occupancy) -> Result<(), OccupancyError> {
+        if self.grid != other.grid {
+            return Err(OccupancyError::OtherGrid);
+        }
+        let pairs = self.words.iter_mut().zip(&other.words);
+        pairs.for_each(|(word, &mask)| *word &= mask);
+        self.count = count_ones(&self.words);
+        Ok(())
+    }
+
+    /// Leaves free the nodes that are free in two other occupancies of the same grid.
+    ///
+    /// # Errors
+    /// If one of them is of another grid; nothing has changed.
+    pub fn set_common(&mut self, a: &Occupancy, b: &Occupancy) -> Result<(), OccupancyError> {
+        if self.grid != a.grid || self.grid != b.grid {
+            return Err(OccupancyError::OtherGrid);
+        }
+        let pairs = a.words.iter().zip(&b.words);
+        self.words.iter_mut().zip(pairs).for_each(|(word, (a, b))| *word = a & b);
+        self.count = count_ones(&self.words);
+        Ok(())
+    }
+
+    /// Takes the nodes that are free in another occupancy of the same grid, all of which are free here. O(words).
+    ///
+    /// # Errors
+    /// If the other is of another grid, or the first of its nodes that is not free here; nothing has changed.
+    pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
+        self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
+        self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
+        self.count -= nodes.count;
+        Ok(())
+    }
+
+    /// Gives back the nodes that are free in another occupancy of the same grid, none of which is free here.
+    /// O(words).
+    ///
+    /// # Errors
+    /// If the other is of another grid, or the first of its nodes that is free here; nothing has changed.
+    pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
+        self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
+        self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
+        self.count += nodes.count;
+        Ok(())
+    }
+
+    /// Whether nodes of another set are as they should be here; `wrong` leaves the bits that are not.
+    fn check_set(
+        &self,
+        nodes: &Occupancy,
+        wrong: impl Fn(u64, u64) -> u64,
+        error: impl Fn(Cuboid) -> OccupancyError,
+    ) -> Result<(), OccupancyError> {
+        if self.grid != nodes.grid {
+            return Err(OccupancyError::OtherGrid);
+        }
+        let pairs = || self.words.iter().zip(&nodes.words).map(|(&own, &other)| wrong(own, other));
+        if pairs().fold(0, |all, wrong| all | wrong) == 0 {
+            return Ok(());
+        }
+        let first = pairs().zip(0u32..).find(|&(wrong, _)| wrong != 0);
+        let node = first.map_or(0, |(wrong, index)| 64 * index + wrong.trailing_zeros());
+        Err(error(Cuboid::node(self.grid.point(NodeId(node)))))
+    }
+}
+
+/// The one bits of words.
+fn count_ones(words: &[u64]) -> u32 {
+    /// A set so small is counted sooner than the processor is asked what it has.
+    const FEW: usize = 64;
+    if words.len() < FEW { Count(words).run() } else { Vectors::widest().run(Count(words)) }
+}
+
+struct Count<'a>(&'a [u64]);
+
+impl Kernel for Count<'_> {
+    type Output = u32;
+
+    #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
+    #[inline(always)]
+    fn run(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
