@@ -55,7 +55,12 @@ impl Strategy for Checked {
     }
 
     fn reset(&mut self, free: &Occupancy) -> bool {
-        !self.has_failed() && self.strategy.reset(free)
+        // Once it has failed it proposes nothing, whatever is free.
+        self.has_failed() || {
+            let done = self.strategy.reset(free);
+            self.note(self.strategy.error());
+            done
+        }
     }
 
     fn granted(&mut self, placement: &Placement) {
@@ -92,5 +97,48 @@ impl Strategy for Checked {
         if !self.has_failed() {
             self.strategy.validate(free);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails when it is first asked, and cannot do anything from then on.
+    #[derive(Clone)]
+    struct Failing(bool);
+
+    impl Strategy for Failing {
+        fn find(&mut self, _: &Occupancy, _: &Request, _: &mut Stream) -> Option<Placement> {
+            self.0 = true;
+            None
+        }
+
+        fn reset(&mut self, _: &Occupancy) -> bool {
+            !self.0
+        }
+
+        fn work(&self) -> Work {
+            Work::default()
+        }
+
+        fn fork(&self) -> Box<dyn Strategy> {
+            Box::new(self.clone())
+        }
+
+        fn error(&self) -> Option<CallerError> {
+            self.0.then(|| CallerError::new(std::fmt::Error))
+        }
+    }
+
+    /// A plan asks with some nodes free only, and puts all of them back whatever was answered.
+    #[test]
+    fn one_that_has_failed_is_put_back_like_any_other() {
+        let free = Occupancy::all_free("mesh:2x2".parse().unwrap());
+        let mut checked = Checked::wrap(Box::new(Failing(false)));
+        assert!(checked.reset(&free) && checked.error().is_none());
+        let draw = &mut Stream::new(1, 0, "draw");
+        assert_eq!(checked.find(&free, &Request::nodes(1), draw), None);
+        assert!(checked.error().is_some() && checked.reset(&free));
     }
 }
