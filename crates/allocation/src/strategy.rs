@@ -25,9 +25,9 @@ pub trait Strategy: Send + Sync {
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Makes these the free nodes, whoever held the others: false, with nothing changed, if it can only follow
-    /// grants and releases. For one whose answers depend on the free nodes alone, and that finds out about all
-    /// of them sooner than about each.
+    /// Makes exactly these the free nodes. False, with nothing changed, if the strategy can only follow grants and
+    /// releases. For one whose answers depend on the free nodes alone, and whose index is made anew sooner than
+    /// it follows many changes.
     fn reset(&mut self, _free: &Occupancy) -> bool {
         false
     }

@@ -44,6 +44,11 @@ impl<'a, 'o> Observers<'a, 'o> {
         Observers { now, told: observers, wanting, watch }
     }
 
+    /// Whether anyone wants to be told of a kind.
+    pub(crate) fn want(&self, kind: Interest) -> bool {
+        !self.wanting[kind.index()].is_empty()
+    }
+
     pub(crate) fn tell(&mut self, fact: &Fact<'_>) {
         let Some(kind) = Interest::in_fact(fact) else { return self.tell_all(fact) };
         for &place in &self.wanting[kind.index()] {

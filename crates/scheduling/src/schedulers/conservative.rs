@@ -30,8 +30,8 @@
 //! segments. A booking costs O(T) look-ups at numbers of free nodes, less those before the time at which
 //! the same was last refused for as long; O(N/64) words for each segment in which enough nodes are free;
 //! and with a strategy that misses nothing a single search, else one at each time at which enough are free
-//! throughout. An early end costs O(q) look-ups a pass, and a booking for each job that can gain: enough
-//! nodes are free throughout a stretch in which some became free. The strategy is forked once.
+//! throughout. An early end costs O(q) look-ups a pass, and a search for each job and stretch that
+//! can gain: enough nodes are free throughout, and one of them became free. The strategy is forked once.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.

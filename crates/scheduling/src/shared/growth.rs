@@ -44,7 +44,7 @@ impl Growth {
     }
 
     /// Whether any of these nodes, which are free throughout a stretch, became free for a part of it: else
-    /// whoever was refused before is refused now. O(rows of the nodes that became free).
+    /// a request that was refused before is refused now. O(rows of the nodes that became free).
     pub(crate) fn reaches(&self, throughout: Interval, free: &Occupancy) -> bool {
         self.given.iter().any(|(when, placement)| {
             when.from < throughout.to

@@ -157,9 +157,10 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         let Setup { grid, seed, replication, .. } = *setup;
         let draw = Stream::new(seed, replication, "allocation");
         let measured = setup.timing.then(|| Stream::new(seed, replication, "measured-attempts"));
-        let wanted = |kind| observers.iter().any(|one| one.interest().includes(kind));
-        let seen =
-            Seen { deliveries: wanted(Interest::DELIVERIES), routes: wanted(Interest::ROUTES) };
+        let observers = Observers::new(setup.begin, observers, measured);
+        let (deliveries, routes) =
+            (observers.want(Interest::DELIVERIES), observers.want(Interest::ROUTES));
+        let seen = Seen { deliveries, routes };
         let traffic = setup
             .network
             .as_ref()
@@ -189,7 +190,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
             live: FxHashMap::default(),
-            observers: Observers::new(setup.begin, observers, measured),
+            observers,
             completed: 0,
             arrived: 0,
             broken: 0,

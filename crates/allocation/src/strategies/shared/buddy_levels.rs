@@ -5,7 +5,7 @@
 //! maximal ones are those whose parent is not among the next level's. O(L N/64) for L levels, where going from
 //! block to block costs a visit for each that changes.
 
-use pavior_mesh::{Grid, Occupancy, Sides, volume};
+use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use super::buddies::Root;
 
@@ -47,7 +47,7 @@ impl BuddyLevels {
     /// Gives `see` the maximal free blocks of each level, from the lowest up.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
-        let word = |index: usize| free.window(pavior_mesh::NodeId(64 * index as u32), 64);
+        let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
         let mut blocks: Vec<u64> = (0..words).map(word).collect();
         for (below, level) in self.above.iter().enumerate() {
             let mut parents = blocks.clone();
@@ -86,13 +86,15 @@ fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     }
 }
 
+/// How far the second child's number lies from the first's, along each axis that is halved.
 fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     let halved = (0..3).filter(|&axis| child[axis] != own[axis]);
-    let stride =
-        |axis: usize| (0..axis).map(|lower| usize::from(grid.side(lower))).product::<usize>();
-    let steps: Vec<usize> = halved.map(|axis| usize::from(child[axis]) * stride(axis)).collect();
-    debug_assert_eq!(volume(own), volume(child) << steps.len());
-    steps
+    let second = |axis: usize| {
+        let mut base = [0; 3];
+        base[axis] = child[axis];
+        grid.id(base).index()
+    };
+    halved.map(second).collect()
 }
 
 /// Keeps the bits whose counterpart `step` further on is set, too.
