@@ -20,7 +20,7 @@
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{
-    BaseSet, Cuboid, Freedom, Grid, Occupancy, Request, Scan, Sides, orientations, volume,
+    BaseSet, Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume,
 };
 
 use crate::allowed::boxes;
@@ -69,8 +69,9 @@ impl Wider {
 
     /// The first box of these that is free, at its first base.
     fn first_of(&mut self, free: &Occupancy, shapes: &[Sides]) -> Option<Cuboid> {
+        self.bases.load(free);
         shapes.iter().find_map(|&sides| {
-            let base = self.bases.find(free, sides, Scan::default())?;
+            let base = self.bases.find_loaded(sides)?;
             Some(Cuboid::new(base, sides))
         })
     }

@@ -19,8 +19,9 @@
 //! exactly if the face of the placement on that side is free: [`BaseSet::edges`] has a bit where a
 //! face touches something, for all bases at once.
 
-use crate::bits::Layout;
+use crate::bits::{Axis, Layout};
 use crate::occupancy::Ones;
+use crate::search::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 /// A search for the bases of a shape, with its scratch memory: no allocation once warm.
@@ -58,9 +59,37 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
+    /// A search in a box as on a machine of its own: an axis wraps that wraps there and that the box closes, and the
+    /// first base is the box's. Its free nodes are loaded: O(rows of the box). In a box that does not lie on the grid
+    /// nothing is found.
+    ///
+    /// ```
+    /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy};
+    /// let mut free = Occupancy::all_free(Grid::mesh(&[8, 8])?);
+    /// free.take(&Cuboid::new([4, 4], [1, 1])).unwrap();
+    /// let mut bases = BaseSet::within(&free, &Cuboid::new([3, 3], [4, 5]));
+    /// assert_eq!(bases.find_loaded([2, 2, 1]), Some([2, 0, 0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn within(free: &Occupancy, cuboid: &Cuboid) -> BaseSet {
+        if !cuboid.lies_on(free.grid()) {
+            return BaseSet { fits: false, ..BaseSet::new(*free.grid()) };
+        }
+        let mut bases = BaseSet::new(free.grid().of_box(cuboid));
+        bases.touched += bases.words.len() as u64;
+        bases.nodes.resize(bases.words.len(), 0);
+        bases.layout.load_box(free, cuboid, &mut bases.nodes);
+        bases
+    }
+
     /// The grid of the machines.
     pub fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// The first base in row-major order of a shape, unturned, on the free nodes of the last [`BaseSet::load`].
+    pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
+        if self.compute_loaded(shape) { self.first() } else { None }
     }
 
     /// The first base, in scan order, at which the shape is free, unturned.
@@ -125,6 +154,9 @@ impl BaseSet {
                 self.and_ahead(axis, step);
                 length += step;
             }
+            if side > 1 && !self.any() {
+                break;
+            }
         }
         true
     }
@@ -137,7 +169,8 @@ impl BaseSet {
         if self.spare.is_empty() && (ring || lies.is_in_rows()) {
             self.spare.resize(self.words.len(), 0);
         }
-        lies.and_ahead(&mut self.words, &mut self.spare, usize::from(step), ring);
+        let (words, spare) = (&mut self.words[..], &mut self.spare[..]);
+        AndAhead { lies, words, spare, step: usize::from(step), ring }.run_widest();
     }
 
     /// Adds one to a side of the shape last computed. Returns whether a base is left.
@@ -323,5 +356,32 @@ impl BaseSet {
             return cuboid.volume();
         }
         cuboid.volume() - self.layout.count(&self.nodes, cuboid)
+    }
+}
+
+/// A pass along an axis.
+struct AndAhead<'a> {
+    lies: Axis,
+    words: &'a mut [u64],
+    spare: &'a mut [u64],
+    step: usize,
+    ring: bool,
+}
+
+impl AndAhead<'_> {
+    fn run_widest(self) {
+        /// So few words are gone over sooner than the processor is asked what it has.
+        const FEW: usize = 64;
+        if self.words.len() < FEW { self.run() } else { Vectors::widest().run(self) }
+    }
+}
+
+impl Kernel for AndAhead<'_> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
+    #[inline(always)]
+    fn run(self) {
+        self.lies.and_ahead(self.words, self.spare, self.step, self.ring);
     }
 }

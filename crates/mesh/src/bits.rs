@@ -7,8 +7,13 @@
 //!   rows of 5:   . . . 44444 . . . 33333 . . . 22222 . . . 11111    the low bits, a pitch of 8
 //! ```
 
+mod axis;
+
 use crate::occupancy::repeated;
 use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
+
+pub(crate) use axis::Axis;
+use axis::ahead;
 
 /// Where the nodes of a grid are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +96,10 @@ impl Layout {
             words.copy_from_slice(free.words());
             return;
         }
+        if self.pitch == 64 {
+            load_rows(free, w, words);
+            return;
+        }
         words.fill(0);
         for z in 0..h {
             for y in 0..d {
@@ -99,6 +108,49 @@ impl Layout {
                     let at = self.pitch * y + x;
                     words[self.plane * z + at / 64] |=
                         free.bits(node, (w - x).min(64)) << (at % 64);
+                }
+            }
+        }
+    }
+
+    /// Lays out the free nodes of a box of another grid, of which this is the grid, from its base on.
+    pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
+        words.fill(0);
+        let grid = free.grid();
+        let mut z_end = 0;
+        for (z, planes) in cuboid.runs(grid, 2) {
+            let mut y_end = 0;
+            for (y, rows) in cuboid.runs(grid, 1) {
+                let mut x_end = 0;
+                for (x, columns) in cuboid.runs(grid, 0) {
+                    let piece = Cuboid::new([x, y, z], [columns, rows, planes]);
+                    self.load_piece(free, &piece, [x_end, y_end, z_end], words);
+                    x_end += usize::from(columns);
+                }
+                y_end += usize::from(rows);
+            }
+            z_end += usize::from(planes);
+        }
+    }
+
+    /// Lays out the free nodes of a box that passes the end of no axis from a point on.
+    fn load_piece(&self, free: &Occupancy, piece: &Cuboid, to: [usize; 3], words: &mut [u64]) {
+        let ([x, y, z], [w, d, h]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
+        let [width, depth, _] = free.grid().sides().map(usize::from);
+        for skipped in (0..w).step_by(64) {
+            let length = (w - skipped).min(64);
+            for plane in 0..h {
+                let mut from = x + skipped + width * (y + depth * (z + plane));
+                let mut at =
+                    64 * self.plane * (to[2] + plane) + self.pitch * to[1] + to[0] + skipped;
+                for _ in 0..d {
+                    let bits = free.bits(NodeId(from as u32), length);
+                    words[at / 64] |= bits << (at % 64);
+                    // The piece behind the end of a ring may begin inside a word.
+                    if at % 64 + length > 64 {
+                        words[at / 64 + 1] |= bits >> (64 - at % 64);
+                    }
+                    (from, at) = (from + width, at + self.pitch);
                 }
             }
         }
@@ -197,181 +249,20 @@ impl Layout {
     }
 }
 
-/// Leaves in each word but the last `distance` the bits that are set in the word so much further on, too.
-fn and_further(words: &mut [u64], distance: usize) {
-    const TOGETHER: usize = 8;
-    let kept = words.len() - distance;
-    let whole = kept - kept % TOGETHER;
-    // Several are read before any of them is written, which no compiler may do by itself, and which
-    // ascending order allows.
-    for index in (0..whole).step_by(TOGETHER) {
-        let mut further = [0; TOGETHER];
-        further.copy_from_slice(&words[index + distance..][..TOGETHER]);
-        let pairs = words[index..][..TOGETHER].iter_mut().zip(further);
-        pairs.for_each(|(word, further)| *word &= further);
+/// Lays out rows of `length` nodes, at most 64, with a word each.
+fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
+    let (nodes, mask) = (free.words(), low(length));
+    // The last rows may have no word behind theirs.
+    let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
+    let mut from = 0;
+    for word in &mut words[..inner] {
+        let (index, shift) = (from / 64, from % 64);
+        // Shifted by 64 in two steps where the row begins with a word.
+        *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
+        from += length;
     }
-    for index in whole..kept {
-        words[index] &= words[index + distance];
-    }
-}
-
-/// Word `index` of a row moved `step` towards its beginning.
-#[inline]
-fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
-    let (skip, bits) = (step / 64, step % 64);
-    let at = |index: usize| row.get(index).copied().unwrap_or(0);
-    if bits == 0 {
-        at(index + skip)
-    } else {
-        at(index + skip) >> bits | at(index + skip + 1) << (64 - bits)
-    }
-}
-
-/// Word `index` of a row moved `step` towards its end.
-#[inline]
-fn back(row: &[u64], index: usize, step: usize) -> u64 {
-    let (skip, bits) = (step / 64, step % 64);
-    let at = |back: usize| index.checked_sub(back).map_or(0, |index| row[index]);
-    if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
-}
-
-/// How the `n` coordinates of an axis lie in the words, again and again.
-#[derive(Clone, Copy)]
-pub(crate) enum Axis {
-    /// `step` bits apart, in lanes of a word, each of which begins with a bit of `lanes`.
-    Lanes { n: usize, step: usize, lanes: u64 },
-    /// `step` bits apart, in rows of several words.
-    Rows { n: usize, step: usize, words: usize },
-    /// `step` words apart.
-    Words { n: usize, step: usize },
-}
-
-impl Axis {
-    /// Whether it lies in rows of several words.
-    pub(crate) fn is_in_rows(&self) -> bool {
-        matches!(self, Axis::Rows { .. })
-    }
-
-    /// Leaves the bits whose neighbour `ahead` further along the axis is set too; around the end of a
-    /// ring. `spare` has as many words, if it is a ring or in rows.
-    pub(crate) fn and_ahead(
-        self,
-        words: &mut [u64],
-        spare: &mut [u64],
-        distance: usize,
-        ring: bool,
-    ) {
-        match self {
-            Axis::Lanes { n, step, lanes } => {
-                let (by, around) = (step * distance, step * (n - distance));
-                let kept = lanes * low(around);
-                if ring {
-                    for word in words.iter_mut() {
-                        *word &= *word >> by & kept | (*word << around) & !kept;
-                    }
-                } else {
-                    for word in words.iter_mut() {
-                        *word &= *word >> by & kept;
-                    }
-                }
-            }
-            Axis::Rows { n, step, words: unit } => {
-                let (by, around) = (step * distance, step * (n - distance));
-                for row in words.chunks_exact_mut(unit) {
-                    let copy = &mut spare[..unit];
-                    if ring {
-                        copy.copy_from_slice(row);
-                        for (index, word) in row.iter_mut().enumerate() {
-                            *word &= ahead(copy, index, by) | back(copy, index, around);
-                        }
-                    } else {
-                        // Ascending order reads only words that are not written yet.
-                        for index in 0..unit {
-                            row[index] &= ahead(row, index, by);
-                        }
-                    }
-                }
-            }
-            Axis::Words { n, step } => {
-                let (whole, kept) = (n * step, (n - distance) * step);
-                for block in words.chunks_exact_mut(whole) {
-                    if ring {
-                        spare[..whole - kept].copy_from_slice(&block[..whole - kept]);
-                    }
-                    and_further(block, whole - kept);
-                    if ring {
-                        let pairs = block[kept..].iter_mut().zip(&spare[..whole - kept]);
-                        pairs.for_each(|(word, first)| *word &= first);
-                    } else {
-                        block[kept..].fill(0);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The bits whose next neighbour on the high or the low side along the axis is not set, or lies
-    /// beyond the end.
-    pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
-        match self {
-            Axis::Lanes { n, step, lanes } => {
-                let around = step * (n - 1);
-                // Those with a neighbour on that side, and the others.
-                let (inner, end) = if high {
-                    (lanes * low(around), lanes * (low(step) << around))
-                } else {
-                    (lanes * (low(around) << step), lanes * low(step))
-                };
-                let end = if ring { end } else { 0 };
-                for (out, &word) in out.iter_mut().zip(words) {
-                    let beside = if high {
-                        word >> step & inner | (word << around) & end
-                    } else {
-                        (word << step) & inner | word >> around & end
-                    };
-                    *out = word & !beside;
-                }
-            }
-            Axis::Rows { n, step, words: unit } => {
-                let around = step * (n - 1);
-                for (out, row) in out.chunks_exact_mut(unit).zip(words.chunks_exact(unit)) {
-                    for (index, out) in out.iter_mut().enumerate() {
-                        let beside = match (high, ring) {
-                            (true, false) => ahead(row, index, step),
-                            (true, true) => ahead(row, index, step) | back(row, index, around),
-                            (false, false) => back(row, index, step),
-                            (false, true) => back(row, index, step) | ahead(row, index, around),
-                        };
-                        *out = row[index] & !beside;
-                    }
-                }
-            }
-            Axis::Words { n, step } => {
-                let (whole, last) = (n * step, (n - 1) * step);
-                for (out, block) in out.chunks_exact_mut(whole).zip(words.chunks_exact(whole)) {
-                    if high {
-                        without(&mut out[..last], &block[..last], &block[step..]);
-                        without_at_end(&mut out[last..], &block[last..], &block[..step], ring);
-                    } else {
-                        without(&mut out[step..], &block[step..], &block[..last]);
-                        without_at_end(&mut out[..step], &block[..step], &block[last..], ring);
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
-    for ((out, word), beside) in out.iter_mut().zip(words).zip(beside) {
-        *out = word & !beside;
-    }
-}
-
-fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
-    if ring {
-        without(out, words, around);
-    } else {
-        out.copy_from_slice(words);
+    for word in &mut words[inner..] {
+        *word = free.bits(NodeId(from as u32), length);
+        from += length;
     }
 }

@@ -93,6 +93,35 @@ impl Cuboid {
         })
     }
 
+    /// The least box that holds every box of these sides, which must fit the grid, that shares a node with this one,
+    /// which must lie on it; with its canonical base. Where it does not close a ring, every box of these sides in it shares a node.
+    ///
+    /// ```
+    /// use pavior_mesh::{Cuboid, Grid};
+    /// let grid = Grid::new(&[9, 9], &[false, true])?;
+    /// let around = Cuboid::new([1, 1], [2, 2]).around(&grid, [3, 3, 1]);
+    /// assert_eq!(around, Cuboid::new([0, 8], [5, 6]));
+    /// # Ok::<(), pavior_mesh::GridError>(())
+    /// ```
+    #[must_use]
+    pub fn around(&self, grid: &Grid, sides: Sides) -> Cuboid {
+        let mut around = *self;
+        for (axis, side) in sides.into_iter().enumerate() {
+            let (n, beside) = (u32::from(grid.side(axis)), u32::from(side).saturating_sub(1));
+            let (base, side) = (u32::from(self.base[axis]), u32::from(self.sides[axis]));
+            let (base, side) = if !grid.wraps(axis) {
+                let low = base.saturating_sub(beside);
+                (low, (base + side + beside).min(n).saturating_sub(low))
+            } else if side + 2 * beside >= n {
+                (0, n)
+            } else {
+                ((base + n - beside) % n, side + 2 * beside)
+            };
+            (around.base[axis], around.sides[axis]) = (base as u16, side as u16);
+        }
+        around
+    }
+
     /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the grid.
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);

@@ -149,6 +149,13 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
+    /// The grid of the nodes of a box, which must lie on this one: an axis wraps that wraps here and that the box
+    /// closes.
+    pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
+        let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
+        Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
+    }
+
     /// The number of axes, 1 to 3.
     pub fn axes(&self) -> usize {
         usize::from(self.axes)

@@ -13,9 +13,8 @@ impl Occupancy {
         if self.grid != other.grid {
             return Err(OccupancyError::OtherGrid);
         }
-        let pairs = self.words.iter_mut().zip(&other.words);
-        pairs.for_each(|(word, &mask)| *word &= mask);
-        self.count = count_ones(&self.words);
+        self.count =
+            widest(Keep { words: &mut self.words, other: &other.words }, other.words.len());
         Ok(())
     }
 
@@ -27,10 +26,16 @@ impl Occupancy {
         if self.grid != a.grid || self.grid != b.grid {
             return Err(OccupancyError::OtherGrid);
         }
-        let pairs = a.words.iter().zip(&b.words);
-        self.words.iter_mut().zip(pairs).for_each(|(word, (a, b))| *word = a & b);
-        self.count = count_ones(&self.words);
+        self.count =
+            widest(Common { words: &mut self.words, a: &a.words, b: &b.words }, a.words.len());
         Ok(())
+    }
+
+    /// Whether every node that is free in another occupancy is free here; of one of another grid none is taken to
+    /// be. O(words).
+    pub fn includes(&self, other: &Occupancy) -> bool {
+        let mut pairs = self.words.iter().zip(&other.words);
+        self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
     }
 
     /// Takes the nodes that are free in another occupancy of the same grid, all of which are free here. O(words).
@@ -76,21 +81,52 @@ impl Occupancy {
     }
 }
 
-/// The one bits of words.
-fn count_ones(words: &[u64]) -> u32 {
-    /// A set so small is counted sooner than the processor is asked what it has.
+/// Runs a pass over words with the widest instructions.
+fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
+    /// So few are done sooner than the processor is asked what it has.
     const FEW: usize = 64;
-    if words.len() < FEW { Count(words).run() } else { Vectors::widest().run(Count(words)) }
+    if words < FEW { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-struct Count<'a>(&'a [u64]);
+/// Clears the bits that others lack, and counts what is left.
+struct Keep<'a> {
+    words: &'a mut [u64],
+    other: &'a [u64],
+}
 
-impl Kernel for Count<'_> {
+impl Kernel for Keep<'_> {
     type Output = u32;
 
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     fn run(self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
+        let pairs = self.words.iter_mut().zip(self.other);
+        let kept = pairs.map(|(word, other)| {
+            *word &= other;
+            word.count_ones()
+        });
+        kept.sum()
+    }
+}
+
+/// Sets the bits that two have in common, and counts them.
+struct Common<'a> {
+    words: &'a mut [u64],
+    a: &'a [u64],
+    b: &'a [u64],
+}
+
+impl Kernel for Common<'_> {
+    type Output = u32;
+
+    #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let pairs = self.a.iter().zip(self.b);
+        let common = self.words.iter_mut().zip(pairs).map(|(word, (a, b))| {
+            *word = a & b;
+            word.count_ones()
+        });
+        common.sum()
     }
 }

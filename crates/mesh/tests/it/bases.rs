@@ -1,6 +1,6 @@
 //! The word-parallel base set against the definition.
 
-use pavior_mesh::{BaseSet, Scan};
+use pavior_mesh::{BaseSet, Cuboid, Scan};
 use proptest::prelude::*;
 
 use crate::naive;
@@ -34,6 +34,43 @@ proptest! {
             let mut expected = naive::bases(&free, shape, Scan::default());
             expected.sort_unstable_by_key(|[x, y, z]| [*z, *y, *x]);
             prop_assert_eq!(search.row_major().collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
+        }
+    }
+
+    #[test]
+    fn finds_in_a_box_what_lies_in_it(
+        free in naive::occupancies(),
+        draws in prop::collection::vec(any::<[[u16; 3]; 3]>(), 4),
+    ) {
+        let grid = *free.grid();
+        for [base, sides, shape] in draws {
+            let side = |axis: usize, draw: u16| 1 + draw % grid.side(axis).min(5);
+            let shape = std::array::from_fn(|axis| side(axis, shape[axis]));
+            let sides: [u16; 3] = std::array::from_fn(|axis| side(axis, sides[axis]));
+            let base: [u16; 3] =
+                std::array::from_fn(|axis| base[axis] % grid.starts(axis, sides[axis]));
+            let part = Cuboid::new(base, sides);
+            let around = part.around(&grid, shape);
+            prop_assert!(around.lies_on(&grid), "{grid} {part:?} {shape:?} {around:?}");
+            let inside = |base: &[u16; 3]| {
+                let mut nodes = Cuboid::new(*base, shape).nodes(&grid);
+                nodes.all(|node| around.contains(&grid, grid.point(node)))
+            };
+            let all = naive::bases(&free, shape, Scan::default());
+            let meets = |base: &[u16; 3]| Cuboid::new(*base, shape).intersects(&grid, &part);
+            prop_assert!(all.iter().filter(|base| meets(base)).all(inside));
+            let open = (0..3).all(|axis| !grid.wraps(axis) || around.sides[axis] < grid.side(axis));
+            prop_assert!(!open || all.iter().filter(|base| inside(base)).all(meets));
+            let mut expected: Vec<_> = all.into_iter().filter(inside).collect();
+            let mut search = BaseSet::within(&free, &around);
+            prop_assert!(search.compute_loaded(shape));
+            let absolute = |base: [u16; 3]| {
+                std::array::from_fn(|axis| around.coordinate(&grid, axis, base[axis]))
+            };
+            let mut found: Vec<[u16; 3]> = search.row_major().map(absolute).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected, "{} {:?} {:?}", grid, around, shape);
         }
     }
 }

@@ -68,6 +68,12 @@ fn occupancies_of_different_grids_do_not_mix() {
     assert!(!bases.compute(&Occupancy::all_free(large), [2, 2, 1]));
     assert_eq!(bases.find(&Occupancy::all_free(large), [2, 2, 1], Scan::default()), None);
     assert!(!bases.contains([60, 60, 60]));
+    for outside in
+        [Cuboid::new([2, 2], [3, 1]), Cuboid::new([9, 9], [1, 1]), Cuboid::new([0, 0], [0, 4])]
+    {
+        assert_eq!(BaseSet::within(&free, &outside).find_loaded([1, 1, 1]), None);
+        let _ = outside.around(&small, [2, 2, 1]);
+    }
     free.copy_from(&Occupancy::all_free(large));
     assert_eq!(free, Occupancy::all_free(large));
 }
