@@ -27,11 +27,12 @@
 //! starts beside them.
 //!
 //! Cost for q waiting jobs (at most the depth) and r running ones: the profile has T <= 2(q + r) + 1
-//! segments. A booking costs O(T) look-ups at numbers of free nodes, less those before the time at which
-//! the same was last refused for as long; O(N/64) words for each segment in which enough nodes are free;
-//! and with a strategy that misses nothing a single search, else one at each time at which enough are free
-//! throughout. An early end costs O(q) look-ups a pass, and a search for each job and stretch that
-//! can gain: enough nodes are free throughout, and one of them became free. The strategy is forked once.
+//! segments, of which d <= q begin where nodes stop being free: dips. With a strategy that refuses on fewer
+//! nodes what it refuses on more, a booking costs O(d + log T) questions of O(N/64) words each, and one
+//! search; with another, one at each time at which enough nodes are free throughout. An early end costs that
+//! for each job and stretch that can gain: enough nodes are free throughout, and one of them became free. Where
+//! the strategy refuses only where none of its boxes is free, only those boxes are looked at that share a node
+//! with what became free. The strategy is forked once.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pavior_allocation::Placement;
+use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
-use pavior_mesh::{Occupancy, Request};
+use pavior_mesh::{BaseSet, Cuboid, Occupancy, Request};
 
 use super::profile::Interval;
 
@@ -46,11 +46,44 @@ impl Growth {
     /// Whether any of these nodes, which are free throughout a stretch, became free for a part of it: else
     /// a request that was refused before is refused now. O(rows of the nodes that became free).
     pub(crate) fn reaches(&self, throughout: Interval, free: &Occupancy) -> bool {
-        self.given.iter().any(|(when, placement)| {
-            when.from < throughout.to
-                && throughout.from < when.to
-                && placement.parts().iter().any(|part| free.free_in(part) > 0)
+        self.parts(throughout, free).next().is_some()
+    }
+
+    /// Whether a box of one of these sides, none of which was free throughout a stretch before, is free throughout it
+    /// now: one that shares a node with what became free. O(log of the sides) words for each row around that, or
+    /// for each row of the machine, which `bases` is for, whichever are fewer.
+    pub(crate) fn lets_in(
+        &self,
+        throughout: Interval,
+        free: &Occupancy,
+        boxes: &[Sides],
+        bases: &mut BaseSet,
+    ) -> bool {
+        let grid = *free.grid();
+        let parts: Vec<&Cuboid> = self.parts(throughout, free).collect();
+        let mut loaded = false;
+        boxes.iter().filter(|sides| grid.fits(**sides)).any(|&sides| {
+            let mut around = parts.iter().map(|part| part.around(&grid, sides));
+            if around.clone().map(|around| rows(&around)).sum::<u32>() < rows(&Cuboid::whole(&grid))
+            {
+                return around.any(|around| {
+                    let mut bases = BaseSet::within(free, &around);
+                    bases.compute_loaded(sides) && bases.any()
+                });
+            }
+            if !loaded {
+                bases.load(free);
+                loaded = true;
+            }
+            bases.compute_loaded(sides) && bases.any()
         })
+    }
+
+    /// The parts with a node that became free for a part of a stretch, and is free throughout it.
+    fn parts(&self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &Cuboid> {
+        let then = move |when: &Interval| when.from < throughout.to && throughout.from < when.to;
+        let given = self.given.iter().filter(move |(when, _)| then(when));
+        given.flat_map(|(_, placement)| placement.parts()).filter(|part| !free.is_taken(part))
     }
 
     /// The times at which a job estimated to run so long would begin if it ran while something grew, in
@@ -65,6 +98,10 @@ impl Growth {
             (from < grown.to).then_some(Interval { from, to: grown.to })
         })
     }
+}
+
+fn rows(cuboid: &Cuboid) -> u32 {
+    u32::from(cuboid.sides[1]) * u32::from(cuboid.sides[2])
 }
 
 /// For requests, how early a job of an estimated length cannot begin, as long as nothing becomes free:

@@ -6,19 +6,20 @@
 //! before it to every later job that asks for the same for as long. For other strategies every
 //! time at which enough nodes are free is tried.
 
+mod question;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use pavior_allocation::claim::BoxGroup;
-use pavior_allocation::{Fork, Machine, Placement, SelectedStrategy, Sides};
+use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
+use pavior_mesh::{JobId, tile_rows};
 use pavior_workload::Job;
 
-use super::answers::{is_complete, is_monotone};
 use super::ends::by_expected_end;
-use super::growth::{Growth, Refusals};
-use super::profile::{Interval, Profile, Room};
+use super::growth::Growth;
+use super::profile::{Interval, Profile, Room, Search, Slot};
 use crate::{MachineView, Queue, Running};
+use question::{JobQuestion, Known};
 
 /// Everything that is expected and booked, as of a state of the machine.
 pub(crate) struct Plan {
@@ -35,16 +36,6 @@ pub(crate) struct Plan {
     pub(crate) health: u64,
 }
 
-/// What is known of the strategy's answers.
-struct Known {
-    /// It refuses on fewer nodes what it refuses on more.
-    monotone: bool,
-    /// It refuses exactly where no box of the shapes in question is free.
-    by_boxes: bool,
-    bases: BaseSet,
-    refusals: Refusals,
-}
-
 struct Held {
     placement: Placement,
     until: Time,
@@ -58,11 +49,6 @@ struct Booking {
     promise: Time,
 }
 
-struct Slot {
-    interval: Interval,
-    placement: Placement,
-}
-
 /// A booking whose time has come.
 pub(crate) struct Due {
     /// The job's place in the queue.
@@ -70,33 +56,6 @@ pub(crate) struct Due {
     pub(crate) placement: Placement,
     /// The first time promised.
     pub(crate) promise: Time,
-}
-
-impl Known {
-    fn of(machine: &Machine) -> Known {
-        let selection = machine.selection();
-        Known {
-            monotone: is_monotone(machine),
-            by_boxes: is_complete(&selection.claim().recognition)
-                && selection.entry.does.contiguous,
-            bases: BaseSet::new(*machine.grid()),
-            refusals: Refusals::default(),
-        }
-    }
-
-    /// The boxes of which one must be free, where that is all there is to know.
-    fn boxes(&self, request: &Request, machine: &Machine) -> Option<Vec<Sides>> {
-        if !self.by_boxes {
-            return None;
-        }
-        let selection = machine.selection();
-        let family = selection.claim().family;
-        let groups = family(request, machine.grid(), &selection.options);
-        let single = |group: &BoxGroup| group.parts.len() == 1;
-        // More are asked sooner than looked for.
-        let few = groups.len() <= 6 && groups.iter().all(single);
-        few.then(|| groups.iter().map(BoxGroup::bounding).collect())
-    }
 }
 
 impl Plan {
@@ -229,35 +188,30 @@ impl Plan {
         growth: &Growth,
         view: &mut MachineView<'_>,
     ) -> Option<Slot> {
-        let booked = self.bookings[index].slot.as_ref()?.interval;
-        let room = Room { nodes: view.machine().needed(&job.request), estimate: job.estimate };
-        let before = |begins: Interval| Interval { to: begins.to.min(booked.from), ..begins };
-        let whole = Interval { from: now, to: booked.from };
+        let slot = self.bookings[index].slot.take()?;
+        let booked = slot.interval.from;
         let begins: Vec<Interval> = if self.known.monotone {
+            let before = |begins: Interval| Interval { to: begins.to.min(booked), ..begins };
             growth.begins(job.estimate).map(before).collect()
         } else {
-            vec![whole]
+            vec![Interval { from: now, to: booked }]
         };
-        let profile = &self.profile;
-        if !begins.iter().any(|begins| profile.has_room(room, *begins, booked.from)) {
-            return None;
-        }
-        let slot = self.bookings[index].slot.take().expect("it was just seen");
-        self.profile.give(&slot.placement, slot.interval);
         let known = Some(growth).filter(|_| self.known.monotone);
-        let mut better = begins.iter().find_map(|begins| self.find(now, job, *begins, known, view));
+        let mut better =
+            begins.iter().find_map(|begins| self.find(now, job, *begins, Some(&slot), known, view));
         if better.is_none() && !self.known.monotone {
             // A strategy that misses some might not find the same nodes.
-            let same = self.profile.earliest_of(&slot.placement, job.estimate, booked.from);
+            let same = self.profile.earlier_on_same(&slot, job.estimate);
             better = same.map(|interval| Slot { interval, placement: slot.placement.clone() });
         }
-        let (stays, left) = match better {
-            Some(better) => (better, Some(slot)),
-            None => (slot, None),
+        let Some(better) = better else {
+            self.bookings[index].slot = Some(slot);
+            return None;
         };
-        self.profile.take(&stays.placement, stays.interval);
-        self.bookings[index].slot = Some(stays);
-        left
+        self.profile.give(&slot.placement, slot.interval);
+        self.profile.take(&better.placement, better.interval);
+        self.bookings[index].slot = Some(better);
+        Some(slot)
     }
 
     /// Running jobs that outran what was expected stay longer. If there are any, or a booking's time
@@ -327,7 +281,7 @@ impl Plan {
     fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
         let refusals = &self.known.refusals;
         let from = refusals.earliest(&job.request, job.estimate).max(now);
-        let slot = self.find(now, job, Interval { from, to: Time::MAX }, None, view);
+        let slot = self.find(now, job, Interval { from, to: Time::MAX }, None, None, view);
         if self.known.monotone {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.known.refusals.learn(&job.request, job.estimate, at);
@@ -340,37 +294,22 @@ impl Plan {
         }
     }
 
-    /// The earliest slot that begins in a stretch of time; of a job that was refused all of them before
-    /// something grew, only where that may help. Asking about now is an attempt, asking about later is not.
+    /// The earliest slot that begins in a stretch of time, before the job's own if it has one; of a job that was
+    /// refused all of them before something grew, only where that may help.
     fn find(
         &mut self,
         now: Time,
         job: &Job,
         begins: Interval,
+        own: Option<&Slot>,
         growth: Option<&Growth>,
         view: &mut MachineView<'_>,
     ) -> Option<Slot> {
         let Plan { blank, known, profile, .. } = self;
-        let request = &job.request;
-        let room = Room { nodes: view.machine().needed(request), estimate: job.estimate };
-        let mut boxes: Option<Option<Vec<Sides>>> = None;
-        let ask = |at: Time, free: &Occupancy| {
-            let throughout = Interval::new(at, job.estimate);
-            if growth.is_some_and(|growth| !growth.reaches(throughout, free)) {
-                return None;
-            }
-            let boxes = boxes.get_or_insert_with(|| known.boxes(request, view.machine()));
-            if let Some(boxes) = boxes {
-                known.bases.load(free);
-                let bases = &mut known.bases;
-                if !boxes.iter().any(|sides| bases.compute_loaded(*sides) && bases.any()) {
-                    return None;
-                }
-            }
-            let place = |fork: &mut Fork| fork.find_within(free, request);
-            if at == now { view.can_start_by(blank, place) } else { place(blank) }.ok()
-        };
-        let (at, placement) = profile.earliest(room, begins, ask)?;
+        let room = Room { nodes: view.machine().needed(&job.request), estimate: job.estimate };
+        let search = Search { room, begins, own, monotone: known.monotone };
+        let mut question = JobQuestion::new(now, job, growth, blank, known, view);
+        let (at, placement) = profile.earliest(&search, &mut question)?;
         Some(Slot { interval: Interval::new(at, job.estimate), placement })
     }
 }

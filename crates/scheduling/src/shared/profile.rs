@@ -1,10 +1,15 @@
 //! Which nodes are free when: occupancy from now on, by what is expected and booked.
 
+mod search;
+mod window;
+
 use std::collections::VecDeque;
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Occupancy, OccupancyError};
+
+pub(crate) use search::{Question, Search};
 
 /// The free nodes at every time from now on, in segments, each until the next begins; neighbours
 /// differ. The last never ends.
@@ -16,6 +21,15 @@ pub(crate) struct Profile {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
+    /// The times, in order, after the first segment's, at which nodes stop being free: where bookings begin.
+    /// From each segment to the next all free nodes stay free, unless the next begins at one of them.
+    dips: Vec<Time>,
+}
+
+/// Nodes for a stretch of time.
+pub(crate) struct Slot {
+    pub(crate) interval: Interval,
+    pub(crate) placement: Placement,
 }
 
 /// A stretch of time, its end excluded.
@@ -43,7 +57,8 @@ pub(crate) struct Room {
 impl Profile {
     /// These nodes free from now on for ever.
     pub(crate) fn new(now: Time, free: Occupancy) -> Profile {
-        Profile { from: [now].into(), count: [free.count()].into(), free: [free].into() }
+        let (count, free) = ([free.count()].into(), [free].into());
+        Profile { from: [now].into(), count, free, dips: Vec::new() }
     }
 
     /// Forgets what was before now.
@@ -53,6 +68,8 @@ impl Profile {
         self.count.drain(..past);
         self.free.drain(..past);
         self.from[0] = self.from[0].max(now);
+        let past = self.dips.partition_point(|dip| *dip <= now);
+        self.dips.drain(..past);
     }
 
     /// Takes free nodes for a stretch of time, as far as it is not past.
@@ -86,18 +103,15 @@ impl Profile {
         })
     }
 
-    /// When, before `limit`, nodes are first free for as long as a job is estimated to run.
-    pub(crate) fn earliest_of(
-        &self,
-        placement: &Placement,
-        estimate: Time,
-        limit: Time,
-    ) -> Option<Interval> {
-        let is_free = |free: &Occupancy| placement.parts().iter().all(|part| free.is_free(part));
+    /// When, before a slot, its nodes are first free for as long as a job is estimated to run, or until the slot.
+    pub(crate) fn earlier_on_same(&self, slot: &Slot, estimate: Time) -> Option<Interval> {
+        let parts = slot.placement.parts();
+        let is_free = |free: &Occupancy| parts.iter().all(|part| free.is_free(part));
+        let own = slot.interval.from;
         let mut index = 0;
-        while let Some(&from) = self.from.get(index).filter(|from| **from < limit) {
+        while let Some(&from) = self.from.get(index).filter(|from| **from < own) {
             let interval = Interval::new(from, estimate);
-            let end = self.segment_at(interval.to);
+            let end = self.segment_at(interval.to.min(own));
             match (index..end).rfind(|&later| !is_free(&self.free[later])) {
                 Some(taken) => index = taken + 1,
                 None => return Some(interval),
@@ -110,23 +124,6 @@ impl Profile {
     pub(crate) fn most_free(&self, limit: Time) -> u32 {
         let end = self.segment_at(limit);
         self.count.range(..end).copied().max().unwrap_or(0)
-    }
-
-    /// Whether there is a time in a stretch from which on enough nodes are free, by number alone, for as
-    /// long as a job is estimated to run, or until `own`.
-    pub(crate) fn has_room(&self, room: Room, begins: Interval, own: Time) -> bool {
-        let short = |index: &usize| u64::from(self.count[*index]) < room.nodes;
-        let last = self.segment_at(begins.to.min(own));
-        let mut index = self.segment_at(begins.from);
-        while index < last {
-            let until = Interval::new(self.from[index], room.estimate).to.min(own);
-            let end = self.segment_at(until);
-            match (index..end).find(short) {
-                Some(taken) => index = taken + 1,
-                None => return true,
-            }
-        }
-        false
     }
 
     /// The first segment that begins at a time or later.
@@ -154,6 +151,25 @@ impl Profile {
         Ok(())
     }
 
+    /// Joins a segment to the one before it where they do not differ, and notes where it lacks nodes of that.
+    fn join(&mut self, index: usize) {
+        if !(1..self.from.len()).contains(&index) {
+            return;
+        }
+        let at = self.from[index];
+        let dips = self.dips.binary_search(&at);
+        if self.free[index].includes(&self.free[index - 1]) {
+            dips.map(|place| self.dips.remove(place)).ok();
+            if self.count[index] == self.count[index - 1] {
+                self.from.remove(index);
+                self.count.remove(index);
+                self.free.remove(index);
+            }
+        } else if let Err(place) = dips {
+            self.dips.insert(place, at);
+        }
+    }
+
     /// The index of the segment that begins at a time, cut there if need be.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
@@ -163,150 +179,5 @@ impl Profile {
             self.free.insert(index, self.free[index - 1].clone());
         }
         index
-    }
-
-    /// Joins a segment to the one before it where they do not differ.
-    fn join(&mut self, index: usize) {
-        if (1..self.from.len()).contains(&index)
-            && self.count[index] == self.count[index - 1]
-            && self.free[index] == self.free[index - 1]
-        {
-            self.from.remove(index);
-            self.count.remove(index);
-            self.free.remove(index);
-        }
-    }
-
-    /// The earliest time in `begins` at which a request can be placed for as long as it is estimated to
-    /// run, on nodes free throughout, and where. `ask` puts the question for nodes free from a time on.
-    ///
-    /// The nodes free throughout a stretch that begins inside a segment are free throughout the one
-    /// that begins with it, or with the present: only those are tried. Each segment enters what is free
-    /// throughout, and leaves it, once: O(T) counts in all, O(N/64) words for each segment in which
-    /// enough nodes are free, and a question wherever enough are free throughout.
-    pub(crate) fn earliest(
-        &self,
-        room: Room,
-        begins: Interval,
-        mut ask: impl FnMut(Time, &Occupancy) -> Option<Placement>,
-    ) -> Option<(Time, Placement)> {
-        let short = |index: &usize| u64::from(self.count[*index]) < room.nodes;
-        let last = self.segment_at(begins.to);
-        let mut window = Window::new(self, self.segment_at(begins.from));
-        'begins: while window.begin < last {
-            if short(&window.begin) {
-                window.restart(window.begin + 1);
-                continue;
-            }
-            let from = self.from[window.begin];
-            let end = self.segment_at(Interval::new(from, room.estimate).to);
-            while window.end < end {
-                if short(&window.end) {
-                    window.restart(window.end + 1);
-                    continue 'begins;
-                }
-                if !window.extend(room.nodes) {
-                    window.leave();
-                    continue 'begins;
-                }
-            }
-            if let Some(placement) = ask(from, &window.free) {
-                return Some((from, placement));
-            }
-            window.leave();
-        }
-        None
-    }
-}
-
-/// The nodes free throughout the segments from one to another, both of which only move on.
-///
-/// A queue of two stacks: `before` has, for each segment of a first part, what is free from it to the
-/// end of that part, the earliest on top; `after` is what is free throughout the rest. Until a segment
-/// leaves there is no first part, and `free` alone is kept.
-struct Window<'p> {
-    profile: &'p Profile,
-    begin: usize,
-    end: usize,
-    before: Vec<Occupancy>,
-    after: Option<Occupancy>,
-    free: Occupancy,
-    /// Of no meaning: memory to be used again.
-    spare: Vec<Occupancy>,
-}
-
-impl<'p> Window<'p> {
-    fn new(profile: &'p Profile, begin: usize) -> Window<'p> {
-        let free = profile.free[0].clone();
-        let (before, after, spare) = (Vec::new(), None, Vec::new());
-        Window { profile, begin, end: begin, before, after, free, spare }
-    }
-
-    /// Holds no segment, and will begin with this one.
-    fn restart(&mut self, begin: usize) {
-        self.forget();
-        (self.begin, self.end) = (begin, begin);
-    }
-
-    /// There is no first part.
-    fn forget(&mut self) {
-        self.spare.append(&mut self.before);
-        self.spare.extend(self.after.take());
-    }
-
-    /// An occupancy of no meaning.
-    fn any(&mut self) -> Occupancy {
-        self.spare.pop().unwrap_or_else(|| self.free.clone())
-    }
-
-    /// Takes the next segment in, if enough nodes are free throughout then.
-    fn extend(&mut self, nodes: u64) -> bool {
-        let next = &self.profile.free[self.end];
-        if self.begin == self.end {
-            self.free.copy_from(next);
-        } else {
-            let mut common = self.any();
-            common.set_common(&self.free, next).expect("one machine");
-            if u64::from(common.count()) < nodes {
-                self.spare.push(common);
-                return false;
-            }
-            self.spare.push(std::mem::replace(&mut self.free, common));
-        }
-        if !self.before.is_empty() {
-            match &mut self.after {
-                Some(after) => after.keep(next).expect("one machine"),
-                none => *none = Some(next.clone()),
-            }
-        }
-        self.end += 1;
-        true
-    }
-
-    /// Leaves the first segment out.
-    fn leave(&mut self) {
-        self.begin += 1;
-        if self.begin >= self.end {
-            self.restart(self.begin);
-            return;
-        }
-        self.spare.extend(self.before.pop());
-        match (self.before.last(), &self.after) {
-            (None, _) => self.gather(),
-            (Some(top), None) => self.free.copy_from(top),
-            (Some(top), Some(after)) => self.free.set_common(top, after).expect("one machine"),
-        }
-    }
-
-    /// Makes all segments the first part.
-    fn gather(&mut self) {
-        self.forget();
-        self.free.copy_from(&self.profile.free[self.end - 1]);
-        for index in (self.begin..self.end).rev() {
-            self.free.keep(&self.profile.free[index]).expect("one machine");
-            let mut throughout = self.any();
-            throughout.copy_from(&self.free);
-            self.before.push(throughout);
-        }
     }
 }

@@ -183,14 +183,14 @@ fn expected(now: Time, start: Time, estimate: Time) -> Time {
 }
 
 /// Runs both, with the same failures.
-fn compare(jobs: &[Job], strategy: &str, upsets: &[(Time, NodeId, bool)]) {
-    let mut fast = World::new(GRID, strategy, "conservative");
-    let mut plain = World::with(GRID, strategy, Box::<Plain>::default());
+fn compare(grid: &str, jobs: &[Job], strategy: &str, upsets: &[(Time, NodeId, bool)]) {
+    let mut fast = World::new(grid, strategy, "conservative");
+    let mut plain = World::with(grid, strategy, Box::<Plain>::default());
     fast.upsets = upsets.to_vec();
     plain.upsets = upsets.to_vec();
     let fast = fast.run(jobs, &mut NoObserver);
     let plain = plain.run(jobs, &mut NoObserver);
-    assert_eq!(fast.started, plain.started, "{strategy}");
+    assert_eq!(fast.started, plain.started, "{strategy} on {grid}");
 }
 
 proptest! {
@@ -203,7 +203,18 @@ proptest! {
     ) {
         for jobs in [safe, any] {
             for strategy in strategies(GRID) {
-                compare(&jobs, strategy, &[]);
+                compare(GRID, &jobs, strategy, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn conservative_decides_as_its_plain_form_around_rings_and_in_depth(
+        jobs in jobs(60, Estimates::Any),
+    ) {
+        for grid in ["torus:5x4", "torus:9x5", "mesh:5x4x3", "torus:5x4x3"] {
+            for strategy in ["ff", "tff", "bf", "mbs"] {
+                compare(grid, &jobs, strategy, &[]);
             }
         }
     }
@@ -221,7 +232,7 @@ proptest! {
         // Those that miss some boxes among them. Strategies whose lists of free boxes remember in which order
         // these came about (fl, kymfl, pmfl) choose otherwise after other questions.
         for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {
-            compare(&jobs, strategy, &upsets);
+            compare(GRID, &jobs, strategy, &upsets);
         }
     }
 }
