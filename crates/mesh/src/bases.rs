@@ -24,6 +24,9 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
+/// So few words are gone over sooner than it is asked whether that is worth while.
+const FEW: usize = 64;
+
 /// A search for the bases of a shape, with its scratch memory: no allocation once warm.
 ///
 /// ```
@@ -154,7 +157,7 @@ impl BaseSet {
                 self.and_ahead(axis, step);
                 length += step;
             }
-            if side > 1 && !self.any() {
+            if side > 1 && self.words.len() >= FEW && !self.any() {
                 break;
             }
         }
@@ -169,8 +172,12 @@ impl BaseSet {
         if self.spare.is_empty() && (ring || lies.is_in_rows()) {
             self.spare.resize(self.words.len(), 0);
         }
-        let (words, spare) = (&mut self.words[..], &mut self.spare[..]);
-        AndAhead { lies, words, spare, step: usize::from(step), ring }.run_widest();
+        let step = usize::from(step);
+        if self.words.len() < FEW {
+            lies.and_ahead(&mut self.words, &mut self.spare, step, ring);
+        } else {
+            AndAhead { lies, words: &mut self.words, spare: &mut self.spare, step, ring }.widest();
+        }
     }
 
     /// Adds one to a side of the shape last computed. Returns whether a base is left.
@@ -369,10 +376,9 @@ struct AndAhead<'a> {
 }
 
 impl AndAhead<'_> {
-    fn run_widest(self) {
-        /// So few words are gone over sooner than the processor is asked what it has.
-        const FEW: usize = 64;
-        if self.words.len() < FEW { self.run() } else { Vectors::widest().run(self) }
+    #[inline(never)]
+    fn widest(self) {
+        Vectors::widest().run(self);
     }
 }
 
