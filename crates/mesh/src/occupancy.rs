@@ -102,9 +102,7 @@ impl Occupancy {
     /// Whether a box lies on the grid and none of its nodes is free. O(rows of the box).
     pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
         cuboid.lies_on(&self.grid)
-            && self.rows(cuboid).all(|(from, length)| {
-                pieces(from, length).all(|(word, mask)| self.words[word] & mask == 0)
-            })
+            && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
     /// The number of free nodes of a box; none of one that does not lie on the grid. O(rows of the box).
@@ -112,8 +110,12 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return 0;
         }
-        let words = self.rows(cuboid).flat_map(|(from, length)| pieces(from, length));
-        words.map(|(word, mask)| (self.words[word] & mask).count_ones()).sum()
+        let mut free = 0;
+        any_word(&self.grid, cuboid, |word, mask| {
+            free += (self.words[word] & mask).count_ones();
+            false
+        });
+        free
     }
 
     /// Marks every node of a box as not free. O(rows of the box).
@@ -198,35 +200,10 @@ impl Occupancy {
     /// Hands every word that a box touches to a function, with the box's bits in it.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
-        debug_assert!(cuboid.lies_on(&self.grid), "{cuboid:?} does not lie on {}", self.grid);
-        let [w, d, _] = self.grid.sides().map(usize::from);
-        let is_short = w <= 32 && w.is_power_of_two();
-        for piece in cuboid.unwrapped(&self.grid) {
-            let ([x, y, z], [a, b, c]) =
-                (piece.base.map(usize::from), piece.sides.map(usize::from));
-            let row = u64::MAX >> 64_usize.saturating_sub(a);
-            for plane in z..z + c {
-                let mut from = w * (y + d * plane);
-                if is_short {
-                    // Rows lie alike in all words.
-                    let rows = repeated(w) * (row << x);
-                    pieces(from, w * b)
-                        .for_each(|(word, mask)| change(&mut self.words[word], rows & mask));
-                    continue;
-                }
-                from += x;
-                for _ in 0..b {
-                    let (word, shift) = (from / 64, from % 64);
-                    if shift + a <= 64 {
-                        change(&mut self.words[word], row << shift);
-                    } else {
-                        pieces(from, a)
-                            .for_each(|(word, mask)| change(&mut self.words[word], mask));
-                    }
-                    from += w;
-                }
-            }
-        }
+        any_word(&self.grid, cuboid, |word, mask| {
+            change(&mut self.words[word], mask);
+            false
+        });
     }
 
     /// Marks one node as not free, and says whether it was free; one that the grid does not have was
@@ -288,6 +265,36 @@ impl Occupancy {
             })
         })
     }
+}
+
+/// Hands the index of every word that a box touches to a function, with the box's bits in it, until the function says
+/// to stop; returns whether it did. The box must lie on the grid.
+#[inline]
+fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
+    debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");
+    let [w, d, _] = grid.sides().map(usize::from);
+    let is_short = w <= 32 && w.is_power_of_two();
+    cuboid.unwrapped(grid).any(|piece| {
+        let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
+        let row = u64::MAX >> 64_usize.saturating_sub(a);
+        (z..z + c).any(|plane| {
+            let from = w * (y + d * plane);
+            if is_short {
+                // Rows lie alike in all words.
+                let rows = repeated(w) * (row << x);
+                return pieces(from, w * b).any(|(word, mask)| see(word, rows & mask));
+            }
+            (0..b).any(|line| {
+                let from = from + x + w * line;
+                let (word, shift) = (from / 64, from % 64);
+                if shift + a <= 64 {
+                    see(word, row << shift)
+                } else {
+                    pieces(from, a).any(|(word, mask)| see(word, mask))
+                }
+            })
+        })
+    })
 }
 
 /// A bit at the beginning of every stretch of so many bits, a power of two up to 64.
