@@ -48,10 +48,13 @@ impl Service {
     /// use pavior_workload::Service;
     /// let partly = Service::Partly { compute: Time(75), communicate: Time(25) };
     /// assert_eq!(Service::shared(Time(100), 0.25), partly);
+    /// assert_eq!(Service::shared(Time(100), 0.0), Service::Run(Time(100)));
     /// ```
     pub fn shared(run: Time, share: f64) -> Service {
-        let communicate = Time((run.ticks() * share).round() as u64).min(run);
-        Service::Partly { compute: run.since(communicate), communicate }
+        match Time((run.ticks() * share).round() as u64).min(run) {
+            Time::ZERO => Service::Run(run),
+            communicate => Service::Partly { compute: run.since(communicate), communicate },
+        }
     }
 }
 
