@@ -101,16 +101,7 @@ impl Layout {
             return;
         }
         words.fill(0);
-        for z in 0..h {
-            for y in 0..d {
-                for x in (0..w).step_by(64) {
-                    let node = NodeId((x + w * (y + d * z)) as u32);
-                    let at = self.pitch * y + x;
-                    words[self.plane * z + at / 64] |=
-                        free.bits(node, (w - x).min(64)) << (at % 64);
-                }
-            }
-        }
+        self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
     /// Lays out the free nodes of a box of another grid, of which this is the grid, from its base on.

@@ -94,7 +94,8 @@ impl Cuboid {
     }
 
     /// The least box that holds every box of these sides, which must fit the grid, that shares a node with this one,
-    /// which must lie on it; with its canonical base. Where it does not close a ring, every box of these sides in it shares a node.
+    /// which must lie on it; with its canonical base. Where it does not close a ring, every box of these sides in
+    /// it shares a node.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid};

@@ -66,16 +66,14 @@ impl Growth {
             let mut around = parts.iter().map(|part| part.around(&grid, sides));
             if around.clone().map(|around| rows(&around)).sum::<u32>() < rows(&Cuboid::whole(&grid))
             {
-                return around.any(|around| {
-                    let mut bases = BaseSet::within(free, &around);
-                    bases.compute_loaded(sides) && bases.any()
-                });
+                return around
+                    .any(|around| BaseSet::within(free, &around).find_loaded(sides).is_some());
             }
             if !loaded {
                 bases.load(free);
                 loaded = true;
             }
-            bases.compute_loaded(sides) && bases.any()
+            bases.find_loaded(sides).is_some()
         })
     }
 

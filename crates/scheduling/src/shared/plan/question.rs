@@ -94,8 +94,7 @@ impl Question for JobQuestion<'_, '_> {
         }
         if let Some(boxes) = boxes {
             known.bases.load(free);
-            let bases = &mut known.bases;
-            return boxes.iter().any(|sides| bases.compute_loaded(*sides) && bases.any());
+            return boxes.iter().any(|sides| known.bases.find_loaded(*sides).is_some());
         }
         if self.growth.is_some_and(|growth| !growth.reaches(throughout, free)) {
             return false;
