@@ -26,7 +26,7 @@ LOGS = [
     ("LLNL-Atlas-2006-2.1-cln", "96x96", []),
     ("CEA-Curie-2011-2.1-cln", "48x48x41", []),
 ]
-SCHEDULERS = "fcfs,ssd,sjf,scan-all,window,easy,easy:count,conservative"
+SCHEDULERS = "fcfs,ssd,sjf,scan-all,window,easy,easy:count,conservative,conservative:count"
 STRATEGIES = "tff,nas,gabl,mbs"
 SECONDS = 600
 

@@ -58,6 +58,8 @@ fn the_geometric_trap() {
     assert_eq!(geometric[3..], [[3, 4, 0], [4, 1, 3]], "the candidate goes beside the promise");
     let conservative = starts(TRAP, "mesh:6", "ff", "conservative");
     assert_eq!(conservative[3..], geometric[3..]);
+    let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
+    assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
     // Where nothing needs to be in a row, counting is enough.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);

@@ -6,17 +6,22 @@ use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, Occupancy, Request};
 
-use super::profile::Interval;
+use super::slot::Interval;
 
-/// Where and when nodes became free.
-#[derive(Default)]
-pub(crate) struct Growth {
+/// When nodes became free, and which, or how many.
+pub(crate) struct Growth<Held> {
     /// When, in order and apart.
     stretches: Vec<Interval>,
-    given: Vec<(Interval, Placement)>,
+    given: Vec<(Interval, Held)>,
 }
 
-impl Growth {
+impl<Held> Default for Growth<Held> {
+    fn default() -> Growth<Held> {
+        Growth { stretches: Vec::new(), given: Vec::new() }
+    }
+}
+
+impl<Held> Growth<Held> {
     pub(crate) fn is_empty(&self) -> bool {
         self.stretches.is_empty()
     }
@@ -27,8 +32,8 @@ impl Growth {
     }
 
     /// Adds nodes that became free for a stretch.
-    pub(crate) fn add(&mut self, placement: Placement, added: Interval) {
-        self.given.push((added, placement));
+    pub(crate) fn add(&mut self, held: Held, added: Interval) {
+        self.given.push((added, held));
         self.add_stretch(added);
     }
 
@@ -43,6 +48,21 @@ impl Growth {
         self.stretches.splice(first..last, [added]);
     }
 
+    /// The times at which a job estimated to run so long would begin if it ran while something grew, in
+    /// order and apart.
+    pub(crate) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
+        let mut seen = Time::ZERO;
+        self.stretches.iter().filter_map(move |grown| {
+            let length = estimate.max(Time(1));
+            let from = grown.from.since(length).saturating_add(Time(1)).max(seen);
+            let from = if grown.from < length { seen } else { from };
+            seen = seen.max(grown.to);
+            (from < grown.to).then_some(Interval { from, to: grown.to })
+        })
+    }
+}
+
+impl Growth<Placement> {
     /// Whether any of these nodes, which are free throughout a stretch, became free for a part of it: else
     /// a request that was refused before is refused now. O(rows of the nodes that became free).
     pub(crate) fn reaches(&self, throughout: Interval, free: &Occupancy) -> bool {
@@ -82,19 +102,6 @@ impl Growth {
         let then = move |when: &Interval| when.from < throughout.to && throughout.from < when.to;
         let given = self.given.iter().filter(move |(when, _)| then(when));
         given.flat_map(|(_, placement)| placement.parts()).filter(|part| !free.is_taken(part))
-    }
-
-    /// The times at which a job estimated to run so long would begin if it ran while something grew, in
-    /// order and apart.
-    pub(crate) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
-        let mut seen = Time::ZERO;
-        self.stretches.iter().filter_map(move |grown| {
-            let length = estimate.max(Time(1));
-            let from = grown.from.since(length).saturating_add(Time(1)).max(seen);
-            let from = if grown.from < length { seen } else { from };
-            seen = seen.max(grown.to);
-            (from < grown.to).then_some(Interval { from, to: grown.to })
-        })
     }
 }
 
@@ -151,7 +158,7 @@ mod tests {
 
     #[test]
     fn stretches_stay_in_order_and_apart() {
-        let mut growth = Growth::default();
+        let mut growth = Growth::<()>::default();
         for added in [stretch(10, 12), stretch(20, 30), stretch(12, 15), stretch(1, 2)] {
             growth.add_stretch(added);
         }

@@ -9,4 +9,6 @@ pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod promise;
 pub(crate) mod refused;
+pub(crate) mod slot;
+pub(crate) mod steps;
 pub(crate) mod ways;

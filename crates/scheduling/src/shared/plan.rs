@@ -6,66 +6,57 @@
 //! before it to every later job that asks for the same for as long. For other strategies every
 //! time at which enough nodes are free is tried.
 
+mod by_count;
+mod by_nodes;
+mod ledger;
 mod question;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pavior_allocation::{Fork, Machine, Placement};
+use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, tile_rows};
+use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use super::ends::by_expected_end;
-use super::growth::Growth;
-use super::profile::{Interval, Profile, Room, Search, Slot};
-use crate::{MachineView, Queue, Running};
-use question::{JobQuestion, Known};
+use super::growth::{Growth, Refusals};
+use super::slot::{Interval, Slot};
+use crate::{MachineView, Queue, Running, Start};
+pub(crate) use by_count::ByCount;
+pub(crate) use by_nodes::ByNodes;
+pub(crate) use ledger::{Ledger, Wish};
 
 /// Everything that is expected and booked, as of a state of the machine.
-pub(crate) struct Plan {
-    profile: Profile,
-    /// The strategy on an empty machine.
-    blank: Fork,
-    known: Known,
-    /// The running jobs as the profile has them, and their expected ends.
-    running: BTreeMap<JobId, Held>,
+pub(crate) struct Plan<L: Ledger> {
+    ledger: L,
+    refusals: Refusals,
+    /// The running jobs as the ledger has them, and their expected ends.
+    running: BTreeMap<JobId, Stay<L>>,
     ends: BTreeSet<(Time, JobId)>,
     /// The waiting jobs', in the order of the queue.
-    bookings: Vec<Booking>,
+    bookings: Vec<Booking<L>>,
     pub(crate) state: u64,
     pub(crate) health: u64,
 }
 
-struct Held {
-    placement: Placement,
+struct Stay<L: Ledger> {
+    held: L::Held,
     until: Time,
 }
 
-struct Booking {
-    job: JobId,
+struct Booking<L: Ledger> {
     /// None for a job that does not fit what is left of the machine.
-    slot: Option<Slot>,
+    slot: Option<Slot<L::Held>>,
     /// The first time promised.
     promise: Time,
 }
 
-/// A booking whose time has come.
-pub(crate) struct Due {
-    /// The job's place in the queue.
-    pub(crate) index: usize,
-    pub(crate) placement: Placement,
-    /// The first time promised.
-    pub(crate) promise: Time,
-}
-
-impl Plan {
+impl<L: Ledger> Plan<L> {
     /// The running jobs until their expected ends, and nothing booked yet.
-    pub(crate) fn new(now: Time, running: &Running, machine: &Machine) -> Plan {
-        let blank = machine.fork_empty();
+    pub(crate) fn new(now: Time, running: &Running, machine: &Machine) -> Plan<L> {
         let mut plan = Plan {
-            profile: Profile::new(now, blank.free().clone()),
-            blank,
-            known: Known::of(machine),
+            ledger: L::new(now, machine),
+            refusals: Refusals::default(),
             running: BTreeMap::new(),
             ends: BTreeSet::new(),
             bookings: Vec::new(),
@@ -74,35 +65,17 @@ impl Plan {
         };
         for (until, job) in by_expected_end(now, running) {
             let id = job.job.id;
-            let placement = machine.placement(id).expect("a running job holds nodes");
+            let held = plan.ledger.held_by(id, machine);
             let until = until.max(now.saturating_add(Time(1)));
-            plan.hold(now, id, placement, until);
+            plan.ledger.take(&held, Interval { from: now, to: until });
+            plan.runs(id, Stay { held, until });
         }
         plan
     }
 
-    /// A running job keeps its nodes until a time. A failed node that it holds is free in no
-    /// profile, and stays so.
-    fn hold(&mut self, now: Time, job: JobId, placement: &Placement, until: Time) {
-        let healthy = self.healthy_part(placement);
-        self.profile.take(&healthy, Interval { from: now, to: until });
-        self.runs(job, Held { placement: healthy, until });
-    }
-
-    fn runs(&mut self, job: JobId, held: Held) {
-        self.ends.insert((held.until, job));
-        self.running.insert(job, held);
-    }
-
-    /// The nodes of a placement that the empty machine has.
-    fn healthy_part(&self, placement: &Placement) -> Placement {
-        let free = self.blank.free();
-        let parts = placement.parts();
-        if parts.iter().all(|part| free.is_free(part)) {
-            return placement.clone();
-        }
-        let healthy = |part| tile_rows(free.grid(), part, |from, length| free.window(from, length));
-        Placement::Parts(parts.iter().flat_map(healthy).collect())
+    fn runs(&mut self, job: JobId, holds: Stay<L>) {
+        self.ends.insert((holds.until, job));
+        self.running.insert(job, holds);
     }
 
     /// Brings the plan to a later time: departed jobs leave, and late ones stay longer.
@@ -113,7 +86,7 @@ impl Plan {
         running: &Running,
         view: &mut MachineView<'_>,
     ) {
-        self.profile.advance(now);
+        self.ledger.advance(now);
         if self.state != view.machine().state() {
             self.take_out_departed(now, queue, view);
         }
@@ -124,26 +97,26 @@ impl Plan {
     fn take_out_departed(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         self.state = view.machine().state();
         let machine = view.machine();
-        let (profile, ends) = (&mut self.profile, &mut self.ends);
+        let (ledger, ends) = (&mut self.ledger, &mut self.ends);
         let mut growth = Growth::default();
-        self.running.retain(|job, held| {
+        self.running.retain(|job, stay| {
             let stays = machine.placement(*job).is_some();
             if !stays {
-                ends.remove(&(held.until, *job));
+                ends.remove(&(stay.until, *job));
             }
-            if !stays && held.until > now {
-                let rest = Interval { from: now, to: held.until };
-                profile.give(&held.placement, rest);
-                growth.add(held.placement.clone(), rest);
+            if !stays && stay.until > now {
+                let rest = Interval { from: now, to: stay.until };
+                ledger.give(&stay.held, rest);
+                growth.add(stay.held.clone(), rest);
             }
             stays
         });
         if !growth.is_empty() {
-            self.known.refusals.forget();
+            self.refusals.forget();
             self.move_up(now, growth, queue, view);
-            self.known.refusals.forget();
+            self.refusals.forget();
         }
-        if !self.known.monotone {
+        if !self.ledger.is_monotone() {
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
                 if self.bookings[index].slot.is_none() {
                     self.book(now, index, job, view);
@@ -157,22 +130,22 @@ impl Plan {
     fn move_up(
         &mut self,
         now: Time,
-        mut growth: Growth,
+        mut growth: Growth<L::Held>,
         queue: &Queue,
         view: &mut MachineView<'_>,
     ) {
         while !growth.is_empty() {
             let mut moved = Growth::default();
-            let mut most = self.profile.most_free(growth.end());
+            let mut most = self.ledger.most_free(growth.end());
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
                 let needed = view.machine().needed(&job.request);
-                if self.known.monotone && needed > u64::from(most) {
+                if self.ledger.is_monotone() && needed > most {
                     continue;
                 }
                 if let Some(left) = self.try_earlier(now, index, job, &growth, view) {
-                    moved.add(left.placement.clone(), left.interval);
-                    growth.add(left.placement, left.interval);
-                    most = self.profile.most_free(growth.end());
+                    moved.add(left.held.clone(), left.interval);
+                    growth.add(left.held, left.interval);
+                    most = self.ledger.most_free(growth.end());
                 }
             }
             growth = moved;
@@ -185,31 +158,27 @@ impl Plan {
         now: Time,
         index: usize,
         job: &Job,
-        growth: &Growth,
+        growth: &Growth<L::Held>,
         view: &mut MachineView<'_>,
-    ) -> Option<Slot> {
+    ) -> Option<Slot<L::Held>> {
         let slot = self.bookings[index].slot.take()?;
         let booked = slot.interval.from;
-        let begins: Vec<Interval> = if self.known.monotone {
+        let (begins, growth): (Vec<Interval>, _) = if self.ledger.is_monotone() {
             let before = |begins: Interval| Interval { to: begins.to.min(booked), ..begins };
-            growth.begins(job.estimate).map(before).collect()
+            (growth.begins(job.estimate).map(before).collect(), Some(growth))
         } else {
-            vec![Interval { from: now, to: booked }]
+            (vec![Interval { from: now, to: booked }], None)
         };
-        let known = Some(growth).filter(|_| self.known.monotone);
-        let mut better =
-            begins.iter().find_map(|begins| self.find(now, job, *begins, Some(&slot), known, view));
-        if better.is_none() && !self.known.monotone {
-            // A strategy that misses some might not find the same nodes.
-            let same = self.profile.earlier_on_same(&slot, job.estimate);
-            better = same.map(|interval| Slot { interval, placement: slot.placement.clone() });
-        }
-        let Some(better) = better else {
+        let mut find = |begins| {
+            let wish = Wish { now, job, begins, own: Some(&slot), growth };
+            self.ledger.find(&wish, view)
+        };
+        let Some(better) = begins.into_iter().find_map(&mut find) else {
             self.bookings[index].slot = Some(slot);
             return None;
         };
-        self.profile.give(&slot.placement, slot.interval);
-        self.profile.take(&better.placement, better.interval);
+        self.ledger.give(&slot.held, slot.interval);
+        self.ledger.take(&better.held, better.interval);
         self.bookings[index].slot = Some(better);
         Some(slot)
     }
@@ -224,25 +193,26 @@ impl Plan {
         view: &mut MachineView<'_>,
     ) {
         let any_late = self.ends.first().is_some_and(|(until, _)| *until <= now);
-        let passed =
-            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.interval.from < now);
+        let passed = |booking: &Booking<L>| {
+            booking.slot.as_ref().is_some_and(|slot| slot.interval.from < now)
+        };
         if !any_late && !self.bookings.iter().any(passed) {
             return;
         }
         for job in running.by_estimated_end() {
-            if let Some(held) = self.running.get_mut(&job.job.id)
-                && held.until <= now
+            if let Some(stay) = self.running.get_mut(&job.job.id)
+                && stay.until <= now
             {
-                self.ends.remove(&(held.until, job.job.id));
-                held.until = job.expected_end(now);
-                self.ends.insert((held.until, job.job.id));
+                self.ends.remove(&(stay.until, job.job.id));
+                stay.until = job.expected_end(now);
+                self.ends.insert((stay.until, job.job.id));
             }
         }
-        self.profile = Profile::new(now, self.blank.free().clone());
-        for held in self.running.values() {
-            self.profile.take(&held.placement, Interval { from: now, to: held.until });
+        self.ledger.clear(now);
+        for stay in self.running.values() {
+            self.ledger.take(&stay.held, Interval { from: now, to: stay.until });
         }
-        self.known.refusals.forget();
+        self.refusals.forget();
         for booking in &mut self.bookings {
             booking.slot = None;
         }
@@ -261,55 +231,46 @@ impl Plan {
     ) {
         for index in self.bookings.len()..queue.len().min(depth) {
             let job = queue.get(index).expect("the index is within the queue");
-            self.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
+            self.bookings.push(Booking { slot: None, promise: Time::MAX });
             self.book(now, index, job, view);
         }
     }
 
-    /// Takes out the first booking whose time has come: its job runs from now on.
-    pub(crate) fn start_due(&mut self, now: Time) -> Option<Due> {
-        let is_due =
-            |booking: &Booking| booking.slot.as_ref().is_some_and(|slot| slot.interval.from <= now);
-        let index = self.bookings.iter().position(is_due)?;
-        let Booking { job, slot, promise } = self.bookings.remove(index);
-        let Slot { interval, placement } = slot.expect("it is due");
-        self.runs(job, Held { placement: placement.clone(), until: interval.to });
-        Some(Due { index, placement, promise })
+    /// Takes out the first booking whose time has come and whose job can start: it runs from now on. With it the
+    /// first time promised.
+    pub(crate) fn start_due(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        view: &mut MachineView<'_>,
+    ) -> Option<(Start, Time)> {
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            let due = self.bookings[index].slot.as_ref().filter(|slot| slot.interval.from <= now);
+            let Some(slot) = due else { continue };
+            let until = slot.interval.to;
+            if let Some((held, placement)) = self.ledger.start(slot, job, view) {
+                let promise = self.bookings.remove(index).promise;
+                self.runs(job.id, Stay { held, until });
+                return Some((Start { index, placement }, promise));
+            }
+        }
+        None
     }
 
     /// Books a job that has no slot.
     fn book(&mut self, now: Time, index: usize, job: &Job, view: &mut MachineView<'_>) {
-        let refusals = &self.known.refusals;
-        let from = refusals.earliest(&job.request, job.estimate).max(now);
-        let slot = self.find(now, job, Interval { from, to: Time::MAX }, None, None, view);
-        if self.known.monotone {
+        let from = self.refusals.earliest(&job.request, job.estimate).max(now);
+        let begins = Interval { from, to: Time::MAX };
+        let slot = self.ledger.find(&Wish { now, job, begins, own: None, growth: None }, view);
+        if self.ledger.is_monotone() {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
-            self.known.refusals.learn(&job.request, job.estimate, at);
+            self.refusals.learn(&job.request, job.estimate, at);
         }
         if let Some(slot) = slot {
-            self.profile.take(&slot.placement, slot.interval);
+            self.ledger.take(&slot.held, slot.interval);
             let booking = &mut self.bookings[index];
             booking.promise = booking.promise.min(slot.interval.from);
             booking.slot = Some(slot);
         }
-    }
-
-    /// The earliest slot that begins in a stretch of time, before the job's own if it has one; of a job that was
-    /// refused all of them before something grew, only where that may help.
-    fn find(
-        &mut self,
-        now: Time,
-        job: &Job,
-        begins: Interval,
-        own: Option<&Slot>,
-        growth: Option<&Growth>,
-        view: &mut MachineView<'_>,
-    ) -> Option<Slot> {
-        let Plan { blank, known, profile, .. } = self;
-        let room = Room { nodes: view.machine().needed(&job.request), estimate: job.estimate };
-        let search = Search { room, begins, own, monotone: known.monotone };
-        let mut question = JobQuestion::new(now, job, growth, blank, known, view);
-        let (at, placement) = profile.earliest(&search, &mut question)?;
-        Some(Slot { interval: Interval::new(at, job.estimate), placement })
     }
 }

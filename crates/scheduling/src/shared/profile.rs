@@ -9,6 +9,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Occupancy, OccupancyError};
 
+use super::slot::{Interval, Slot};
 pub(crate) use search::{Question, Search};
 
 /// The free nodes at every time from now on, in segments, each until the next begins; neighbours
@@ -24,34 +25,6 @@ pub(crate) struct Profile {
     /// The times, in order, after the first segment's, at which nodes stop being free: where bookings begin.
     /// From each segment to the next all free nodes stay free, unless the next begins at one of them.
     dips: Vec<Time>,
-}
-
-/// Nodes for a stretch of time.
-pub(crate) struct Slot {
-    pub(crate) interval: Interval,
-    pub(crate) placement: Placement,
-}
-
-/// A stretch of time, its end excluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interval {
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-}
-
-impl Interval {
-    /// A stretch of a job's estimated length, at least a tick: a job said to take no time still
-    /// holds its nodes in an instant.
-    pub(crate) fn new(from: Time, estimate: Time) -> Interval {
-        Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
-    }
-}
-
-/// How many nodes, for how long.
-#[derive(Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) nodes: u64,
-    pub(crate) estimate: Time,
 }
 
 impl Profile {
@@ -104,8 +77,12 @@ impl Profile {
     }
 
     /// When, before a slot, its nodes are first free for as long as a job is estimated to run, or until the slot.
-    pub(crate) fn earlier_on_same(&self, slot: &Slot, estimate: Time) -> Option<Interval> {
-        let parts = slot.placement.parts();
+    pub(crate) fn earlier_on_same(
+        &self,
+        slot: &Slot<Placement>,
+        estimate: Time,
+    ) -> Option<Interval> {
+        let parts = slot.held.parts();
         let is_free = |free: &Occupancy| parts.iter().all(|part| free.is_free(part));
         let own = slot.interval.from;
         let mut index = 0;

@@ -20,7 +20,9 @@ fn a_promise_that_an_overrun_breaks_is_counted() {
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
     ];
     // Conservative has promised 9 to the last job, too, and breaks that as well.
-    for (scheduler, broken) in [("easy", 1), ("easy:count", 1), ("conservative", 2)] {
+    for (scheduler, broken) in
+        [("easy", 1), ("easy:count", 1), ("conservative", 2), ("conservative:count", 2)]
+    {
         let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
         assert_eq!((world.start_of(1), world.broken()), (Time(9), broken), "{scheduler}");
         assert_eq!(world.start_of(3), Time(11), "{scheduler}");
@@ -35,7 +37,7 @@ fn an_early_end_moves_a_reservation_up() {
         job(2, 0, row(4), 2, 2),   // promised 30, then 8
         job(3, 4, row(1), 20, 20), // would end by 30, not by 8
     ];
-    for scheduler in ["easy", "easy:count", "conservative"] {
+    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
         let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
         assert_eq!((world.start_of(2), world.broken()), (Time(8), 0), "{scheduler}");
         assert_eq!(world.start_of(3), Time(10), "{scheduler}");
@@ -50,15 +52,17 @@ fn conservative_moves_up_in_the_order_of_arrival() {
         job(2, 0, row(2), 5, 5), // booked for 35, then 8
         job(3, 0, row(1), 5, 5), // booked for 30, then 3
     ];
-    let world = World::new("mesh:4", "ff", "conservative").run(&jobs, &mut NoObserver);
-    let starts: Vec<u64> = (0..4).map(|job| world.start_of(job).0).collect();
-    assert_eq!((starts, world.broken()), (vec![0, 3, 8, 3], 0));
+    for scheduler in ["conservative", "conservative:count"] {
+        let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
+        let starts: Vec<u64> = (0..4).map(|job| world.start_of(job).0).collect();
+        assert_eq!((starts, world.broken()), (vec![0, 3, 8, 3], 0), "{scheduler}");
+    }
 }
 
 #[test]
 fn a_job_of_no_length_holds_its_nodes_for_its_instant() {
     let jobs = [job(0, 0, row(4), 0, 0), job(1, 0, row(4), 0, 0), job(2, 0, row(2), 1, 1)];
-    for scheduler in ["easy", "easy:count", "conservative"] {
+    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
         let world = World::new("mesh:4", "ff", scheduler).run(&jobs, &mut NoObserver);
         assert_eq!(world.starts().iter().map(|start| start.1.0).max(), Some(0), "{scheduler}");
     }
@@ -72,7 +76,7 @@ proptest! {
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
-            for scheduler in ["easy", "easy:count", "conservative"] {
+            for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
                 let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.started.len(), jobs.len());
             }
@@ -87,7 +91,7 @@ proptest! {
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {
-            for scheduler in ["easy", "easy:count", "conservative"] {
+            for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
                 let world = World::new(GRID, strategy, scheduler).run(&jobs, &mut NoObserver);
                 prop_assert_eq!(world.started.len(), jobs.len(), "{} {}", scheduler, strategy);
             }

@@ -15,7 +15,7 @@ fn a_failure_voids_promises() {
         job(1, 0, row(3), 2, 2), // promised 4, on 0 to 2 of mesh:4
         job(2, 9, row(1), 1, 1),
     ];
-    for scheduler in ["easy", "easy:count", "conservative"] {
+    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
         let mut world = World::new("mesh:4", "ff", scheduler);
         world.upsets = vec![(Time(2), NodeId(1), true), (Time(7), NodeId(1), false)];
         let world = world.run(&jobs, &mut NoObserver);

@@ -7,6 +7,7 @@ mod failures;
 mod order;
 mod plain;
 mod plain_conservative;
+mod plain_count;
 mod priority;
 mod reference;
 mod registry;

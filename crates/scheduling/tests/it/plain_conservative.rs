@@ -165,12 +165,12 @@ impl Plain {
     }
 }
 
-fn length(job: &Job) -> Time {
+pub(crate) fn length(job: &Job) -> Time {
     job.estimate.max(Time(1))
 }
 
 /// One, two, four, ... estimates after its start, whichever is still to come.
-fn expected(now: Time, start: Time, estimate: Time) -> Time {
+pub(crate) fn expected(now: Time, start: Time, estimate: Time) -> Time {
     if start == now {
         return start + estimate;
     }

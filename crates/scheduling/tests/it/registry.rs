@@ -31,6 +31,7 @@ fn names_are_read_as_they_are_written() {
         ("window:width=3", "window:3"),
         ("easy:geometry", "easy"),
         ("easy:count", "easy:count"),
+        ("conservative:depth=3:count", "conservative:count:depth=3"),
         ("easy:tear=pays", "easy:tear=pays"),
         ("easy:asked", "easy"),
         ("sjf:by=area", "sjf:area"),

@@ -10,8 +10,9 @@ use pavior_workload::Job;
 
 use crate::MachineView;
 use crate::shared::answers::{is_by_count, is_complete, is_monotone};
-use crate::shared::growth::{Growth, Refusals};
-use crate::shared::profile::{Interval, Question};
+use crate::shared::growth::Growth;
+use crate::shared::profile::Question;
+use crate::shared::slot::Interval;
 
 /// What is known of the strategy's answers.
 pub(super) struct Known {
@@ -22,7 +23,6 @@ pub(super) struct Known {
     /// It refuses exactly where no box of the shapes in question is free.
     by_boxes: bool,
     bases: BaseSet,
-    pub(super) refusals: Refusals,
 }
 
 impl Known {
@@ -34,7 +34,6 @@ impl Known {
             by_boxes: is_complete(&selection.claim().recognition)
                 && selection.entry.does.contiguous,
             bases: BaseSet::new(*machine.grid()),
-            refusals: Refusals::default(),
         }
     }
 
@@ -58,7 +57,7 @@ pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
     /// Without it the job was refused.
-    growth: Option<&'a Growth>,
+    growth: Option<&'a Growth<Placement>>,
     blank: &'a mut Fork,
     known: &'a mut Known,
     view: &'a mut MachineView<'v>,
@@ -72,7 +71,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     pub(super) fn new(
         now: Time,
         job: &'a Job,
-        growth: Option<&'a Growth>,
+        growth: Option<&'a Growth<Placement>>,
         blank: &'a mut Fork,
         known: &'a mut Known,
         view: &'a mut MachineView<'v>,

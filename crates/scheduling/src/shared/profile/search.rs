@@ -4,8 +4,9 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
+use super::Profile;
 use super::window::Window;
-use super::{Interval, Profile, Room, Slot};
+use crate::shared::slot::{Interval, Room, Slot};
 
 /// What is looked for.
 #[derive(Clone, Copy)]
@@ -14,7 +15,7 @@ pub(crate) struct Search<'p> {
     /// When the job may begin.
     pub(crate) begins: Interval,
     /// What the job has booked, and so is free to it. It may begin only before.
-    pub(crate) own: Option<&'p Slot>,
+    pub(crate) own: Option<&'p Slot<Placement>>,
     /// What is refused on more nodes is refused on fewer.
     pub(crate) monotone: bool,
 }

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use pavior_allocation::Placement;
 use pavior_mesh::Occupancy;
 
-use super::{Profile, Slot};
+use super::Profile;
+use crate::shared::slot::Slot;
 
 /// The nodes free at all dips between a beginning and an end, both of which only move on: with those free at
 /// the beginning, what is free throughout, because between dips free nodes stay free.
@@ -15,7 +17,7 @@ use super::{Profile, Slot};
 pub(super) struct Window<'p> {
     profile: &'p Profile,
     /// Booked for the job that is looked for, and so free to it.
-    own: Option<&'p Slot>,
+    own: Option<&'p Slot<Placement>>,
     /// The segments of the dips.
     dips: VecDeque<usize>,
     before: Vec<Occupancy>,
@@ -26,7 +28,7 @@ pub(super) struct Window<'p> {
 }
 
 impl<'p> Window<'p> {
-    pub(super) fn new(profile: &'p Profile, own: Option<&'p Slot>) -> Window<'p> {
+    pub(super) fn new(profile: &'p Profile, own: Option<&'p Slot<Placement>>) -> Window<'p> {
         let common = profile.free[0].clone();
         let (dips, before, after, spare) = (VecDeque::new(), Vec::new(), None, Vec::new());
         Window { profile, own, dips, before, after, common, spare }
@@ -40,7 +42,7 @@ impl<'p> Window<'p> {
     /// The number of nodes free in a segment.
     pub(super) fn count(&self, segment: usize) -> u64 {
         let own = self.own.filter(|own| own.interval.from <= self.profile.from[segment]);
-        let own = own.map_or(0, |own| own.placement.nodes());
+        let own = own.map_or(0, |own| own.held.nodes());
         u64::from(self.profile.count[segment]) + u64::from(own)
     }
 
@@ -100,7 +102,7 @@ impl<'p> Window<'p> {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.profile.free[segment]);
         if let Some(own) = self.own.filter(|own| own.interval.from <= self.profile.from[segment]) {
-            free.give_all(own.placement.parts()).expect("booked nodes were taken");
+            free.give_all(own.held.parts()).expect("booked nodes were taken");
         }
         free
     }

@@ -1,0 +1,179 @@
+//! Conservative backfilling by numbers of nodes, with lists that are gone through from the front, in lock-step with
+//! the one that keeps a tree.
+
+use pavior_allocation::Machine;
+use pavior_kernel::Time;
+use pavior_mesh::{JobId, NodeId};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
+use pavior_workload::Job;
+use proptest::prelude::*;
+
+use crate::plain_conservative::{expected, length};
+use crate::workloads::{Estimates, GRID, jobs};
+use crate::world::{NoObserver, World};
+
+#[derive(Default)]
+struct Plain {
+    health: Option<u64>,
+    nodes: u64,
+    running: Vec<Taken>,
+    /// In the order of the queue; none for a job that does not fit what is left of the machine.
+    booked: Vec<Option<Taken>>,
+}
+
+/// So many nodes taken from a time to another.
+#[derive(Clone, Copy)]
+struct Taken {
+    job: JobId,
+    nodes: u64,
+    from: Time,
+    to: Time,
+}
+
+impl Scheduler for Plain {
+    fn next(
+        &mut self,
+        now: Time,
+        queue: &Queue,
+        running: &Running,
+        view: &mut MachineView<'_>,
+    ) -> Option<Start> {
+        let machine = view.machine();
+        if self.health != Some(machine.health()) {
+            *self = Plain::of(now, running, machine);
+        }
+        let mut early = false;
+        self.running.retain(|taken| {
+            let stays = machine.placement(taken.job).is_some();
+            early |= !stays && taken.to > now;
+            stays
+        });
+        while early {
+            early = false;
+            for index in 0..self.booked.len() {
+                let Some(old) = self.booked[index].take() else { continue };
+                let better = self.find(now, queue.get(index).unwrap(), old.from, machine);
+                early |= better.is_some();
+                self.booked[index] = Some(better.unwrap_or(old));
+            }
+        }
+        let late = self.running.iter().any(|taken| taken.to <= now);
+        if late || self.booked.iter().flatten().any(|taken| taken.from < now) {
+            for job in running.by_estimated_end() {
+                let taken = self.running.iter_mut().find(|taken| taken.job == job.job.id).unwrap();
+                if taken.to <= now {
+                    taken.to = expected(now, job.start, job.job.estimate);
+                }
+            }
+            self.booked.clear();
+        }
+        for index in self.booked.len()..queue.len() {
+            let booked = self.find(now, queue.get(index).unwrap(), Time(u64::MAX), machine);
+            self.booked.push(booked);
+        }
+        for index in 0..self.booked.len() {
+            let Some(taken) = self.booked[index].filter(|taken| taken.from <= now) else {
+                continue;
+            };
+            if view.can_start(&queue.get(index).unwrap().request).is_ok() {
+                self.booked.remove(index);
+                self.running.push(taken);
+                return Some(Start::at(index));
+            }
+        }
+        None
+    }
+}
+
+impl Plain {
+    fn of(now: Time, running: &Running, machine: &Machine) -> Plain {
+        let empty = machine.fork_empty();
+        let grid = *machine.grid();
+        let mut plain = Plain {
+            health: Some(machine.health()),
+            nodes: u64::from(empty.free().count()),
+            ..Plain::default()
+        };
+        for job in running.by_estimated_end() {
+            let parts = machine.placement(job.job.id).unwrap().parts();
+            let nodes = parts.iter().flat_map(|part| part.nodes(&grid));
+            let nodes = nodes.filter(|node| empty.free().is_node_free(*node)).count() as u64;
+            let to = expected(now, job.start, job.job.estimate).max(now + Time(1));
+            plain.running.push(Taken { job: job.job.id, nodes, from: now, to });
+        }
+        plain
+    }
+
+    /// The earliest time before `limit` from which on enough nodes are free.
+    fn find(&self, now: Time, job: &Job, limit: Time, machine: &Machine) -> Option<Taken> {
+        let nodes = machine.needed(&job.request);
+        let all = || self.running.iter().chain(self.booked.iter().flatten());
+        let free = |at: Time| {
+            let taken = all().filter(|taken| taken.from <= at && at < taken.to);
+            self.nodes - taken.map(|taken| taken.nodes).sum::<u64>()
+        };
+        let last = all().map(|taken| taken.to).max().unwrap_or(now);
+        let mut times = (now.0..=last.0.max(now.0)).map(Time).take_while(|at| *at < limit);
+        let fits = |from: Time| {
+            (from.0..from.0 + length(job).0).map(Time).all(|at| at > last || free(at) >= nodes)
+        };
+        let from = times.find(|from| self.nodes >= nodes && fits(*from))?;
+        Some(Taken { job: job.id, nodes, from, to: from + length(job) })
+    }
+}
+
+/// Runs both, with the same failures.
+fn compare(jobs: &[Job], strategy: &str, upsets: &[(Time, NodeId, bool)]) {
+    let mut fast = World::new(GRID, strategy, "conservative:count");
+    let mut plain = World::with(GRID, strategy, Box::<Plain>::default());
+    fast.upsets = upsets.to_vec();
+    plain.upsets = upsets.to_vec();
+    let fast = fast.run(jobs, &mut NoObserver);
+    let plain = plain.run(jobs, &mut NoObserver);
+    assert_eq!(fast.started, plain.started, "{strategy}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn conservative_by_count_decides_as_its_plain_form(
+        exact in jobs(40, Estimates::Exact),
+        safe in jobs(40, Estimates::Safe),
+        any in jobs(40, Estimates::Any),
+    ) {
+        for jobs in [exact, safe, any] {
+            // Boxes are refused where enough nodes are free but scattered.
+            for strategy in ["naive", "mbs", "paging", "hilbert", "ff", "tff"] {
+                compare(&jobs, strategy, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn conservative_by_count_decides_as_its_plain_form_while_nodes_fail(
+        jobs in jobs(30, Estimates::Any),
+        nodes in prop::collection::vec(0u32..20, 3),
+    ) {
+        let mut upsets: Vec<(Time, NodeId, bool)> = Vec::new();
+        for (index, &node) in (0u64..).zip(&nodes) {
+            upsets.push((Time(4 + 7 * index), NodeId(node), true));
+            upsets.push((Time(60 + 9 * index), NodeId(node), false));
+        }
+        for strategy in ["naive", "mbs", "tff"] {
+            compare(&jobs, strategy, &upsets);
+        }
+    }
+
+    /// With exact estimates and a strategy that grants by count a booking is kept to the tick.
+    #[test]
+    fn with_exact_estimates_conservative_by_count_breaks_no_promise(
+        jobs in jobs(60, Estimates::Exact),
+    ) {
+        for strategy in ["naive", "random", "mbs"] {
+            let world = World::new(GRID, strategy, "conservative:count").run(&jobs, &mut NoObserver);
+            prop_assert_eq!(world.started.len(), jobs.len());
+            prop_assert_eq!(world.broken(), 0);
+        }
+    }
+}
