@@ -136,13 +136,17 @@ impl<L: Ledger> Plan<L> {
     ) {
         while !growth.is_empty() {
             let mut moved = Growth::default();
+            let mut refusals = Refusals::default();
             let mut most = self.ledger.most_free(growth.end());
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
                 let needed = view.machine().needed(&job.request);
                 if self.ledger.is_monotone() && needed > most {
                     continue;
                 }
-                if let Some(left) = self.try_earlier(now, index, job, &growth, view) {
+                if let Some(left) =
+                    self.try_earlier(now, index, job, &growth, &mut refusals, view)
+                {
+                    refusals.forget();
                     moved.add(left.held.clone(), left.interval);
                     growth.add(left.held, left.interval);
                     most = self.ledger.most_free(growth.end());
@@ -159,13 +163,25 @@ impl<L: Ledger> Plan<L> {
         index: usize,
         job: &Job,
         growth: &Growth<L::Held>,
+        refusals: &mut Refusals,
         view: &mut MachineView<'_>,
     ) -> Option<Slot<L::Held>> {
         let slot = self.bookings[index].slot.take()?;
         let booked = slot.interval.from;
         let (begins, growth): (Vec<Interval>, _) = if self.ledger.is_monotone() {
-            let before = |begins: Interval| Interval { to: begins.to.min(booked), ..begins };
-            (growth.begins(job.estimate).map(before).collect(), Some(growth))
+            let refused = refusals.earliest(&job.request, job.estimate);
+            // While its own slot lasts, this job has nodes that the others did not have.
+            let length = job.estimate.max(Time(1));
+            let refused = refused.min(if length <= booked {
+                booked.since(length).saturating_add(Time(1))
+            } else {
+                Time::ZERO
+            });
+            let asked = |begins: Interval| Interval {
+                from: begins.from.max(refused),
+                to: begins.to.min(booked),
+            };
+            (growth.begins(job.estimate).map(asked).collect(), Some(growth))
         } else {
             (vec![Interval { from: now, to: booked }], None)
         };
@@ -175,6 +191,7 @@ impl<L: Ledger> Plan<L> {
         };
         let Some(better) = begins.into_iter().find_map(&mut find) else {
             self.bookings[index].slot = Some(slot);
+            refusals.learn(&job.request, job.estimate, booked);
             return None;
         };
         self.ledger.give(&slot.held, slot.interval);
