@@ -143,8 +143,7 @@ impl<L: Ledger> Plan<L> {
                 if self.ledger.is_monotone() && needed > most {
                     continue;
                 }
-                if let Some(left) =
-                    self.try_earlier(now, index, job, &growth, &mut refusals, view)
+                if let Some(left) = self.try_earlier(now, index, job, &growth, &mut refusals, view)
                 {
                     refusals.forget();
                     moved.add(left.held.clone(), left.interval);

@@ -1,5 +1,6 @@
 //! Which nodes are free when: occupancy from now on, by what is expected and booked.
 
+mod runs;
 mod search;
 mod window;
 

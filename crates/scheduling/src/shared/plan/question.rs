@@ -81,24 +81,28 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
 }
 
 impl Question for JobQuestion<'_, '_> {
+    fn may_fit(&mut self, within: Interval, free: &Occupancy) -> bool {
+        let (known, machine) = (&mut *self.known, self.view.machine());
+        let boxes = self.boxes.get_or_init(|| known.boxes(&self.job.request, machine));
+        match (boxes, self.growth) {
+            (Some(boxes), Some(growth)) => growth.lets_in(within, free, boxes, &mut known.bases),
+            (Some(boxes), None) => {
+                known.bases.load(free);
+                boxes.iter().any(|sides| known.bases.find_loaded(*sides).is_some())
+            }
+            (None, growth) => growth.is_none_or(|growth| growth.reaches(within, free)),
+        }
+    }
+
     fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.known.monotone {
             return true;
         }
-        let throughout = Interval::new(at, self.job.estimate);
-        let (known, machine) = (&mut *self.known, self.view.machine());
-        let boxes = self.boxes.get_or_init(|| known.boxes(&self.job.request, machine));
-        if let (Some(boxes), Some(growth)) = (boxes, self.growth) {
-            return growth.lets_in(throughout, free, boxes, &mut known.bases);
-        }
-        if let Some(boxes) = boxes {
-            known.bases.load(free);
-            return boxes.iter().any(|sides| known.bases.find_loaded(*sides).is_some());
-        }
-        if self.growth.is_some_and(|growth| !growth.reaches(throughout, free)) {
+        if !self.may_fit(Interval::new(at, self.job.estimate), free) {
             return false;
         }
-        if known.by_count {
+        // Of boxes and of numbers that is all there is to know.
+        if self.known.by_count || self.boxes.get().is_some_and(Option::is_some) {
             return true;
         }
         self.placed = self.place(at, free).map(|placement| (at, placement));

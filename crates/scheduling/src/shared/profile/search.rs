@@ -1,10 +1,13 @@
 //! The earliest time at which nodes are free for a job.
 
+use std::ops::Range;
+
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
 use super::Profile;
+use super::runs::Runs;
 use super::window::Window;
 use crate::shared::slot::{Interval, Room, Slot};
 
@@ -22,6 +25,10 @@ pub(crate) struct Search<'p> {
 
 /// What a job needs to know of nodes that are free for as long as it runs.
 pub(crate) trait Question {
+    /// Whether it may fit on nodes, those that are free throughout some stretch. Where the search is monotone, it
+    /// does not if it does not on more nodes throughout a shorter one.
+    fn may_fit(&mut self, within: Interval, free: &Occupancy) -> bool;
+
     /// Whether it is worth while to ask for a place from a time on. To be exact where the search is monotone.
     fn fits(&mut self, at: Time, free: &Occupancy) -> bool;
 
@@ -34,16 +41,76 @@ impl Profile {
     /// throughout, and where.
     ///
     /// The nodes free throughout a stretch that begins inside a segment are free throughout the one that
-    /// begins with it, or with the present: only those are tried. From one to the next they only grow, unless
-    /// a dip enters or leaves the stretch. So the segments fall into runs, two for each dip at most, and where
-    /// the search is monotone only the last of a run is asked about, unless the job fits there. O(d + log T)
-    /// questions for d dips and T segments, of O(N/64) words each, where all segments took O(T).
+    /// begins with it, or with the present: only those are tried. Stretches that begin within less time than
+    /// the job runs have a part in common, and what does not fit on the nodes free throughout that part fits
+    /// in none of them: one question, mostly, for half of the length of the job. From one segment to the next the nodes
+    /// free throughout only grow, unless a dip enters or leaves the stretch. So the segments fall into runs, two for
+    /// each dip at most, and where the search is monotone only the last of a run is asked about, unless the job fits
+    /// there. O(d + log T) questions for d dips and T segments, of O(N/64) words each, where all segments took O(T).
     pub(crate) fn earliest(
         &self,
         search: &Search<'_>,
         question: &mut impl Question,
     ) -> Option<(Time, Placement)> {
-        let mut runs = Runs::new(self, search);
+        let end = self.segment_at(search.begins.to);
+        let mut begin = self.segment_at(search.begins.from);
+        if !search.monotone {
+            return self.earliest_in(begin..end, search, question);
+        }
+        let mut common = Window::new(self, search.own);
+        let mut next_dip = 0;
+        while begin < end {
+            let last = self.from[begin].saturating_add(Time(search.room.estimate.0 / 2));
+            let piece = begin..self.segment_at(last).clamp(begin + 1, end);
+            begin = piece.end;
+            if self.may_begin_in(&piece, search, &mut common, &mut next_dip, question) {
+                let found = self.earliest_in(piece, search, question);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a job may fit on the nodes that are free throughout what stretches have in common that begin with these
+    /// segments.
+    fn may_begin_in<'p>(
+        &'p self,
+        piece: &Range<usize>,
+        search: &Search<'p>,
+        common: &mut Window<'p>,
+        next_dip: &mut usize,
+        question: &mut impl Question,
+    ) -> bool {
+        let last = piece.end - 1;
+        if piece.start == last {
+            return true;
+        }
+        let room = search.room;
+        let to = Interval::new(self.from[piece.start], room.estimate).to;
+        common.leave(last);
+        while let Some(&dip) = self.dips.get(*next_dip).filter(|dip| **dip < to) {
+            *next_dip += 1;
+            if dip > self.from[last] {
+                common.enter(self.segment_at(dip));
+            }
+        }
+        let within = Interval {
+            from: self.from[piece.start],
+            to: Interval::new(self.from[last], room.estimate).to,
+        };
+        let free = common.free(last);
+        u64::from(free.count()) >= room.nodes && question.may_fit(within, free)
+    }
+
+    fn earliest_in(
+        &self,
+        segments: Range<usize>,
+        search: &Search<'_>,
+        question: &mut impl Question,
+    ) -> Option<(Time, Placement)> {
+        let mut runs = Runs::new(self, search, segments);
         while let Some(run) = runs.next() {
             let fits = |segment: usize, runs: &mut Runs<'_>, question: &mut dyn Question| {
                 u64::from(self.count[segment]) >= search.room.nodes && {
@@ -70,78 +137,5 @@ impl Profile {
             }
         }
         None
-    }
-}
-
-/// Segments, both ends among them, with the same dips while a job runs that begins with one of them.
-struct Run {
-    first: usize,
-    last: usize,
-}
-
-/// The runs in which a job may begin, in order.
-struct Runs<'p> {
-    profile: &'p Profile,
-    search: Search<'p>,
-    /// The dips while a job runs that begins in the run last seen.
-    window: Window<'p>,
-    /// Where the next run begins.
-    begin: usize,
-    end: usize,
-    /// The next dip to enter.
-    next_dip: usize,
-}
-
-impl<'p> Runs<'p> {
-    fn new(profile: &'p Profile, search: &Search<'p>) -> Runs<'p> {
-        let begin = profile.segment_at(search.begins.from);
-        let end = profile.segment_at(search.begins.to);
-        let window = Window::new(profile, search.own);
-        Runs { profile, search: *search, window, begin, end, next_dip: 0 }
-    }
-
-    fn next(&mut self) -> Option<Run> {
-        while self.begin < self.end {
-            self.window.leave(self.begin);
-            if let Some(short) = self.enter_dips() {
-                self.begin = short;
-                continue;
-            }
-            let (first, last) = (self.begin, self.last_of_run());
-            self.begin = last + 1;
-            return Some(Run { first, last });
-        }
-        None
-    }
-
-    /// Takes in the dips while a job runs that begins with the next segment, unless too few nodes are free at one.
-    fn enter_dips(&mut self) -> Option<usize> {
-        let from = self.profile.from[self.begin];
-        let to = Interval::new(from, self.search.room.estimate).to;
-        while let Some(&dip) = self.profile.dips.get(self.next_dip).filter(|dip| **dip < to) {
-            self.next_dip += 1;
-            if dip <= from {
-                continue;
-            }
-            let segment = self.profile.segment_at(dip);
-            if self.window.count(segment) < self.search.room.nodes {
-                return Some(segment);
-            }
-            self.window.enter(segment);
-        }
-        None
-    }
-
-    fn last_of_run(&self) -> usize {
-        if !self.search.monotone {
-            return self.begin;
-        }
-        let mut end = self.window.first().map_or(self.end, |dip| dip.min(self.end));
-        if let Some(dip) = self.profile.dips.get(self.next_dip) {
-            let length = self.search.room.estimate.max(Time(1));
-            let enters = dip.since(length).saturating_add(Time(1));
-            end = end.min(self.profile.segment_at(enters));
-        }
-        end - 1
     }
 }
