@@ -30,6 +30,8 @@ pub struct Fork {
     /// Set bits are healthy nodes; none where all are.
     healthy: Option<Occupancy>,
     draw: Stream,
+    /// The strategy was last asked about other free nodes, and has still these.
+    elsewhere: bool,
 }
 
 impl Fork {
@@ -40,7 +42,7 @@ impl Fork {
         healthy: Option<Occupancy>,
         draw: Stream,
     ) -> Fork {
-        Fork { entry, strategy, free, healthy, draw }
+        Fork { entry, strategy, free, healthy, draw, elsewhere: false }
     }
 
     /// The nodes that are free here.
@@ -54,13 +56,9 @@ impl Fork {
     /// If it refuses, with the reason; a request that the strategy never grants is refused as one
     /// that finds no free submesh.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
-        let grid = *self.free.grid();
-        self.entry.does.fits_grid(request, &grid)?;
-        if self.entry.does.needed(request) > u64::from(self.free.count()) {
-            return Err(Refusal::TooFewFreeNodes);
-        }
-        let found = self.strategy.find(&self.free, request, &mut self.draw);
-        found.map(|placement| placement.canonical(&grid)).ok_or(Refusal::NoFreeSubmesh)
+        self.come_back();
+        let Fork { entry, strategy, free, draw, .. } = self;
+        ask(&entry.does, strategy, free, request, draw)
     }
 
     /// Takes nodes.
@@ -68,6 +66,7 @@ impl Fork {
     /// # Errors
     /// If they are not free, overlap, lie outside or are none; nothing has changed.
     pub fn take(&mut self, placement: &Placement) -> Result<(), PlacementError> {
+        self.come_back();
         placement.take_from(&mut self.free)?;
         self.strategy.granted(placement);
         Ok(())
@@ -81,6 +80,7 @@ impl Fork {
         if placement.parts().is_empty() {
             return Err(PlacementError::Empty);
         }
+        self.come_back();
         self.free.give_all(placement.parts())?;
         self.strategy.released(placement);
         for part in placement.parts() {
@@ -93,6 +93,7 @@ impl Fork {
     /// machine have none.
     #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
     pub fn take_free(&mut self, placement: &Placement) {
+        self.come_back();
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
         for part in placement.parts() {
@@ -115,31 +116,40 @@ impl Fork {
     ///
     /// # Errors
     /// As [`Fork::find`].
-    #[expect(clippy::missing_panics_doc, reason = "only nodes that are free are taken")]
     pub fn find_within(
         &mut self,
         free: &Occupancy,
         request: &Request,
     ) -> Result<Placement, Refusal> {
+        let grid = *free.grid();
         if self.strategy.reset(free) {
-            let all = std::mem::replace(&mut self.free, free.clone());
-            let answer = self.find(request);
-            self.free = all;
-            assert!(self.strategy.reset(&self.free), "it has just been");
-            return answer;
+            self.elsewhere = true;
+            return self.ask_about(free, request);
         }
-        let grid = *self.free.grid();
         let taken =
             |from: NodeId, length| self.free.window(from, length) & !free.window(from, length);
         let boxes = tile_rows(&grid, &Cuboid::whole(&grid), taken);
         if boxes.is_empty() {
-            return self.find(request);
+            return self.ask_about(free, request);
         }
         let others = Placement::Parts(boxes);
-        self.take(&others).expect("only free nodes were chosen");
-        let answer = self.find(request);
-        self.give(&others).expect("they were taken");
+        self.strategy.granted(&others);
+        let answer = self.ask_about(free, request);
+        self.strategy.released(&others);
         answer
+    }
+
+    /// What the strategy would grant, which has these free nodes.
+    fn ask_about(&mut self, free: &Occupancy, request: &Request) -> Result<Placement, Refusal> {
+        let Fork { entry, strategy, draw, .. } = self;
+        ask(&entry.does, strategy, free, request, draw)
+    }
+
+    /// Makes the strategy's free nodes those of the fork again.
+    fn come_back(&mut self) {
+        if std::mem::take(&mut self.elsewhere) {
+            assert!(self.strategy.reset(&self.free), "it has been");
+        }
     }
 
     /// Takes the failed nodes of a box, which are free only because a holder gave them back.
@@ -156,4 +166,21 @@ impl Fork {
             drop(self.take(&Placement::Whole(single)));
         }
     }
+}
+
+/// What a strategy would grant on these free nodes.
+fn ask(
+    kind: &StrategyKind,
+    strategy: &mut Placer,
+    free: &Occupancy,
+    request: &Request,
+    draw: &mut Stream,
+) -> Result<Placement, Refusal> {
+    let grid = *free.grid();
+    kind.fits_grid(request, &grid)?;
+    if kind.needed(request) > u64::from(free.count()) {
+        return Err(Refusal::TooFewFreeNodes);
+    }
+    let found = strategy.find(free, request, draw);
+    found.map(|placement| placement.canonical(&grid)).ok_or(Refusal::NoFreeSubmesh)
 }

@@ -129,6 +129,11 @@ impl BoxSearch {
         BoxSearch { grid, index, refusals: Refusals::default(), memory: ways.memory }
     }
 
+    /// The grid that it searches.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
     /// A box is busy now.
     pub fn take(&mut self, cuboid: &Cuboid) {
         match &mut self.index {

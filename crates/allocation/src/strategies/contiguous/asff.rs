@@ -164,6 +164,11 @@ impl Strategy for AllShapes {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         Work::of_boxes(self.tested) + self.search.work()
     }

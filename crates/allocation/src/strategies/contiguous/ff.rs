@@ -102,6 +102,11 @@ impl Strategy for FirstFit {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         self.search.work()
     }

@@ -115,6 +115,11 @@ impl Strategy for FlexFold {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         self.search.work()
     }

@@ -118,6 +118,11 @@ impl Strategy for LShaped {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         self.search.work() + self.ell_search.work()
     }

@@ -163,6 +163,11 @@ impl Strategy for Anca {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         self.work + self.search.work()
     }

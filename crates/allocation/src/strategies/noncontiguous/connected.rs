@@ -100,6 +100,10 @@ impl Strategy for Connected {
         self.search.find(free, request.nodes, request.shape)
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
+    }
+
     fn work(&self) -> Work {
         self.search.work()
     }

@@ -213,6 +213,10 @@ impl Strategy for Shells {
         Some(core.taken(free, offer, nodes))
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
+    }
+
     fn work(&self) -> Work {
         let sums = self.sums.as_ref().map(PrefixSums::work).unwrap_or_default();
         let engine = match &self.engine {

@@ -94,6 +94,11 @@ impl Strategy for MinimumInterference {
         self.search.released(placement);
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
     fn work(&self) -> Work {
         self.curve.work() + self.search.work()
     }

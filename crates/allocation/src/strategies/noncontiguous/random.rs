@@ -78,6 +78,10 @@ impl Strategy for Random {
         Some(runs(&self.grid, drawn.iter().copied()))
     }
 
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
+    }
+
     fn work(&self) -> Work {
         self.work
     }

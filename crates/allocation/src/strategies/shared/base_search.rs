@@ -107,6 +107,13 @@ impl BaseSearch {
         }
     }
 
+    /// Searches whatever nodes are free from now on, without an index that follows grants and releases.
+    pub(in crate::strategies) fn reset(&mut self) {
+        if let BaseSearch::Engine(search) = self {
+            *self = BaseSearch::Set(BaseSet::new(*search.grid()));
+        }
+    }
+
     /// A box that was granted only to see what would be left is free again.
     pub(in crate::strategies) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {

@@ -1,5 +1,6 @@
 //! The nodes that are free throughout a stretch of a profile.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 use pavior_allocation::Placement;
@@ -18,6 +19,8 @@ pub(super) struct Window<'p> {
     profile: &'p Profile,
     /// Booked for the job that is looked for, and so free to it.
     own: Option<&'p Slot<Placement>>,
+    /// Its nodes, once they are needed, where they are given sooner by whole words.
+    own_set: OnceCell<Option<Occupancy>>,
     /// The segments of the dips.
     dips: VecDeque<usize>,
     before: Vec<Occupancy>,
@@ -31,7 +34,7 @@ impl<'p> Window<'p> {
     pub(super) fn new(profile: &'p Profile, own: Option<&'p Slot<Placement>>) -> Window<'p> {
         let common = profile.free[0].clone();
         let (dips, before, after, spare) = (VecDeque::new(), Vec::new(), None, Vec::new());
-        Window { profile, own, dips, before, after, common, spare }
+        Window { profile, own, own_set: OnceCell::new(), dips, before, after, common, spare }
     }
 
     /// The first dip's segment.
@@ -102,7 +105,11 @@ impl<'p> Window<'p> {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.profile.free[segment]);
         if let Some(own) = self.own.filter(|own| own.interval.from <= self.profile.from[segment]) {
-            free.give_all(own.held.parts()).expect("booked nodes were taken");
+            match self.own_set.get_or_init(|| self.profile.as_set(&own.held)) {
+                Some(nodes) => free.give_set(nodes),
+                None => free.give_all(own.held.parts()),
+            }
+            .expect("booked nodes were taken");
         }
         free
     }
