@@ -18,17 +18,13 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
-import socket
 import ssl
 import time
-import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import Any, Self
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Self
 
-from pavior import _errors
 from pavior._native import Box
+from pavior._transport import PAUSE_S, Document, Problem, Refused, Transport, path_of, problem_of
 from pavior._types import Freedom, JobName, Node, Shape
 
 __all__ = ["DEFAULT", "Document", "Lease", "Problem", "Refused", "Service", "Waiting"]
@@ -37,60 +33,6 @@ DEFAULT = "unix:pavior-data/pavior.sock"
 """`unix:pavior-data/pavior.sock`: where `pavior serve` listens without options, seen from the folder that
 it was started in."""
 
-Document = dict[str, Any]
-"""A JSON object of the service."""
-
-_PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
-_REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
-_PAUSE_S = 0.1
-
-
-class Problem(_errors.PaviorError):
-    """The service did not carry a request out."""
-
-    status: int
-    """The HTTP status."""
-    reason: str
-    """A word for programs, such as `stale-epoch`; empty if the answer is no problem document."""
-    document: Document
-    """The problem document as it came."""
-
-    def __init__(self, status: int, document: Document) -> None:
-        detail = document.get("detail") or document.get("title") or f"status {status}"
-        Exception.__init__(self, str(detail))
-        self.status = status
-        self.reason = str(document.get("reason", ""))
-        self.document = document
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.status, self.document))
-
-
-class Refused(Problem, _errors.Refused):
-    """The strategy refuses a request."""
-
-    diagnosis: Document | None
-    """What stands in the way: the nearest free box, the largest one, and the place that fewest leases
-    block; None in the answers of a batch."""
-
-    def __init__(self, status: int, document: Document) -> None:
-        super().__init__(status, document)
-        self.meaning = str(document.get("title", ""))
-        self.permanent = self.reason in _PERMANENT
-        self.diagnosis = document.get("diagnosis")
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: str, timeout: float | None) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
 
 
 class Lease:
@@ -143,12 +85,12 @@ class Lease:
     def renew(self, ttl_s: float | None = None) -> Self:
         """Prolongs it from now, by the seconds it was granted with unless given."""
         body = {"epoch": self.epoch, "ttl_s": ttl_s}
-        self.document = self._service._change(f"/v1/leases/{self.id}/renew", body)
+        self.document = self._service._transport.change(f"/v1/leases/{self.id}/renew", body)
         return self
 
     def end(self) -> None:
         """Gives the nodes back; a `Problem` (`lease-ended`, `stale-epoch`) if it is held no more."""
-        self._service._change(f"/v1/leases/{self.id}/end", {"epoch": self.epoch})
+        self._service._transport.change(f"/v1/leases/{self.id}/end", {"epoch": self.epoch})
 
     def __enter__(self) -> Self:
         return self
@@ -202,7 +144,7 @@ class Waiting:
 
     def cancel(self) -> None:
         """Takes it out of the queue."""
-        self._service._change(f"/v1/leases/{self.id}/end", {})
+        self._service._transport.change(f"/v1/leases/{self.id}/end", {})
 
     def __repr__(self) -> str:
         return f"<Waiting {self.id}, {self.document['requested']} nodes>"
@@ -225,13 +167,8 @@ class Service:
         patience: float = 10.0,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        if not address.startswith(("unix:", "http://", "https://")):
-            raise ValueError(f"{address!r} is none of unix:PATH, http://HOST:PORT, https://HOST:PORT")
         self.address = address
-        self._token = token
-        self._timeout = timeout
-        self._patience = patience
-        self._context = context
+        self._transport = Transport(address, token, timeout, patience, context)
 
     def lease(
         self,
@@ -252,7 +189,7 @@ class Service:
         name another `tenant` than itself.
         """
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
-        return Lease(self, self._change("/v1/leases", _asked(*asked)))
+        return Lease(self, self._transport.change("/v1/leases", _asked(*asked)))
 
     def ask(
         self,
@@ -268,7 +205,7 @@ class Service:
     ) -> Lease | Waiting:
         """As `lease`, but a request that cannot start now waits in the queue of the scheduler."""
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
-        return self._found(self._change("/v1/leases", _asked(*asked) | {"wait": True}))
+        return self._found(self._transport.change("/v1/leases", _asked(*asked) | {"wait": True}))
 
     def hold(
         self,
@@ -282,41 +219,41 @@ class Service:
         """Takes over nodes that are in use already (operator)."""
         parts = [{"base": list(box.base), "sides": list(box.sides)} for box in boxes]
         body = _asked(ttl_s=ttl_s, job=job, machine=machine, tenant=tenant) | {"parts": parts}
-        return Lease(self, self._change("/v1/hold", body))
+        return Lease(self, self._transport.change("/v1/hold", body))
 
     def get(self, id: int) -> Lease | Waiting:
         """A lease or a request that waits, by its number."""
-        return self._found(self._ask("GET", f"/v1/leases/{id}"))
+        return self._found(self._transport.ask("GET", f"/v1/leases/{id}"))
 
     def leases(self, machine: str | None = None) -> list[Lease]:
         """All leases that the caller may see, by number."""
         found: list[Lease] = []
         after: int | None = 0
         while after is not None:
-            page = self._ask("GET", _path("/v1/leases", after=after, machine=machine))
+            page = self._transport.ask("GET", path_of("/v1/leases", after=after, machine=machine))
             found += [Lease(self, document) for document in page["leases"]]
             after = page["next"]
         return found
 
     def end(self, id: int, epoch: int | None = None) -> None:
         """Ends a lease by number and epoch; a request that waits has no epoch."""
-        self._change(f"/v1/leases/{id}/end", {"epoch": epoch})
+        self._transport.change(f"/v1/leases/{id}/end", {"epoch": epoch})
 
     def renew(self, id: int, epoch: int, ttl_s: float | None = None) -> Lease:
         """Prolongs a lease by number and epoch."""
-        return Lease(self, self._change(f"/v1/leases/{id}/renew", {"epoch": epoch, "ttl_s": ttl_s}))
+        return Lease(self, self._transport.change(f"/v1/leases/{id}/renew", {"epoch": epoch, "ttl_s": ttl_s}))
 
     def fail(self, node: Node, machine: str | None = None) -> Document:
         """Marks a node as failed; a lease that holds it keeps it (operator)."""
-        return self._change("/v1/nodes/fail", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/fail", {"node": list(node), "machine": machine})
 
     def repair(self, node: Node, machine: str | None = None) -> Document:
         """Makes a node available again, whether it had failed or was drained (operator)."""
-        return self._change("/v1/nodes/repair", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/repair", {"node": list(node), "machine": machine})
 
     def drain(self, node: Node, machine: str | None = None) -> Document:
         """As `fail`, under the name of maintenance (operator)."""
-        return self._change("/v1/nodes/drain", {"node": list(node), "machine": machine})
+        return self._transport.change("/v1/nodes/drain", {"node": list(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
         """Carries out many commands by one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
@@ -324,23 +261,23 @@ class Service:
         A body or a `Problem` for each, in order. A batch has no key: after an `OSError` it is not
         known whether it was carried out.
         """
-        answers = self._ask("POST", "/v1/batch", {"operations": list(operations)})["answers"]
+        answers = self._transport.ask("POST", "/v1/batch", {"operations": list(operations)})["answers"]
         return [
-            answer["body"] if answer["status"] < 400 else _problem(answer["status"], answer["body"])
+            answer["body"] if answer["status"] < 400 else problem_of(answer["status"], answer["body"])
             for answer in answers
         ]
 
     def queue(self) -> Document:
         """The requests that wait (`waiting`), after the record `seq`."""
-        return self._ask("GET", "/v1/queue")
+        return self._transport.ask("GET", "/v1/queue")
 
     def machine(self, name: str | None = None) -> Document:
         """How many nodes are free, held and failed, and the largest free box."""
-        return self._ask("GET", _path("/v1/machine", machine=name))
+        return self._transport.ask("GET", path_of("/v1/machine", machine=name))
 
     def machines(self) -> list[Document]:
         """All machines, each as `machine` describes it."""
-        machines: list[Document] = self._ask("GET", "/v1/machines")["machines"]
+        machines: list[Document] = self._transport.ask("GET", "/v1/machines")["machines"]
         return machines
 
     def state(
@@ -348,7 +285,7 @@ class Service:
     ) -> Document:
         """Leases, queue and nodes that are not healthy: now, after record `at`, or at an instant
         (milliseconds since 1970)."""
-        return self._ask("GET", _path("/v1/state", machine=machine, at=at, at_ms=at_ms))
+        return self._transport.ask("GET", path_of("/v1/state", machine=machine, at=at, at_ms=at_ms))
 
     def explain(
         self,
@@ -361,7 +298,7 @@ class Service:
     ) -> Document:
         """What strategies would do with a request, and what stands in its way. Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
-        return self._ask("POST", "/v1/explain", body)
+        return self._transport.ask("POST", "/v1/explain", body)
 
     def what_if(
         self,
@@ -378,7 +315,7 @@ class Service:
         """What would be done if leases had ended and nodes were otherwise. Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [list(n) for n in fail], "repair": [list(n) for n in repair]}
-        return self._ask("POST", "/v1/what-if", body | nodes_otherwise)
+        return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
 
     def unblock(
         self,
@@ -391,12 +328,12 @@ class Service:
     ) -> Document:
         """Which leases to move so that a request fits (operator). Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"max_jobs": max_jobs}
-        return self._ask("POST", "/v1/unblock", body)
+        return self._transport.ask("POST", "/v1/unblock", body)
 
     def ready(self) -> bool:
         """Whether the service decides: it is not read-only, and stands by for no other."""
         try:
-            self._ask("GET", "/readyz")
+            self._transport.ask("GET", "/readyz")
         except Problem as problem:
             if problem.status != 503:
                 raise
@@ -418,7 +355,7 @@ class Service:
         lost: float | None = None
         while until is None or time.monotonic() < until:
             try:
-                for event in self._records(last, until):
+                for event in self._transport.records(last, until):
                     last, lost = int(event["seq"]), None
                     yield event
                     until = None if timeout is None else time.monotonic() + timeout
@@ -426,88 +363,12 @@ class Service:
                 if isinstance(error, Problem) and error.status != 503:
                     raise
                 lost = lost or time.monotonic()
-                if time.monotonic() > lost + self._patience:
+                if time.monotonic() > lost + self._transport.patience:
                     raise
-            time.sleep(_PAUSE_S)
-
-    def _records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """The records of one connection, until it is lost or a time has come."""
-        connection = self._connect()
-        try:
-            connection.request("GET", _path("/v1/watch", after=after), headers=self._headers())
-            # The reply may take the socket away from the connection.
-            channel = connection.sock
-            reply = connection.getresponse()
-            if reply.status != 200:
-                raise _problem(reply.status, reply.read())
-            while True:
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    return
-                channel.settimeout(left)
-                try:
-                    line = reply.readline()
-                except TimeoutError:
-                    return
-                if not line:
-                    return
-                if line.startswith(b"data: "):
-                    event: Document = json.loads(line[len(b"data: ") :])
-                    yield event
-        finally:
-            connection.close()
+            time.sleep(PAUSE_S)
 
     def _found(self, document: Document) -> Lease | Waiting:
         return (Waiting if document["state"] == "waiting" else Lease)(self, document)
-
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
-
-    def _connect(self) -> http.client.HTTPConnection:
-        if self.address.startswith("unix:"):
-            return _UnixConnection(self.address[len("unix:") :], self._timeout)
-        parts = urlsplit(self.address)
-        host = parts.hostname or "127.0.0.1"
-        if parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                host, parts.port, timeout=self._timeout, context=self._context
-            )
-        return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
-
-    def _change(self, path: str, body: Document) -> Document:
-        """Sends a request that changes something until it is answered: the key makes it one."""
-        key = str(uuid.uuid4())
-        until = time.monotonic() + self._patience
-        while True:
-            try:
-                return self._ask("POST", path, body, key)
-            except (OSError, http.client.HTTPException):
-                if time.monotonic() > until:
-                    raise
-            except Problem as problem:
-                if problem.status != 503 or time.monotonic() > until:
-                    raise
-            time.sleep(_PAUSE_S)
-
-    def _ask(
-        self, method: str, path: str, body: Document | None = None, key: str | None = None
-    ) -> Document:
-        headers = self._headers()
-        text = None
-        if body is not None:
-            given = {name: value for name, value in body.items() if value is not None}
-            text = json.dumps(given).encode()
-            headers["Content-Type"] = "application/json"
-        if key is not None:
-            headers["Idempotency-Key"] = key
-        with contextlib.closing(self._connect()) as connection:
-            connection.request(method, path, body=text, headers=headers)
-            reply = connection.getresponse()
-            data = reply.read()
-        if reply.status >= 400:
-            raise _problem(reply.status, data)
-        document: Document = json.loads(data)
-        return document
 
     def __repr__(self) -> str:
         return f"<Service at {self.address}>"
@@ -534,21 +395,3 @@ def _asked(
         "machine": machine,
         "tenant": tenant,
     }
-
-
-def _path(path: str, **query: object) -> str:
-    given = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
-
-
-def _problem(status: int, data: bytes | Document) -> Problem:
-    """The exception for an answer that is a problem, or says nothing that is understood."""
-    document: object = data
-    if isinstance(data, bytes):
-        try:
-            document = json.loads(data)
-        except ValueError:
-            document = {"detail": data.decode(errors="replace")}
-    if not isinstance(document, dict):
-        document = {"detail": str(document)}
-    return (Refused if document.get("reason") in _REFUSALS else Problem)(status, document)

@@ -1,0 +1,186 @@
+"""How requests reach a service and answers come back: connections, repetition, problems."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import ssl
+import time
+import uuid
+from collections.abc import Generator
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from pavior import _errors
+
+Document = dict[str, Any]
+"""A JSON object of the service."""
+
+_PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
+_REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
+PAUSE_S = 0.1
+"""Between two attempts."""
+
+
+class Problem(_errors.PaviorError):
+    """The service did not carry a request out."""
+
+    status: int
+    """The HTTP status."""
+    reason: str
+    """A word for programs, such as `stale-epoch`; empty if the answer is no problem document."""
+    document: Document
+    """The problem document as it came."""
+
+    def __init__(self, status: int, document: Document) -> None:
+        detail = document.get("detail") or document.get("title") or f"status {status}"
+        Exception.__init__(self, str(detail))
+        self.status = status
+        self.reason = str(document.get("reason", ""))
+        self.document = document
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.status, self.document))
+
+
+class Refused(Problem, _errors.Refused):
+    """The strategy refuses a request."""
+
+    diagnosis: Document | None
+    """What stands in the way: the nearest free box, the largest one, and the place that fewest leases
+    block; None in the answers of a batch."""
+
+    def __init__(self, status: int, document: Document) -> None:
+        super().__init__(status, document)
+        self.meaning = str(document.get("title", ""))
+        self.permanent = self.reason in _PERMANENT
+        self.diagnosis = document.get("diagnosis")
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str, timeout: float | None) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class Transport:
+    """Requests to one service, each over a connection of its own."""
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None,
+        timeout: float,
+        patience: float,
+        context: ssl.SSLContext | None,
+    ) -> None:
+        if not address.startswith(("unix:", "http://", "https://")):
+            raise ValueError(f"{address!r} is none of unix:PATH, http://HOST:PORT, https://HOST:PORT")
+        self.address = address
+        self.patience = patience
+        self._token = token
+        self._timeout = timeout
+        self._context = context
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self.address.startswith("unix:"):
+            return _UnixConnection(self.address[len("unix:") :], self._timeout)
+        parts = urlsplit(self.address)
+        host = parts.hostname or "127.0.0.1"
+        if parts.scheme == "https":
+            return http.client.HTTPSConnection(
+                host, parts.port, timeout=self._timeout, context=self._context
+            )
+        return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
+
+    def change(self, path: str, body: Document) -> Document:
+        """Sends a request that changes something until it is answered: the key makes it one."""
+        key = str(uuid.uuid4())
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return self.ask("POST", path, body, key)
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() > until:
+                    raise
+            except Problem as problem:
+                if problem.status != 503 or time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE_S)
+
+    def ask(
+        self, method: str, path: str, body: Document | None = None, key: str | None = None
+    ) -> Document:
+        headers = self._headers()
+        text = None
+        if body is not None:
+            given = {name: value for name, value in body.items() if value is not None}
+            text = json.dumps(given).encode()
+            headers["Content-Type"] = "application/json"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        with contextlib.closing(self._connect()) as connection:
+            connection.request(method, path, body=text, headers=headers)
+            reply = connection.getresponse()
+            data = reply.read()
+        if reply.status >= 400:
+            raise problem_of(reply.status, data)
+        document: Document = json.loads(data)
+        return document
+
+    def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
+        """The records of one connection, until it is lost or a time has come."""
+        connection = self._connect()
+        try:
+            connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())
+            # The reply may take the socket away from the connection.
+            channel = connection.sock
+            reply = connection.getresponse()
+            if reply.status != 200:
+                raise problem_of(reply.status, reply.read())
+            while True:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    return
+                channel.settimeout(left)
+                try:
+                    line = reply.readline()
+                except TimeoutError:
+                    return
+                if not line:
+                    return
+                if line.startswith(b"data: "):
+                    event: Document = json.loads(line[len(b"data: ") :])
+                    yield event
+        finally:
+            connection.close()
+
+
+def path_of(path: str, **query: object) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
+
+
+def problem_of(status: int, data: bytes | Document) -> Problem:
+    """The exception for an answer that is a problem, or says nothing that is understood."""
+    document: object = data
+    if isinstance(data, bytes):
+        try:
+            document = json.loads(data)
+        except ValueError:
+            document = {"detail": data.decode(errors="replace")}
+    if not isinstance(document, dict):
+        document = {"detail": str(document)}
+    return (Refused if document.get("reason") in _REFUSALS else Problem)(status, document)
