@@ -1,4 +1,4 @@
-//! What is expected of the running jobs, and what is booked for the waiting ones.
+//! What is expected of the running jobs, and what is booked for the waiting ones: nodes, or numbers of them.
 //!
 //! Questions are put only where the answer can be new. A strategy that misses nothing, and one that
 //! grants by count, refuses on fewer nodes what it refused on more. So a booking can gain only where
