@@ -2,7 +2,7 @@
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::JobId;
+use pavior_mesh::{JobId, Occupancy};
 use pavior_workload::Job;
 
 use super::by_nodes::healthy_part;
@@ -15,8 +15,8 @@ use crate::shared::steps::Steps;
 /// How many nodes are free when. Where they are is left to the strategy when a job starts, so that it may be refused.
 pub(crate) struct ByCount {
     free: Steps,
-    /// How many nodes the empty machine has.
-    nodes: u32,
+    /// The nodes of the empty machine.
+    healthy: Occupancy,
     /// What was refused at a start.
     refused: Refused,
 }
@@ -25,8 +25,9 @@ impl Ledger for ByCount {
     type Held = u32;
 
     fn new(now: Time, machine: &Machine) -> ByCount {
-        let nodes = machine.fork_empty().free().count();
-        ByCount { free: Steps::new(now, nodes), nodes, refused: Refused::default() }
+        let healthy = machine.fork_empty().free().clone();
+        let free = Steps::new(now, healthy.count());
+        ByCount { free, healthy, refused: Refused::default() }
     }
 
     fn is_monotone(&self) -> bool {
@@ -35,11 +36,11 @@ impl Ledger for ByCount {
 
     fn held_by(&self, job: JobId, machine: &Machine) -> u32 {
         let placement = machine.placement(job).expect("a running job holds nodes");
-        healthy_part(machine.fork_empty().free(), placement).nodes()
+        healthy_part(&self.healthy, placement).nodes()
     }
 
     fn clear(&mut self, now: Time) {
-        self.free = Steps::new(now, self.nodes);
+        self.free = Steps::new(now, self.healthy.count());
     }
 
     fn advance(&mut self, now: Time) {
