@@ -121,28 +121,23 @@ impl Fork {
         free: &Occupancy,
         request: &Request,
     ) -> Result<Placement, Refusal> {
-        let grid = *free.grid();
-        if self.strategy.reset(free) {
-            self.elsewhere = true;
-            return self.ask_about(free, request);
-        }
-        let taken =
-            |from: NodeId, length| self.free.window(from, length) & !free.window(from, length);
-        let boxes = tile_rows(&grid, &Cuboid::whole(&grid), taken);
-        if boxes.is_empty() {
-            return self.ask_about(free, request);
-        }
-        let others = Placement::Parts(boxes);
-        self.strategy.granted(&others);
-        let answer = self.ask_about(free, request);
-        self.strategy.released(&others);
-        answer
-    }
-
-    /// What the strategy would grant, which has these free nodes.
-    fn ask_about(&mut self, free: &Occupancy, request: &Request) -> Result<Placement, Refusal> {
+        self.elsewhere = self.strategy.reset(free);
+        let others = if self.elsewhere {
+            Vec::new()
+        } else {
+            let taken =
+                |from: NodeId, length| self.free.window(from, length) & !free.window(from, length);
+            tile_rows(free.grid(), &Cuboid::whole(free.grid()), taken)
+        };
         let Fork { entry, strategy, draw, .. } = self;
-        ask(&entry.does, strategy, free, request, draw)
+        if others.is_empty() {
+            return ask(&entry.does, strategy, free, request, draw);
+        }
+        let others = Placement::Parts(others);
+        strategy.granted(&others);
+        let answer = ask(&entry.does, strategy, free, request, draw);
+        strategy.released(&others);
+        answer
     }
 
     /// Makes the strategy's free nodes those of the fork again.

@@ -3,13 +3,13 @@
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, NodeId, Occupancy};
+use pavior_mesh::{JobId, Occupancy};
 use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs, strategies};
-use crate::world::{NoObserver, World};
+use crate::world::{Upset, World, fail_and_repair, in_lock_step};
 
 #[derive(Default)]
 struct Plain {
@@ -182,15 +182,9 @@ pub(crate) fn expected(now: Time, start: Time, estimate: Time) -> Time {
     }
 }
 
-/// Runs both, with the same failures.
-fn compare(grid: &str, jobs: &[Job], strategy: &str, upsets: &[(Time, NodeId, bool)]) {
-    let mut fast = World::new(grid, strategy, "conservative");
-    let mut plain = World::with(grid, strategy, Box::<Plain>::default());
-    fast.upsets = upsets.to_vec();
-    plain.upsets = upsets.to_vec();
-    let fast = fast.run(jobs, &mut NoObserver);
-    let plain = plain.run(jobs, &mut NoObserver);
-    assert_eq!(fast.started, plain.started, "{strategy} on {grid}");
+fn compare(grid: &str, jobs: &[Job], strategy: &str, upsets: &[Upset]) {
+    let plain = World::with(grid, strategy, Box::<Plain>::default());
+    in_lock_step(World::new(grid, strategy, "conservative"), plain, jobs, upsets);
 }
 
 proptest! {
@@ -224,11 +218,7 @@ proptest! {
         jobs in jobs(30, Estimates::Any),
         nodes in prop::collection::vec(0u32..20, 3),
     ) {
-        let mut upsets: Vec<(Time, NodeId, bool)> = Vec::new();
-        for (index, &node) in (0u64..).zip(&nodes) {
-            upsets.push((Time(4 + 7 * index), NodeId(node), true));
-            upsets.push((Time(60 + 9 * index), NodeId(node), false));
-        }
+        let upsets = fail_and_repair(&nodes);
         // Those that miss some boxes among them. Strategies whose lists of free boxes remember in which order
         // these came about (fl, kymfl, pmfl) choose otherwise after other questions.
         for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {

@@ -3,14 +3,14 @@
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, NodeId};
+use pavior_mesh::JobId;
 use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::plain_conservative::{expected, length};
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, World};
+use crate::world::{NoObserver, Upset, World, fail_and_repair, in_lock_step};
 
 #[derive(Default)]
 struct Plain {
@@ -122,15 +122,9 @@ impl Plain {
     }
 }
 
-/// Runs both, with the same failures.
-fn compare(jobs: &[Job], strategy: &str, upsets: &[(Time, NodeId, bool)]) {
-    let mut fast = World::new(GRID, strategy, "conservative:count");
-    let mut plain = World::with(GRID, strategy, Box::<Plain>::default());
-    fast.upsets = upsets.to_vec();
-    plain.upsets = upsets.to_vec();
-    let fast = fast.run(jobs, &mut NoObserver);
-    let plain = plain.run(jobs, &mut NoObserver);
-    assert_eq!(fast.started, plain.started, "{strategy}");
+fn compare(jobs: &[Job], strategy: &str, upsets: &[Upset]) {
+    let plain = World::with(GRID, strategy, Box::<Plain>::default());
+    in_lock_step(World::new(GRID, strategy, "conservative:count"), plain, jobs, upsets);
 }
 
 proptest! {
@@ -155,11 +149,7 @@ proptest! {
         jobs in jobs(30, Estimates::Any),
         nodes in prop::collection::vec(0u32..20, 3),
     ) {
-        let mut upsets: Vec<(Time, NodeId, bool)> = Vec::new();
-        for (index, &node) in (0u64..).zip(&nodes) {
-            upsets.push((Time(4 + 7 * index), NodeId(node), true));
-            upsets.push((Time(60 + 9 * index), NodeId(node), false));
-        }
+        let upsets = fail_and_repair(&nodes);
         for strategy in ["naive", "mbs", "tff"] {
             compare(&jobs, strategy, &upsets);
         }

@@ -53,9 +53,11 @@ pub(crate) struct World {
     scheduler: Box<dyn Scheduler>,
     ends: BTreeMap<(Time, JobId), Time>,
     prediction: Option<Box<dyn Prediction>>,
-    /// Nodes that fail (true) or are repaired.
-    pub(crate) upsets: Vec<(Time, NodeId, bool)>,
+    pub(crate) upsets: Vec<Upset>,
 }
+
+/// A node fails (true) or is repaired.
+pub(crate) type Upset = (Time, NodeId, bool);
 
 struct Count<'a>(&'a mut u64);
 
@@ -172,4 +174,25 @@ impl World {
     pub(crate) fn starts(&self) -> Vec<(JobId, Time)> {
         self.started.iter().map(|started| (started.job, started.at)).collect()
     }
+}
+
+/// Each node fails for a while, all together in between; in the order of time.
+pub(crate) fn fail_and_repair(nodes: &[u32]) -> Vec<Upset> {
+    let upset = |(index, &node): (u64, &u32)| {
+        [(Time(4 + 7 * index), NodeId(node), true), (Time(60 + 9 * index), NodeId(node), false)]
+    };
+    let mut upsets: Vec<Upset> = (0..).zip(nodes).flat_map(upset).collect();
+    upsets.sort_by_key(|upset| upset.0);
+    upsets
+}
+
+/// Runs the same jobs with the same upsets in two worlds, whose schedulers must start the same.
+pub(crate) fn in_lock_step(one: World, other: World, jobs: &[Job], upsets: &[Upset]) {
+    let run = |mut world: World| {
+        world.upsets = upsets.to_vec();
+        world.run(jobs, &mut NoObserver).started
+    };
+    let selection = one.machine.selection().to_string();
+    let grid = *one.machine.grid();
+    assert_eq!(run(one), run(other), "{selection} on {grid}");
 }

@@ -24,8 +24,6 @@ pub(super) struct Runs<'p> {
     /// Where the next run begins.
     begin: usize,
     end: usize,
-    /// The next dip to enter.
-    next_dip: usize,
 }
 
 impl<'p> Runs<'p> {
@@ -37,13 +35,15 @@ impl<'p> Runs<'p> {
     ) -> Runs<'p> {
         let window = Window::new(profile, search.own);
         let Range { start: begin, end } = segments;
-        Runs { profile, search: *search, window, begin, end, next_dip: 0 }
+        Runs { profile, search: *search, window, begin, end }
     }
 
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);
-            if let Some(short) = self.enter_dips() {
+            let from = self.profile.from[self.begin];
+            let to = Interval::new(from, self.search.room.estimate).to;
+            if let Some(short) = self.window.enter_all(from, to, self.search.room.nodes) {
                 self.begin = short;
                 continue;
             }
@@ -54,30 +54,12 @@ impl<'p> Runs<'p> {
         None
     }
 
-    /// Takes in the dips while a job runs that begins with the next segment, unless too few nodes are free at one.
-    fn enter_dips(&mut self) -> Option<usize> {
-        let from = self.profile.from[self.begin];
-        let to = Interval::new(from, self.search.room.estimate).to;
-        while let Some(&dip) = self.profile.dips.get(self.next_dip).filter(|dip| **dip < to) {
-            self.next_dip += 1;
-            if dip <= from {
-                continue;
-            }
-            let segment = self.profile.segment_at(dip);
-            if self.window.count(segment) < self.search.room.nodes {
-                return Some(segment);
-            }
-            self.window.enter(segment);
-        }
-        None
-    }
-
     fn last_of_run(&self) -> usize {
         if !self.search.monotone {
             return self.begin;
         }
         let mut end = self.window.first().map_or(self.end, |dip| dip.min(self.end));
-        if let Some(dip) = self.profile.dips.get(self.next_dip) {
+        if let Some(dip) = self.window.next_dip() {
             let length = self.search.room.estimate.max(Time(1));
             let enters = dip.since(length).saturating_add(Time(1));
             end = end.min(self.profile.segment_at(enters));

@@ -57,51 +57,30 @@ impl Profile {
         if !search.monotone {
             return self.earliest_in(begin..end, search, question);
         }
+        let room = search.room;
         let mut common = Window::new(self, search.own);
-        let mut next_dip = 0;
         while begin < end {
-            let last = self.from[begin].saturating_add(Time(search.room.estimate.0 / 2));
-            let piece = begin..self.segment_at(last).clamp(begin + 1, end);
+            let half = self.from[begin].saturating_add(Time(room.estimate.0 / 2));
+            let piece = begin..self.segment_at(half).clamp(begin + 1, end);
+            let (from, last) = (self.from[begin], piece.end - 1);
+            common.leave(last);
+            let to = Interval::new(from, room.estimate).to;
+            if let Some(short) = common.enter_all(self.from[last], to, room.nodes) {
+                begin = short;
+                continue;
+            }
             begin = piece.end;
-            if self.may_begin_in(&piece, search, &mut common, &mut next_dip, question) {
-                let found = self.earliest_in(piece, search, question);
-                if found.is_some() {
-                    return found;
-                }
+            // Of one segment the search asks the same.
+            let may_begin = piece.start == last || {
+                let within = Interval { from, ..Interval::new(self.from[last], room.estimate) };
+                let free = common.free(last);
+                u64::from(free.count()) >= room.nodes && question.may_fit(within, free)
+            };
+            if may_begin && let Some(found) = self.earliest_in(piece, search, question) {
+                return Some(found);
             }
         }
         None
-    }
-
-    /// Whether a job may fit on the nodes that are free throughout what stretches have in common that begin with these
-    /// segments.
-    fn may_begin_in<'p>(
-        &'p self,
-        piece: &Range<usize>,
-        search: &Search<'p>,
-        common: &mut Window<'p>,
-        next_dip: &mut usize,
-        question: &mut impl Question,
-    ) -> bool {
-        let last = piece.end - 1;
-        if piece.start == last {
-            return true;
-        }
-        let room = search.room;
-        let to = Interval::new(self.from[piece.start], room.estimate).to;
-        common.leave(last);
-        while let Some(&dip) = self.dips.get(*next_dip).filter(|dip| **dip < to) {
-            *next_dip += 1;
-            if dip > self.from[last] {
-                common.enter(self.segment_at(dip));
-            }
-        }
-        let within = Interval {
-            from: self.from[piece.start],
-            to: Interval::new(self.from[last], room.estimate).to,
-        };
-        let free = common.free(last);
-        u64::from(free.count()) >= room.nodes && question.may_fit(within, free)
     }
 
     fn earliest_in(

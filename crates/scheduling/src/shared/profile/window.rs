@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 use pavior_allocation::Placement;
+use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
 use super::Profile;
@@ -23,6 +24,8 @@ pub(super) struct Window<'p> {
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments of the dips.
     dips: VecDeque<usize>,
+    /// The next of the profile's dips to enter.
+    next_dip: usize,
     before: Vec<Occupancy>,
     after: Option<Occupancy>,
     common: Occupancy,
@@ -34,7 +37,17 @@ impl<'p> Window<'p> {
     pub(super) fn new(profile: &'p Profile, own: Option<&'p Slot<Placement>>) -> Window<'p> {
         let common = profile.free[0].clone();
         let (dips, before, after, spare) = (VecDeque::new(), Vec::new(), None, Vec::new());
-        Window { profile, own, own_set: OnceCell::new(), dips, before, after, common, spare }
+        Window {
+            profile,
+            own,
+            own_set: OnceCell::new(),
+            dips,
+            next_dip: 0,
+            before,
+            after,
+            common,
+            spare,
+        }
     }
 
     /// The first dip's segment.
@@ -43,14 +56,35 @@ impl<'p> Window<'p> {
     }
 
     /// The number of nodes free in a segment.
-    pub(super) fn count(&self, segment: usize) -> u64 {
+    fn count(&self, segment: usize) -> u64 {
         let own = self.own.filter(|own| own.interval.from <= self.profile.from[segment]);
         let own = own.map_or(0, |own| own.held.nodes());
         u64::from(self.profile.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dip.
-    pub(super) fn enter(&mut self, segment: usize) {
+    /// Takes in the next dips after one time and before another, up to one at which fewer nodes are free than are
+    /// needed: its segment.
+    pub(super) fn enter_all(&mut self, after: Time, before: Time, nodes: u64) -> Option<usize> {
+        while let Some(&dip) = self.profile.dips.get(self.next_dip).filter(|dip| **dip < before) {
+            self.next_dip += 1;
+            if dip <= after {
+                continue;
+            }
+            let segment = self.profile.segment_at(dip);
+            if self.count(segment) < nodes {
+                return Some(segment);
+            }
+            self.enter(segment);
+        }
+        None
+    }
+
+    /// When the next dip is, if there is one.
+    pub(super) fn next_dip(&self) -> Option<Time> {
+        self.profile.dips.get(self.next_dip).copied()
+    }
+
+    fn enter(&mut self, segment: usize) {
         let mut free = self.copy_of(segment);
         if let Some(after) = self.after.take() {
             free.keep(&after).expect("one machine");
