@@ -38,9 +38,10 @@
 //! nodes near to it and the rests that it cuts off, at most O(C); O(n (s + f)) a grown set, for the
 //! sides s of the box about it (of rings, the whole sides) and its f free neighbours. The number of
 //! grown sets is bounded to 2^22 by n times the sides of the machine, at least one. A set is grown on
-//! only as long as it can be better than the best that cuts nothing off. An exchange O(C) a rest that
-//! is taken in, and O(f) and such a flood a node that is tried. Nothing is kept but the sets
-//! of the last state.
+//! only as long as it can be better than the best that cuts nothing off. An exchange takes O(n), and what
+//! such floods reach, a rest that is taken in, and O(f) and such a flood a node that is tried; one whose
+//! neighbours are known to part without it is not tried again. Nothing is kept but the sets of the last
+//! state.
 //!
 //! Source: the project's own, made of three ideas. Growth by the neighbour with most granted neighbours: Shdefat,
 //! Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to plane meshes by its

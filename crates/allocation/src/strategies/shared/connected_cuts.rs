@@ -1,5 +1,7 @@
 //! What a set of nodes cuts off in a connected set of free nodes: `connected`.
 
+use std::cmp::Reverse;
+
 use super::connected_region::Region;
 
 /// Floods from several nodes at once that join where they meet, until at most one can go on: what two
@@ -28,21 +30,63 @@ struct Flood {
     open: u32,
 }
 
-/// What is known when at most one flood can go on.
+/// How far the floods have come.
 struct Ends {
     /// The nodes of all floods that have ended, and of the largest.
     nodes: u32,
     largest: u32,
-    /// How many floods have ended.
+    /// How many floods have ended, and how many can go on.
     ended: u32,
-    /// Whether one has not.
-    open: bool,
+    going: u32,
+    /// Of the nodes reached, the first whose neighbours have not been looked at.
+    next: usize,
+}
+
+impl Ends {
+    /// The nodes of the flood that can go on, if there is one; all of them have so many nodes to reach.
+    fn open(&self, rest: u32) -> u32 {
+        if self.going == 0 { 0 } else { rest - self.nodes }
+    }
 }
 
 impl Floods {
     /// How many nodes of the region a set of its nodes cuts off from the largest rest. O(nodes of the
     /// set and of all rests but one, and those near the set).
     pub(super) fn cut_off(&mut self, region: &Region, set: &[u32]) -> u32 {
+        let ends = self.around(region, set);
+        self.finish(set);
+        let rest = (region.count() - set.len()) as u32;
+        rest - ends.largest.max(ends.open(rest))
+    }
+
+    /// The connected rests of the region without a set of its nodes, but for the largest: larger ones first, of
+    /// equals the first in row-major order. Costs as much.
+    pub(super) fn fragments(&mut self, region: &Region, set: &[u32]) -> Vec<Vec<u32>> {
+        let mut ends = self.around(region, set);
+        let rest = (region.count() - set.len()) as u32;
+        let largest_is_open = ends.open(rest) > ends.largest;
+        if !largest_is_open {
+            self.join(region, 0, &mut ends, |_| true);
+        }
+        let mut rests = vec![Vec::new(); self.begun.len()];
+        for index in 0..self.reached.len() {
+            let node = self.reached[index];
+            let flood = self.root(self.marks[node as usize]);
+            if !largest_is_open || self.begun[flood as usize].open == 0 {
+                rests[flood as usize].push(node);
+            }
+        }
+        self.finish(set);
+        rests.retain(|rest| !rest.is_empty());
+        rests.sort_by_cached_key(|rest| (Reverse(rest.len()), rest.iter().min().copied()));
+        if !largest_is_open && !rests.is_empty() {
+            rests.remove(0);
+        }
+        rests
+    }
+
+    /// Floods from the neighbours of a set, until at most one can go on.
+    fn around(&mut self, region: &Region, set: &[u32]) -> Ends {
         self.begin(region);
         for &node in set {
             self.marks[node as usize] = BARRED;
@@ -52,20 +96,19 @@ impl Floods {
                 self.start(beside);
             }
         }
-        let ends = self.join(region, |_| true);
-        self.finish(set);
-        let rest = (region.count() - set.len()) as u32;
-        let open = if ends.open { rest - ends.nodes } else { 0 };
-        rest - ends.largest.max(open)
+        let mut ends = self.begun();
+        self.join(region, 1, &mut ends, |_| true);
+        ends
     }
 
-    /// Whether the nodes of a connected set, which `is_in` knows, stay connected without one of them.
-    pub(super) fn stays_connected(
+    /// Two neighbours of a node of a connected set, which `is_in` knows, that are apart without it; none if the
+    /// set stays connected.
+    pub(super) fn parted(
         &mut self,
         region: &Region,
         without: u32,
         is_in: impl Fn(u32) -> bool,
-    ) -> bool {
+    ) -> Option<[u32; 2]> {
         self.begin(region);
         self.marks[without as usize] = BARRED;
         for &beside in region.beside(without) {
@@ -73,9 +116,16 @@ impl Floods {
                 self.start(beside);
             }
         }
-        let ends = self.join(region, is_in);
+        let mut ends = self.begun();
+        self.join(region, 1, &mut ends, is_in);
+        let one = (ends.ended + ends.going > 1).then(|| self.root(0));
+        let other = one.and_then(|one| {
+            let mut floods = 1..self.begun.len() as u32;
+            floods.find(|&flood| self.root(flood) != one)
+        });
+        let parted = other.map(|other| [self.reached[0], self.reached[other as usize]]);
         self.finish(&[without]);
-        ends.ended + u32::from(ends.open) <= 1
+        parted
     }
 
     fn begin(&mut self, region: &Region) {
@@ -103,13 +153,16 @@ impl Floods {
         }
     }
 
-    fn join(&mut self, region: &Region, is_in: impl Fn(u32) -> bool) -> Ends {
-        let mut going = self.begun.len();
-        let mut ends = Ends { nodes: 0, largest: 0, ended: 0, open: false };
-        let mut next = 0;
-        while going > 1 {
-            let node = self.reached[next];
-            next += 1;
+    /// Before any flood has gone on.
+    fn begun(&self) -> Ends {
+        Ends { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
+    }
+
+    /// Lets the floods go on until at most so many can.
+    fn join(&mut self, region: &Region, going: u32, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        while ends.going > going {
+            let node = self.reached[ends.next];
+            ends.next += 1;
             let mut flood = self.root(self.marks[node as usize]);
             for &beside in region.beside(node) {
                 match self.marks[beside as usize] {
@@ -126,7 +179,7 @@ impl Floods {
                         let other = self.root(other);
                         if other != flood {
                             flood = self.merge(flood, other);
-                            going -= 1;
+                            ends.going -= 1;
                         }
                     }
                 }
@@ -134,14 +187,12 @@ impl Floods {
             let flood = &mut self.begun[flood as usize];
             flood.open -= 1;
             if flood.open == 0 {
-                going -= 1;
+                ends.going -= 1;
                 ends.nodes += flood.nodes;
                 ends.largest = ends.largest.max(flood.nodes);
                 ends.ended += 1;
             }
         }
-        ends.open = going == 1;
-        ends
     }
 
     fn merge(&mut self, a: u32, b: u32) -> u32 {

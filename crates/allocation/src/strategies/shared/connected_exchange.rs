@@ -9,21 +9,32 @@ use super::spread::Spread;
 /// What bounds an exchange: nodes that are given back times nodes of the set.
 const EXCHANGING: u64 = 1 << 22;
 
+/// The mark of a node of the rest to which nodes are given back.
+const REST: u8 = 0;
 /// The mark of a node of the set.
 const TAKEN: u8 = 1;
 /// The mark of a node of the set that is a neighbour of the rest.
 const EDGE: u8 = 2;
-/// The mark of a node of the rest.
-const REST: u8 = 3;
+/// The mark of a node of another rest.
+const OTHER: u8 = 3;
 
 /// Scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct Exchange {
-    /// By number of the region: its mark; 0 between questions.
+    /// By number of the region: its mark; all are [`REST`] between questions.
     marks: Vec<u8>,
     /// The nodes marked as edge.
-    edge: Vec<u32>,
+    edge: Vec<Edge>,
     looked: u64,
+}
+
+/// A node that may be given back.
+#[derive(Clone)]
+struct Edge {
+    node: u32,
+    /// Two of its neighbours that were apart without it, as they are for as long as both are in the set, which
+    /// only loses nodes.
+    parted: Option<[u32; 2]>,
 }
 
 /// A set, in row-major order, with what it cuts off and its sum of hops.
@@ -45,27 +56,24 @@ impl Exchange {
         nodes: Vec<u32>,
     ) -> Exchanged {
         if self.marks.len() < region.count() {
-            self.marks.resize(region.count(), 0);
+            self.marks.resize(region.count(), REST);
         }
         let mut set = Exchanged { nodes, cut: 0, distance: None };
         loop {
-            let rests = self.rests(region, &set.nodes);
-            set.cut = rests.iter().skip(1).map(|rest| rest.len() as u32).sum();
-            let [rest, .., fragment] = &rests[..] else { return set };
+            let mut fragments = floods.fragments(region, &set.nodes);
+            set.cut = fragments.iter().map(|fragment| fragment.len() as u32).sum();
+            let Some(fragment) = fragments.pop() else { return set };
             if fragment.len() as u64 * set.nodes.len() as u64 > EXCHANGING {
                 return set;
             }
-            let mut nodes = [&set.nodes[..], fragment].concat();
+            let mut nodes = [&set.nodes[..], &fragment].concat();
             self.mark(&nodes, TAKEN);
-            self.mark(rest, REST);
-            spread.clear();
-            for &node in &nodes {
-                spread.add(region.point(node));
-            }
+            fragments.iter().for_each(|other| self.mark(other, OTHER));
+            spread.load(nodes.iter().map(|&node| region.point(node)));
             let exchanged = self.give_back(region, spread, floods, &nodes, fragment.len());
             nodes.retain(|&node| self.marks[node as usize] != REST);
-            for marked in [&set.nodes, rest, fragment] {
-                self.mark(marked, 0);
+            for marked in fragments.iter().chain([&set.nodes, &fragment]) {
+                self.mark(marked, REST);
             }
             if !exchanged {
                 return set;
@@ -79,34 +87,6 @@ impl Exchange {
         for &node in nodes {
             self.marks[node as usize] = mark;
         }
-    }
-
-    /// The connected rests of the region without a set of its nodes, larger ones first, then in
-    /// row-major order. O(nodes of the region).
-    fn rests(&mut self, region: &Region, set: &[u32]) -> Vec<Vec<u32>> {
-        self.looked += region.count() as u64;
-        self.mark(set, TAKEN);
-        let mut rests: Vec<Vec<u32>> = Vec::new();
-        for start in 0..region.count() as u32 {
-            if self.marks[start as usize] != 0 {
-                continue;
-            }
-            self.marks[start as usize] = REST;
-            let (mut rest, mut next) = (vec![start], 0);
-            while let Some(&node) = rest.get(next) {
-                next += 1;
-                for &beside in region.beside(node) {
-                    if self.marks[beside as usize] == 0 {
-                        self.marks[beside as usize] = REST;
-                        rest.push(beside);
-                    }
-                }
-            }
-            rests.push(rest);
-        }
-        self.marks[..region.count()].fill(0);
-        rests.sort_by_key(|rest| Reverse(rest.len()));
-        rests
     }
 
     /// Gives so many of these connected nodes to the connected rest beside them, both staying
@@ -123,7 +103,7 @@ impl Exchange {
         for &node in nodes {
             if region.beside(node).iter().any(|&beside| self.marks[beside as usize] == REST) {
                 self.marks[node as usize] = EDGE;
-                self.edge.push(node);
+                self.edge.push(Edge { node, parted: None });
             }
         }
         (0..count).all(|_| {
@@ -133,7 +113,7 @@ impl Exchange {
             for &beside in region.beside(node) {
                 if self.marks[beside as usize] == TAKEN {
                     self.marks[beside as usize] = EDGE;
-                    self.edge.push(beside);
+                    self.edge.push(Edge { node: beside, parted: None });
                 }
             }
             true
@@ -142,25 +122,26 @@ impl Exchange {
 
     /// Takes the farthest node without which the set stays connected out of the edge.
     fn leaving(&mut self, region: &Region, spread: &Spread, floods: &mut Floods) -> Option<u32> {
-        // Those before this one are needed.
-        let mut needed = 0;
-        while needed < self.edge.len() {
+        let is_in = |node: u32| matches!(self.marks[node as usize], TAKEN | EDGE);
+        loop {
+            self.looked += self.edge.len() as u64;
+            let is_needed =
+                |edge: &Edge| edge.parted.is_some_and(|both| both.into_iter().all(is_in));
             let farthest = |&index: &usize| {
-                let node = self.edge[index];
+                let node = self.edge[index].node;
                 (Reverse(spread.of(region.point(node))), node)
             };
-            let index = (needed..self.edge.len()).min_by_key(farthest)?;
-            let node = self.edge[index];
-            self.looked += (self.edge.len() - needed) as u64;
-            let is_in = |node: u32| matches!(self.marks[node as usize], TAKEN | EDGE);
-            if floods.stays_connected(region, node, is_in) {
-                self.edge.swap_remove(index);
-                return Some(node);
+            let open = (0..self.edge.len()).filter(|&index| !is_needed(&self.edge[index]));
+            let index = open.min_by_key(farthest)?;
+            let node = self.edge[index].node;
+            match floods.parted(region, node, is_in) {
+                None => {
+                    self.edge.swap_remove(index);
+                    return Some(node);
+                }
+                parted => self.edge[index].parted = parted,
             }
-            self.edge.swap(needed, index);
-            needed += 1;
         }
-        None
     }
 
     /// Nodes of the floods and of the edges that were compared.

@@ -12,6 +12,8 @@ pub(in crate::strategies) struct Spread {
     count: usize,
     nodes: u64,
     total: u64,
+    /// By coordinate of an axis, how many nodes have it; 0 between questions.
+    counts: Vec<u64>,
 }
 
 /// Sums are changed so many at a time, also some beyond those that are known.
@@ -37,6 +39,7 @@ impl Spread {
             count: (1..4).rev().find(|&axes| grid.side(axes - 1) > 1).unwrap_or(1),
             nodes: 0,
             total: 0,
+            counts: Vec::new(),
         };
         spread.clear();
         spread
@@ -81,6 +84,34 @@ impl Spread {
         self.nodes += 1;
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.change(usize::from(at), u64::wrapping_add);
+        }
+    }
+
+    /// Becomes the set of these nodes. O(nodes), and for each layer of them across an axis O(side of the box about
+    /// the set, of rings the whole side).
+    pub(in crate::strategies) fn load(
+        &mut self,
+        points: impl Iterator<Item = Coordinates> + Clone,
+    ) {
+        self.clear();
+        for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
+            self.counts.resize(self.counts.len().max(axis.side), 0);
+            let (mut first, mut last) = (axis.side, 0);
+            for point in points.clone() {
+                let at = usize::from(point[index]);
+                self.counts[at] += 1;
+                (first, last) = (first.min(at), last.max(at));
+            }
+            self.nodes = 0;
+            for at in first..=last {
+                let layer = std::mem::take(&mut self.counts[at]);
+                if layer > 0 {
+                    axis.learn(at, self.nodes);
+                    self.total += layer * axis.sums[at];
+                    axis.change(at, |sum, hops| sum.wrapping_add(layer.wrapping_mul(hops)));
+                    self.nodes += layer;
+                }
+            }
         }
     }
 
@@ -198,6 +229,8 @@ mod tests {
                     spread.add(point);
                 }
                 assert_eq!((spread.total(), distance_in(&grid, sides)), (pairs, pairs), "{name}");
+                spread.load(points.iter().copied());
+                assert_eq!(spread.total(), pairs, "{name}");
                 assert!(least_distance(&grid, points.len() as u64) <= pairs);
                 for node in Cuboid::whole(&grid).nodes(&grid) {
                     let from = grid.point(node);
