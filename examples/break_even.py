@@ -2,10 +2,11 @@
 """What each freedom of shape gives back on each log, what messages cost it, the share of communication at which
 one freedom stops being better than another, and how near the choice job by job comes to the best of all.
 
-    examples/break_even.py reproduction-contiguity/results.csv ... [--scheduler scan-all]
+    examples/break_even.py reproduction-contiguity/results.csv ... [--scheduler scan-all] [--pattern ring]
 
 Reads the results of `pavior reproduce contiguity`, of one run or of several parts, and prints four tables in
-Markdown; a cell is empty where a run is missing. Needs Python 3 alone.
+Markdown; a cell is empty where a run is missing. Where results are of several patterns, only those of the one
+named are read. Needs Python 3 alone.
 """
 
 import argparse
@@ -19,7 +20,7 @@ Metrics = dict[str, float]
 Shares = dict[float, dict[str, Metrics]]
 
 
-def read(paths: list[Path], scheduler: str) -> dict[tuple[str, str], Shares]:
+def read(paths: list[Path], scheduler: str, pattern: str) -> dict[tuple[str, str], Shares]:
     """Means in hours by log and machine, share of communication, freedom and metric. What does not vary in a run has
     no column: a run of one log is named as its directory."""
     found: dict[tuple[str, str], Shares] = {}
@@ -29,11 +30,13 @@ def read(paths: list[Path], scheduler: str) -> dict[tuple[str, str], Shares]:
                 chosen = row["scheduler"] == CHOICE
                 if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
                     continue
+                if row.get("pattern", pattern) != pattern:
+                    continue
                 trace = row.get("trace", path.parent.name).rsplit("/", 1)[-1]
                 log = trace.removesuffix(".swf.gz").rsplit("-", 2)[0]
                 shares = found.setdefault((log, row["machine"]), {})
                 freedoms = shares.setdefault(float(row.get("communication", 0)), {})
-                name = "pays" if chosen else row["freedom"] or row["strategy"]
+                name = "pays" if chosen else row.get("freedom") or row["strategy"]
                 freedoms.setdefault(name, {})[row["metric"]] = float(row["mean"]) / 3600
     return dict(sorted(found.items()))
 
@@ -95,8 +98,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("results", nargs="+", type=Path)
     arguments.add_argument("--scheduler", default="easy")
+    arguments.add_argument("--pattern", default="near-neighbour")
     given = arguments.parse_args()
-    found = read(given.results, given.scheduler)
+    found = read(given.results, given.scheduler, given.pattern)
     names = {place: [place[0], f"`{place[1]}`"] for place in found}
     head = ["log", "machine"]
     words = [f"`{one}`" for one in FREEDOMS]
