@@ -12,7 +12,8 @@
 //! out. What a job has done by then stays done. A job that shares no link, or only with jobs
 //! that do not communicate, runs exactly as in the network.
 //!
-//! Cost of a start or an end: O(links crossed by the running jobs).
+//! A pace can be another only if a job that shares a link began, ended or changed its own: the other jobs are not
+//! looked at. Cost of a start or an end: O(running jobs), and O(links crossed by those that are looked at).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,8 +47,10 @@ pub(crate) struct Estimate {
     routes: Option<IterationRoutes>,
     failed: Option<Deadlock>,
     /// By number of channel.
-    busy: Vec<Busy>,
+    links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
+    /// By slot: whether a link that its job crosses is kept otherwise busy by others than when it was given its pace.
+    stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// When jobs end, by slot; entries of jobs whose pace has changed since are void.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
@@ -56,7 +59,7 @@ pub(crate) struct Estimate {
 }
 
 /// How busy a link is kept, in whole numbers, so that what is added can be taken away again.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Busy {
     /// U, in units of 2^-32.
     share: u64,
@@ -89,6 +92,24 @@ impl AddAssign for Busy {
 impl SubAssign for Busy {
     fn sub_assign(&mut self, other: Busy) {
         (self.share, self.residual) = (self.share - other.share, self.residual - other.residual);
+    }
+}
+
+/// A link, with the slots of the jobs whose messages cross it.
+#[derive(Clone, Debug, Default)]
+struct Link {
+    busy: Busy,
+    crossed_by: Vec<u32>,
+}
+
+impl Link {
+    /// A job keeps it busy otherwise than before.
+    fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
+        self.busy -= before;
+        self.busy += after;
+        for &other in self.crossed_by.iter().filter(|other| **other != slot) {
+            stale[other as usize] = true;
+        }
     }
 }
 
@@ -152,8 +173,9 @@ impl Estimate {
             seen,
             routes: None,
             failed: None,
-            busy: vec![Busy::default(); channels.count()],
+            links: vec![Link::default(); channels.count()],
             jobs: Vec::new(),
+            stale: Vec::new(),
             free_slots: Vec::new(),
             ends: BinaryHeap::new(),
             changed: None,
@@ -183,7 +205,9 @@ impl Estimate {
             let runs = self.jobs[slot as usize].take_if(|job| job.end == time);
             let Some(job) = runs else { continue };
             for Crossed { hold, busy } in &job.links {
-                self.busy[hold.link.index()] -= *busy;
+                let link = &mut self.links[hold.link.index()];
+                link.crossed_by.retain(|other| *other != slot);
+                link.change(slot, [*busy, Busy::default()], &mut self.stale);
             }
             self.free_slots.push(slot);
             self.changed = Some(time);
@@ -201,12 +225,17 @@ impl Estimate {
             None
         });
         let Some(mut runner) = runner else { return self.failed.is_some() };
-        self.mark(&mut runner);
         self.changed = Some(now);
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.jobs.push(None);
+            self.stale.push(true);
             self.jobs.len() as u32 - 1
         });
+        self.stale[slot as usize] = true;
+        for Crossed { hold, .. } in &runner.links {
+            self.links[hold.link.index()].crossed_by.push(slot);
+        }
+        self.mark(slot, &mut runner);
         self.ends.push(Reverse((runner.end, slot)));
         self.jobs[slot as usize] = Some(runner);
         true
@@ -242,19 +271,22 @@ impl Estimate {
     }
 
     /// Keeps the links of a job as busy as it does at its pace.
-    fn mark(&mut self, job: &mut Runner) {
+    fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
-            let link = &mut self.busy[hold.link.index()];
-            *link -= *busy;
-            *busy = Busy::of(hold, job.pace);
-            *link += *busy;
+            let before = std::mem::replace(busy, Busy::of(hold, job.pace));
+            if before != *busy {
+                self.links[hold.link.index()].change(slot, [before, *busy], &mut self.stale);
+            }
         }
     }
 
-    /// Gives every job its pace, if jobs have started or ended.
+    /// Gives every job its pace that may have another, if jobs have started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
+            if !std::mem::take(&mut self.stale[slot]) {
+                continue;
+            }
             let Some(mut job) = self.jobs[slot].take() else { continue };
             let pace = self.pace(&job);
             let change = (pace - job.pace).abs();
@@ -262,7 +294,7 @@ impl Estimate {
             if back || change > LEAST_CHANGE * job.pace {
                 job.change(now, pace);
                 self.ends.push(Reverse((job.end, slot as u32)));
-                self.mark(&mut job);
+                self.mark(slot as u32, &mut job);
             }
             self.jobs[slot] = Some(job);
         }
@@ -272,7 +304,7 @@ impl Estimate {
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
-            let mut others = self.busy[hold.link.index()];
+            let mut others = self.links[hold.link.index()].busy;
             others -= *busy;
             // Most links are the job's own.
             if others.residual > 0 {
@@ -282,5 +314,80 @@ impl Estimate {
         // The mean wait over the mean latency: both means are over the same messages.
         let slower = waits / (job.once.totals.latency as f64).max(1.0);
         job.alone() + job.once.length.ticks() * slower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior_mesh::{Cuboid, NodeId, Request};
+    use pavior_network::{EngineKind, RankOrder, Settings, TrafficPlan};
+
+    use super::super::{Contention, Histories};
+    use super::*;
+
+    /// When torn jobs end, of which one starts every 500 cycles on nodes of the list. `all` looks at each job
+    /// whenever one starts or ends.
+    fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
+        let setup = NetworkSetup {
+            engine: EngineKind::Worm,
+            settings: Settings::default(),
+            plan: TrafficPlan {
+                pattern: "near-neighbour".parse().unwrap(),
+                sending: None,
+                rounds: None,
+                flits: 8,
+            },
+            ranks: RankOrder::Coordinates,
+            histories: Histories::default(),
+            contention: Contention::Estimated,
+        };
+        let seen = Seen { deliveries: false, routes: false };
+        let mut estimate = Estimate::new(&setup, grid, 1, 0, seen).unwrap();
+        let mut ended = Vec::new();
+        let mut pass = |estimate: &mut Estimate, until: Option<Time>| loop {
+            let mut finished = Vec::new();
+            if all {
+                estimate.stale.fill(true);
+            }
+            let now = estimate.advance(until, &mut finished).unwrap();
+            ended.extend(finished.iter().map(|job| (now.unwrap(), *job)));
+            if finished.is_empty() {
+                break;
+            }
+        };
+        for (id, held) in nodes.chunks_exact(4).enumerate() {
+            let now = Time(500 * id as u64);
+            pass(&mut estimate, Some(now));
+            let job = Job {
+                id: JobId(id as u64),
+                number: id as u64,
+                arrival: now,
+                request: Request::shape([2, 2, 1]),
+                service: Service::shared(Time(20_000), 0.6),
+                estimate: Time(20_000),
+            };
+            let parts = held.iter().map(|&node| Cuboid::node(grid.point(node))).collect();
+            assert!(estimate.start(now, &job, &Placement::Parts(parts)));
+        }
+        pass(&mut estimate, None);
+        ended
+    }
+
+    #[test]
+    fn who_is_not_looked_at_keeps_the_pace() {
+        let mut draw = pavior_kernel::Stream::new(3, 0, "nodes");
+        for name in ["mesh:9x9", "torus:8x8", "torus:4x4x5"] {
+            let grid: Grid = name.parse().unwrap();
+            let mut nodes: Vec<NodeId> = (0..grid.nodes()).map(NodeId).collect();
+            for from in 0..nodes.len() {
+                let left = (nodes.len() - from) as u64;
+                nodes.swap(from, from + draw.below(left) as usize);
+            }
+            let found = ends(grid, &nodes, false);
+            assert_eq!(found, ends(grid, &nodes, true), "{name}");
+            assert_eq!(found.len(), nodes.len() / 4, "{name}");
+            let alone = ends(grid, &nodes[..4], false);
+            assert!(found.iter().any(|(end, job)| *job == JobId(0) && *end > alone[0].0), "{name}");
+        }
     }
 }

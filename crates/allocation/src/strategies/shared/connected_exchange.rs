@@ -68,8 +68,10 @@ impl Exchange {
             }
             let mut nodes = [&set.nodes[..], &fragment].concat();
             self.mark(&nodes, TAKEN);
-            fragments.iter().for_each(|other| self.mark(other, OTHER));
-            spread.load(nodes.iter().map(|&node| region.point(node)));
+            for other in &fragments {
+                self.mark(other, OTHER);
+            }
+            spread.load(&nodes.iter().map(|&node| region.point(node)));
             let exchanged = self.give_back(region, spread, floods, &nodes, fragment.len());
             nodes.retain(|&node| self.marks[node as usize] != REST);
             for marked in fragments.iter().chain([&set.nodes, &fragment]) {

@@ -91,7 +91,7 @@ impl Spread {
     /// the set, of rings the whole side).
     pub(in crate::strategies) fn load(
         &mut self,
-        points: impl Iterator<Item = Coordinates> + Clone,
+        points: &(impl Iterator<Item = Coordinates> + Clone),
     ) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -229,7 +229,7 @@ mod tests {
                     spread.add(point);
                 }
                 assert_eq!((spread.total(), distance_in(&grid, sides)), (pairs, pairs), "{name}");
-                spread.load(points.iter().copied());
+                spread.load(&points.iter().copied());
                 assert_eq!(spread.total(), pairs, "{name}");
                 assert!(least_distance(&grid, points.len() as u64) <= pairs);
                 for node in Cuboid::whole(&grid).nodes(&grid) {

@@ -116,8 +116,7 @@ impl<'s> Search<'s> {
                 if other == rank || self.surplus(rank) + self.surplus(other) <= most {
                     continue;
                 }
-                let saved = self.saved(rank, other);
-                if saved > most {
+                if let Some(saved) = self.saved(rank, other, most) {
                     (best, most) = (Some(other), saved);
                 }
             }
@@ -130,10 +129,13 @@ impl<'s> Search<'s> {
         self.hops[rank as usize] - self.messages[rank as usize]
     }
 
-    /// The hops that an exchange saves.
-    fn saved(&self, a: u32, b: u32) -> i64 {
-        let now = self.hops[a as usize] + self.hops[b as usize];
+    /// The hops that an exchange saves, if they are more than so many.
+    fn saved(&self, a: u32, b: u32, most: i64) -> Option<i64> {
         let [at_a, at_b] = [a, b].map(|rank| self.at[rank as usize]);
+        let by_a = self.hops[a as usize] - self.hops_at(a, at_b);
+        if by_a + self.surplus(b) <= most {
+            return None;
+        }
         // Counted where both have their old places, each message between the two has none then.
         let apart =
             i64::from(self.grid.distance(self.points[at_a as usize], self.points[at_b as usize]));
@@ -141,7 +143,8 @@ impl<'s> Search<'s> {
         let between = partners
             .binary_search_by_key(&b, |(other, _)| *other)
             .map_or(0, |index| i64::from(partners[index].1));
-        now - self.hops_at(a, at_b) - self.hops_at(b, at_a) - 2 * between * apart
+        let by_b = self.hops[b as usize] - self.hops_at(b, at_a);
+        Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
     /// The hops between a rank, were it at a place, and its partners where they are.
