@@ -21,11 +21,8 @@
 
 use crate::bits::{Axis, Layout};
 use crate::occupancy::Ones;
-use crate::search::vectors::{Kernel, Vectors};
+use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
-
-/// So few words are gone over sooner than it is asked whether that is worth while.
-const FEW: usize = 64;
 
 /// A search for the bases of a shape, with its scratch memory: no allocation once warm.
 ///
@@ -157,7 +154,7 @@ impl BaseSet {
                 self.and_ahead(axis, step);
                 length += step;
             }
-            if side > 1 && self.words.len() >= FEW && !self.any() {
+            if side > 1 && self.words.len() >= FEW_WORDS && !self.any() {
                 break;
             }
         }
@@ -173,7 +170,7 @@ impl BaseSet {
             self.spare.resize(self.words.len(), 0);
         }
         let step = usize::from(step);
-        if self.words.len() < FEW {
+        if self.words.len() < FEW_WORDS {
             lies.and_ahead(&mut self.words, &mut self.spare, step, ring);
         } else {
             AndAhead { lies, words: &mut self.words, spare: &mut self.spare, step, ring }.widest();

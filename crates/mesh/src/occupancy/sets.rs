@@ -1,7 +1,7 @@
 //! Occupancies as sets of free nodes.
 
 use super::{Occupancy, OccupancyError};
-use crate::search::vectors::{Kernel, Vectors};
+use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
@@ -83,9 +83,7 @@ impl Occupancy {
 
 /// Runs a pass over words with the widest instructions.
 fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
-    /// So few are done sooner than the processor is asked what it has.
-    const FEW: usize = 64;
-    if words < FEW { pass.run() } else { Vectors::widest().run(pass) }
+    if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
 /// Clears the bits that others lack, and counts what is left.

@@ -4,6 +4,9 @@
 //! x86-64 has 16-byte ones; AVX2 doubles that. So each search is compiled twice, and this file is
 //! the only place that knows.
 
+/// So few words are gone over sooner than the processor is asked what it has.
+pub(crate) const FEW_WORDS: usize = 64;
+
 /// A search that can be compiled for several instruction sets. Implementations must be
 /// `#[inline(always)]`, with all that they call, or there is nothing to compile anew.
 pub(crate) trait Kernel {
