@@ -1,7 +1,7 @@
 """A resource pool for Flux whose nodes form a torus: every job gets a box of nodes.
 
 Flux's schedulers in Python (`sched-simple`, `sched-fifo`, your own) take a pool class from a module on
-PYTHONPATH:
+PYTHONPATH, beside which `flux_torus_request.py` must lie:
 
     flux module load sched-fifo pool-class=flux_torus_pool:TorusPool
 
@@ -29,7 +29,7 @@ import json
 import math
 import syslog
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -41,32 +41,14 @@ from flux.resource.ResourcePoolImplementation import (
     ResourcePoolImplementation,
 )
 from flux.resource.Rv1Set import Rv1Set
+from flux_torus_request import Counts, Node, Request, nodes_of, numbered, shapes_of
 
 from pavior import Box, Machine
 
 LONGEST = 65_535
 """The longest side of a machine."""
 
-Node = tuple[int, ...]
 Rank = int
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a job asks for."""
-
-    least: int
-    """Nodes."""
-    most: int | None
-    """Nodes; None for as many as there are."""
-    shape: tuple[int, ...] | None
-    cores: int
-    """Cores that each node must have."""
-    gpus: int
-    duration: float
-    """Seconds; 0 for no limit."""
-    constraint: Mapping[str, Any] | None
-    jobspec: Mapping[str, Any]
 
 
 @dataclass
@@ -116,7 +98,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
         else:
             if ranks and ranks[-1] >= math.prod(sides):
                 raise ValueError(f"{name} has no node for rank {ranks[-1]}")
-            nodes = [_numbered(rank, sides) for rank in ranks]
+            nodes = [numbered(rank, sides) for rank in ranks]
         self._node: dict[Rank, Node] = dict(zip(ranks, nodes, strict=True))
         self._rank: dict[Node, Rank] = {node: rank for rank, node in self._node.items()}
         if len(self._rank) != len(ranks):
@@ -173,7 +155,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
 
     def parse_resource_request(self, jobspec: Mapping[str, Any]) -> Request:
         """Reads a jobspec; `ValueError` or `KeyError` if it cannot be read."""
-        counts = _Counts()
+        counts = Counts()
         counts.walk(jobspec["resources"], 1)
         if counts.slots is None or counts.cores is None:
             raise ValueError("a jobspec needs slots with cores")
@@ -226,7 +208,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
         boxes, count = answer
         self._machine.allocate_at(boxes, job=jobid)
         sides = self._empty.shape
-        nodes = [node for box in boxes for node in _nodes(box, sides)]
+        nodes = [node for box in boxes for node in nodes_of(box, sides)]
         ranks = frozenset(self._rank[node] for node in nodes[:count])
         end = time.time() + request.duration if request.duration else self.get_expiration()
         self._held[jobid] = Held(ranks, end)
@@ -246,7 +228,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
         if missing:
             raise ValueError(f"job {jobid} has ranks that are not in the pool: {missing}")
         boxes = [Box(base, sides) for base, sides in getattr(given, "_written", [])]
-        nodes = {node for box in boxes for node in _nodes(box, self._empty.shape)}
+        nodes = {node for box in boxes for node in nodes_of(box, self._empty.shape)}
         known = {self._rank[node] for node in nodes if node in self._rank} - self._gone
         if ranks - known or len(known) < len(nodes):
             boxes = [self._single(self._node[rank]) for rank in ranks]
@@ -270,7 +252,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
             del self._held[jobid]
         else:
             gone = {self._node[rank] for rank in freed}
-            nodes = [node for box in boxes for node in _nodes(box, self._empty.shape)]
+            nodes = [node for box in boxes for node in nodes_of(box, self._empty.shape)]
             rest = [self._single(node) for node in nodes if node not in gone]
             if rest:
                 self._hold(jobid, rest)
@@ -339,7 +321,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
         """Gives nodes to a job, also those that are down."""
         sides = self._empty.shape
         down = {self._node[rank] for rank in self._down}
-        inside = [node for box in boxes for node in _nodes(box, sides) if node in down]
+        inside = [node for box in boxes for node in nodes_of(box, sides) if node in down]
         for node in inside:
             self._machine.repair(node)
         try:
@@ -391,7 +373,7 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
             if not isinstance(answer, str):
                 return answer, count
             reason = answer
-            for shape in _shapes(count, machine.shape):
+            for shape in shapes_of(count, machine.shape):
                 answer = machine.probe(shape)
                 if not isinstance(answer, str):
                     return answer, count
@@ -413,100 +395,3 @@ class TorusPool(Rv1Set, ResourcePoolImplementation):
 
 pool_class = TorusPool
 """What Flux takes from a module that is named without a class."""
-
-
-class _Counts:
-    """What the resources of a jobspec add up to: least and most of nodes and slots."""
-
-    def __init__(self) -> None:
-        self.nodes: tuple[int, int | None] | None = None
-        self.slots: tuple[int, int | None] | None = None
-        self.cores: int | None = None
-        self.gpus = 0
-
-    def walk(self, resources: Iterable[Mapping[str, Any]], factor: int) -> None:
-        for vertex in resources:
-            least, most = _count(vertex.get("count", 1))
-            within = factor
-            match vertex.get("type"):
-                case "node":
-                    self.nodes = (least * factor, None if most is None else most * factor)
-                    within = 1
-                case "slot":
-                    self.slots = (least * factor, None if most is None else most * factor)
-                    within = 1
-                case "core":
-                    self.cores = least * factor
-                case "gpu":
-                    self.gpus = least * factor
-                case _:
-                    within = least * factor
-            self.walk(vertex.get("with", []), within)
-
-
-def _count(given: object) -> tuple[int, int | None]:
-    """Least and most of a count: a number, `{"min": 2, "max": 4}`, "2-4" or "2+"."""
-    least: int
-    most: int | None
-    match given:
-        case bool():
-            raise ValueError(f"{given!r} is no count")
-        case int():
-            least, most = given, given
-        case {"min": int() as least, "max": int() as most, **rest} if not rest:
-            pass
-        case {"min": int() as least, **rest} if not rest:
-            most = None
-        case str() if given.strip("[]").endswith("+"):
-            least, most = int(given.strip("[]")[:-1]), None
-        case str():
-            first, _, last = given.strip("[]").partition("-")
-            least, most = int(first), int(last or first)
-        case _:
-            raise ValueError(f"{given!r} is no count, nor a range without steps")
-    if least < 1 or (most is not None and most < least):
-        raise ValueError(f"{given!r} is no range from 1 up")
-    return least, most
-
-
-def _numbered(number: int, sides: tuple[int, ...]) -> Node:
-    """The node of a number, x fastest."""
-    node = []
-    for side in sides:
-        node.append(number % side)
-        number //= side
-    return tuple(node)
-
-
-def _nodes(box: Box, sides: tuple[int, ...]) -> Iterator[Node]:
-    """The nodes of a box, x fastest, round the rings."""
-    offsets = product(*(range(side) for side in reversed(box.sides)))
-    for offset in offsets:
-        yield tuple(
-            (base + step) % side
-            for base, step, side in zip(box.base, reversed(offset), sides, strict=True)
-        )
-
-
-def _shapes(nodes: int, sides: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The boxes of the least volume that holds so many nodes, the most compact one first.
-
-    Sides are given to the axes in descending order; a strategy that turns tries the other orders.
-    """
-    axes = sorted(range(len(sides)), key=lambda axis: -sides[axis])
-    most = [sides[axis] for axis in axes] + [1] * (3 - len(sides))
-    found = []
-    for c in range(1, most[2] + 1):
-        for b in range(c, most[1] + 1):
-            a = max(b, -(-nodes // (b * c)))
-            if a <= most[0]:
-                found.append((a * b * c, a * b + b * c + a * c, (a, b, c)))
-    least = min((volume for volume, _, _ in found), default=0)
-    shapes = []
-    for volume, _, descending in sorted(found):
-        if volume == least:
-            shape = [1] * len(sides)
-            for axis, side in zip(axes, descending, strict=False):
-                shape[axis] = side
-            shapes.append(tuple(shape))
-    return shapes

@@ -15,7 +15,7 @@ import pytest
 import pavior
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-LIBRARIES = {"flux_torus_pool"}
+LIBRARIES = {"flux_torus_pool", "flux_torus_request"}
 """Examples that are no programs; they have tests of their own."""
 
 
