@@ -7,16 +7,17 @@ use super::low;
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
-    let whole = kept - kept % TOGETHER;
+    let mut index = 0;
     // Several are read before any of them is written, which no compiler may do by itself, and which
     // ascending order allows.
-    for index in (0..whole).step_by(TOGETHER) {
+    while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
         let pairs = words[index..][..TOGETHER].iter_mut().zip(further);
         pairs.for_each(|(word, further)| *word &= further);
+        index += TOGETHER;
     }
-    for index in whole..kept {
+    for index in index..kept {
         words[index] &= words[index + distance];
     }
 }
