@@ -258,15 +258,14 @@ impl Grid {
     }
 
     /// The number of hops between two nodes, the shorter way round on axes that wrap.
+    #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                if self.wraps[axis] {
-                    direct.min(u32::from(self.sides[axis]).abs_diff(direct))
-                } else {
-                    direct
-                }
+                // Without a ring, the way around it is longer than any.
+                let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
+                direct.min(ring.abs_diff(direct))
             })
             .sum()
     }

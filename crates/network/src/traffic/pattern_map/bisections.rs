@@ -4,7 +4,7 @@
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-use super::{AXIS_ORDERS, points};
+use super::AXIS_ORDERS;
 use crate::footprint::Arc;
 
 /// How a logical grid is cut, which no node has a say in.
@@ -39,7 +39,7 @@ impl Cuts {
         grid: &Grid,
         nodes: &[NodeId],
     ) -> impl Iterator<Item = Vec<NodeId>> {
-        let points = points(grid, nodes);
+        let points: Vec<Coordinates> = nodes.iter().map(|&node| grid.point(node)).collect();
         let arcs = [0, 1, 2].map(|axis| Arc::around(grid, axis, &points));
         let mut placed: Vec<(Coordinates, NodeId)> = points
             .iter()

@@ -1,7 +1,6 @@
 //! Which ranks exchange how many messages in an iteration of a pattern.
 
-use pavior_mesh::{Coordinates, Grid};
-
+use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
 
 /// The messages between every two ranks, counted from both ends.
@@ -49,25 +48,26 @@ impl Exchanges {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 
+    /// How many messages two ranks exchange.
+    pub(super) fn between(&self, a: u32, b: u32) -> u32 {
+        let partners = self.partners(a);
+        partners.binary_search_by_key(&b, |(other, _)| *other).map_or(0, |index| partners[index].1)
+    }
+
     /// The hops if every message crossed one link: no map has fewer.
     pub(super) fn least(&self) -> u64 {
         self.messages
     }
 
     /// The hops of all messages of a map, if they are fewer than `bound`. `points` are by rank.
-    pub(super) fn hops_below(
-        &self,
-        bound: u64,
-        points: &[Coordinates],
-        grid: &Grid,
-    ) -> Option<u64> {
+    pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
-        for (rank, &own) in (0..).zip(points) {
+        for (rank, own) in (0..).zip(points) {
             let partners = self.partners(rank);
             // Each pair once.
             let after = partners.partition_point(|(other, _)| *other < rank);
             for &(other, count) in &partners[after..] {
-                sum += u64::from(count) * u64::from(grid.distance(own, points[other as usize]));
+                sum += u64::from(count) * u64::from(hops.between(own, &points[other as usize]));
             }
             if sum >= bound {
                 return None;

@@ -23,6 +23,7 @@
 
 mod bisections;
 mod exchanges;
+mod hops;
 mod search;
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
@@ -30,6 +31,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 use crate::patterns::{Pattern, RankGrid};
 use bisections::Cuts;
 use exchanges::Exchanges;
+use hops::{Hops, Point};
 use search::Search;
 
 /// The orders in which the axes of the logical grid are gone through.
@@ -89,7 +91,7 @@ impl PatternMap {
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
-            if let Some(hops) = self.exchanges.hops_below(best.1, &points(grid, &map), grid) {
+            if let Some(hops) = self.hops_below(best.1, grid, &map) {
                 best = (map, hops);
             }
             if best.1 == self.exchanges.least() {
@@ -102,13 +104,15 @@ impl PatternMap {
     /// A map after its exchanges, and its hops.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
-        let hops = self.exchanges.hops_below(u64::MAX, &points(grid, &map), grid);
+        let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
-}
 
-fn points(grid: &Grid, nodes: &[NodeId]) -> Vec<Coordinates> {
-    nodes.iter().map(|&node| grid.point(node)).collect()
+    /// The hops of a map, if they are fewer than `bound`.
+    fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
+        let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
+        self.exchanges.hops_below(bound, &points, Hops::of(grid))
+    }
 }
 
 /// The ranks, with their places on the logical grid.

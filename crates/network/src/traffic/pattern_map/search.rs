@@ -1,35 +1,42 @@
 //! Exchanges of places that save hops.
 
-use pavior_mesh::{Coordinates, Grid, NodeId};
+use pavior_mesh::{Grid, NodeId};
 
 use super::exchanges::Exchanges;
-use super::points;
+use super::hops::{Hops, Point};
 
 /// Rounds of exchanges that are made at most; nearly all maps end before.
 pub(super) const MOST_ROUNDS: usize = 64;
 
 /// A map that is improved by exchanges. Places are the job's nodes in ascending order.
 pub(super) struct Search<'s> {
-    grid: &'s Grid,
+    hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
-    points: Vec<Coordinates>,
     /// Where each place's entry of `near` begins, and where the last one ends.
     near_starts: Vec<usize>,
     /// By place: itself, and the places next to it.
     near: Vec<u32>,
-    /// By rank: its place.
-    at: Vec<u32>,
+    ranks: Vec<Rank>,
     /// By place: its rank.
     who: Vec<u32>,
-    /// By rank: the hops of its messages, and how many there are, both ways.
-    hops: Vec<i64>,
-    messages: Vec<i64>,
     /// By rank: whether its best exchange may be another than when it was looked for last.
     open: Vec<bool>,
-    /// By place: the search that looked at it last.
-    seen: Vec<u32>,
-    searches: u32,
+    /// By rank: the value of `now` when no exchange with it saved hops; 0 before.
+    settled: Vec<u32>,
+    /// One more than the exchanges made.
+    now: u32,
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy)]
+struct Rank {
+    point: Point,
+    place: u32,
+    /// The value of `now` when it or one of its partners moved last.
+    moved: u32,
+    /// The hops of its messages above one each, both ways. No exchange saves more of them.
+    surplus: i64,
 }
 
 impl<'s> Search<'s> {
@@ -43,35 +50,23 @@ impl<'s> Search<'s> {
             near.extend(grid.neighbours(node).filter_map(|other| place(&other)));
             near_starts.push(near.len());
         }
-        let at: Vec<u32> = map.iter().map(|node| place(node).expect("it is one of them")).collect();
-        let count = at.len();
+        let rank = |node: &NodeId| Rank {
+            point: Hops::point(grid.point(*node)),
+            place: place(node).expect("it is one of them"),
+            moved: 1,
+            surplus: 0,
+        };
+        let ranks: Vec<Rank> = map.iter().map(rank).collect();
+        let count = ranks.len();
         let mut who = vec![0; count];
-        for (rank, &place) in (0..).zip(&at) {
-            who[place as usize] = rank;
+        for (number, rank) in (0..).zip(&ranks) {
+            who[rank.place as usize] = number;
         }
-        let of_rank = |rank: u32| {
-            exchanges.partners(rank).iter().map(|&(_, count)| i64::from(count)).sum::<i64>()
-        };
-        let messages = (0..count as u32).map(of_rank).collect();
-        let points = points(grid, &nodes);
-        let (hops, open, seen) = (vec![0; count], vec![true; count], vec![0; count]);
-        let mut search = Search {
-            grid,
-            exchanges,
-            nodes,
-            points,
-            near_starts,
-            near,
-            at,
-            who,
-            hops,
-            messages,
-            open,
-            seen,
-            searches: 0,
-        };
+        let (hops, open, settled, now) = (Hops::of(grid), vec![true; count], vec![0; count], 1);
+        let mut search =
+            Search { hops, exchanges, nodes, near_starts, near, ranks, who, open, settled, now };
         for rank in 0..count as u32 {
-            search.hops[rank as usize] = search.hops_at(rank, search.at[rank as usize]);
+            search.count_surplus(rank);
         }
         search
     }
@@ -79,7 +74,7 @@ impl<'s> Search<'s> {
     pub(super) fn run(mut self) -> Vec<NodeId> {
         for _ in 0..MOST_ROUNDS {
             let mut changed = false;
-            for rank in 0..self.at.len() as u32 {
+            for rank in 0..self.ranks.len() as u32 {
                 if !std::mem::take(&mut self.open[rank as usize]) {
                     continue;
                 }
@@ -92,80 +87,80 @@ impl<'s> Search<'s> {
                 break;
             }
         }
-        self.at.iter().map(|&place| self.nodes[place as usize]).collect()
+        self.ranks.iter().map(|rank| self.nodes[rank.place as usize]).collect()
     }
 
-    fn near(&self, place: u32) -> std::ops::Range<usize> {
-        self.near_starts[place as usize]..self.near_starts[place as usize + 1]
+    fn rank(&self, number: u32) -> Rank {
+        self.ranks[number as usize]
+    }
+
+    /// The ranks at a place and next to it.
+    fn near(&self, place: u32) -> impl Iterator<Item = u32> {
+        let place = place as usize;
+        let places = &self.near[self.near_starts[place]..self.near_starts[place + 1]];
+        places.iter().map(|&near| self.who[near as usize])
     }
 
     /// The rank with which an exchange saves most hops; none if none saves any.
+    ///
+    /// What an exchange saves depends on where the two ranks and their partners are. So a rank that was
+    /// settled, and for which this has not changed, saves hops at most with ranks for which it has.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
-        let mut best = None;
-        let mut most = 0;
-        self.searches += 1;
-        let exchanges = self.exchanges;
-        for &(partner, _) in exchanges.partners(rank) {
-            for index in self.near(self.at[partner as usize]) {
-                let place = self.near[index] as usize;
-                if std::mem::replace(&mut self.seen[place], self.searches) == self.searches {
+        let own = self.rank(rank);
+        let settled = std::mem::replace(&mut self.settled[rank as usize], self.now);
+        let known = if own.moved > settled { 0 } else { settled };
+        let (mut best, mut most) = (None, 0);
+        for &(partner, _) in self.exchanges.partners(rank) {
+            for number in self.near(self.rank(partner).place) {
+                let other = self.rank(number);
+                if other.moved <= known || own.surplus + other.surplus <= most || number == rank {
                     continue;
                 }
-                let other = self.who[place];
-                // No message can cross less than one link.
-                if other == rank || self.surplus(rank) + self.surplus(other) <= most {
-                    continue;
-                }
-                if let Some(saved) = self.saved(rank, other, most) {
-                    (best, most) = (Some(other), saved);
+                if let Some(saved) = self.saved([rank, number], [own, other], most) {
+                    (best, most) = (Some(number), saved);
                 }
             }
         }
         best
     }
 
-    /// The hops of a rank's messages above one each.
-    fn surplus(&self, rank: u32) -> i64 {
-        self.hops[rank as usize] - self.messages[rank as usize]
-    }
-
     /// The hops that an exchange saves, if they are more than so many.
-    fn saved(&self, a: u32, b: u32, most: i64) -> Option<i64> {
-        let [at_a, at_b] = [a, b].map(|rank| self.at[rank as usize]);
-        let by_a = self.hops[a as usize] - self.hops_at(a, at_b);
-        if by_a + self.surplus(b) <= most {
+    fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
+        let by_a = a.surplus - self.surplus_at(numbers[0], &b.point);
+        if by_a + b.surplus <= most {
             return None;
         }
         // Counted where both have their old places, each message between the two has none then.
-        let apart =
-            i64::from(self.grid.distance(self.points[at_a as usize], self.points[at_b as usize]));
-        let partners = self.exchanges.partners(a);
-        let between = partners
-            .binary_search_by_key(&b, |(other, _)| *other)
-            .map_or(0, |index| i64::from(partners[index].1));
-        let by_b = self.hops[b as usize] - self.hops_at(b, at_a);
+        let apart = i64::from(self.hops.between(&a.point, &b.point));
+        let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
+        let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// The hops between a rank, were it at a place, and its partners where they are.
-    fn hops_at(&self, rank: u32, place: u32) -> i64 {
-        let own = self.points[place as usize];
-        let hops = |&(other, count): &(u32, u32)| {
-            let there = self.points[self.at[other as usize] as usize];
-            i64::from(count) * i64::from(self.grid.distance(own, there))
+    /// The hops above one of each message between a rank, were it at a point, and its partners where they are.
+    fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
+        let above = |&(other, count): &(u32, u32)| {
+            let there = &self.ranks[other as usize].point;
+            i64::from(count) * (i64::from(self.hops.between(point, there)) - 1)
         };
-        self.exchanges.partners(rank).iter().map(hops).sum()
+        self.exchanges.partners(rank).iter().map(above).sum()
+    }
+
+    fn count_surplus(&mut self, rank: u32) {
+        self.ranks[rank as usize].surplus = self.surplus_at(rank, &self.rank(rank).point);
     }
 
     fn exchange(&mut self, a: u32, b: u32) {
-        self.at.swap(a as usize, b as usize);
-        for rank in [a, b] {
-            self.who[self.at[rank as usize] as usize] = rank;
+        self.now += 1;
+        let [old_a, old_b] = [a, b].map(|rank| self.rank(rank));
+        for (rank, to) in [(a, old_b), (b, old_a)] {
+            let own = &mut self.ranks[rank as usize];
+            (own.point, own.place) = (to.point, to.place);
+            self.who[to.place as usize] = rank;
         }
-        let exchanges = self.exchanges;
         for rank in [a, b] {
             self.moved(rank);
-            for &(partner, _) in exchanges.partners(rank) {
+            for &(partner, _) in self.exchanges.partners(rank) {
                 self.moved(partner);
             }
         }
@@ -174,13 +169,16 @@ impl<'s> Search<'s> {
     /// A rank or one of its partners has another place: its hops are counted anew, and every rank that may
     /// change places with it is open again.
     fn moved(&mut self, rank: u32) {
-        let place = self.at[rank as usize];
-        self.hops[rank as usize] = self.hops_at(rank, place);
+        let place = self.rank(rank).place;
+        if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {
+            return;
+        }
+        self.count_surplus(rank);
         self.open[rank as usize] = true;
         let exchanges = self.exchanges;
-        for index in self.near(place) {
-            let next = self.who[self.near[index] as usize];
-            for &(partner, _) in exchanges.partners(next) {
+        let near = self.near_starts[place as usize]..self.near_starts[place as usize + 1];
+        for &next in &self.near[near] {
+            for &(partner, _) in exchanges.partners(self.who[next as usize]) {
                 self.open[partner as usize] = true;
             }
         }
@@ -197,7 +195,9 @@ mod tests {
     /// The same exchanges, with every rank looked at in every round and all hops counted for each.
     fn plain(grid: &Grid, map: &[NodeId], exchanges: &Exchanges) -> Vec<NodeId> {
         let hops = |map: &[NodeId]| {
-            exchanges.hops_below(u64::MAX, &points(grid, map), grid).expect("no bound")
+            let points: Vec<Point> =
+                map.iter().map(|&node| Hops::point(grid.point(node))).collect();
+            exchanges.hops_below(u64::MAX, &points, Hops::of(grid)).expect("no bound")
         };
         let mut map = map.to_vec();
         let mut best = hops(&map);

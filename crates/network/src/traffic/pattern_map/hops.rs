@@ -1,0 +1,59 @@
+//! Hops between many nodes of one machine.
+
+use pavior_mesh::{Coordinates, Grid};
+
+/// Coordinates with a fourth axis of one node, so that all axes are counted at once.
+pub(super) type Point = [i32; 4];
+
+/// The rule by which hops are counted: [`Grid::distance`] without a branch for each axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hops {
+    /// The nodes of an axis that wraps; of others so many that no way around is the shorter one.
+    rings: Point,
+}
+
+impl Hops {
+    pub(super) fn of(grid: &Grid) -> Hops {
+        let sides = grid.sides();
+        let ring = |axis| if grid.wraps(axis) { sides[axis].into() } else { i32::MAX };
+        Hops { rings: [ring(0), ring(1), ring(2), i32::MAX] }
+    }
+
+    pub(super) fn point([x, y, z]: Coordinates) -> Point {
+        [x.into(), y.into(), z.into(), 0]
+    }
+
+    /// The hops between two nodes of the machine.
+    #[inline]
+    pub(super) fn between(self, a: &Point, b: &Point) -> u32 {
+        let mut hops = [0; 4];
+        for axis in 0..4 {
+            let direct = (a[axis] - b[axis]).abs();
+            hops[axis] = direct.min(self.rings[axis] - direct);
+        }
+        hops.iter().sum::<i32>().unsigned_abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hops_are_the_grid_s_distances() {
+        for machine in ["mesh:5x3x2", "torus:5x4x3", "torus:2x3", "mesh:65535", "torus:65535"] {
+            let grid: Grid = machine.parse().unwrap();
+            let hops = Hops::of(&grid);
+            let step = (grid.nodes() / 60).max(1) as usize;
+            let points = || {
+                (0..grid.nodes()).step_by(step).map(|node| grid.point(pavior_mesh::NodeId(node)))
+            };
+            for a in points() {
+                for b in points() {
+                    let found = hops.between(&Hops::point(a), &Hops::point(b));
+                    assert_eq!(found, grid.distance(a, b), "{machine} {a:?} {b:?}");
+                }
+            }
+        }
+    }
+}
