@@ -6,11 +6,13 @@ one freedom stops being better than another, and how near the choice job by job 
 
 Reads the results of `pavior reproduce contiguity`, of one run or of several parts, and prints four tables in
 Markdown; a cell is empty where a run is missing. Where results are of several patterns, only those of the one
-named are read. Needs Python 3 alone.
+named are read. What does not vary in a run has no column: it is read from the experiment beside the results.
+Needs Python 3.11 alone.
 """
 
 import argparse
 import csv
+import tomllib
 from pathlib import Path
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
@@ -21,24 +23,35 @@ Shares = dict[float, dict[str, Metrics]]
 
 
 def read(paths: list[Path], scheduler: str, pattern: str) -> dict[tuple[str, str], Shares]:
-    """Means in hours by log and machine, share of communication, freedom and metric. What does not vary in a run has
-    no column: a run of one log is named as its directory."""
+    """Means in hours by log and machine, share of communication, freedom and metric."""
     found: dict[tuple[str, str], Shares] = {}
     for path in paths:
+        alike = unvaried(path.with_name("experiment.toml"))
         with path.open(newline="") as lines:
-            for row in csv.DictReader(lines):
+            for given in csv.DictReader(lines):
+                row = alike | given
                 chosen = row["scheduler"] == CHOICE
                 if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
                     continue
-                if row.get("pattern", pattern) != pattern:
+                if row["pattern"] != pattern:
                     continue
-                trace = row.get("trace", path.parent.name).rsplit("/", 1)[-1]
-                log = trace.removesuffix(".swf.gz").rsplit("-", 2)[0]
+                log = row["trace"].rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".swf").rsplit("-", 2)[0]
                 shares = found.setdefault((log, row["machine"]), {})
-                freedoms = shares.setdefault(float(row.get("communication", 0)), {})
+                freedoms = shares.setdefault(float(row["communication"]), {})
                 name = "pays" if chosen else row.get("freedom") or row["strategy"]
                 freedoms.setdefault(name, {})[row["metric"]] = float(row["mean"]) / 3600
     return dict(sorted(found.items()))
+
+
+def unvaried(path: Path) -> dict[str, str]:
+    """The one log, pattern and share of communication of an experiment, for results that lack their columns."""
+    experiment = tomllib.loads(path.read_text()) if path.exists() else {}
+    found = {"trace": path.parent.name, "pattern": "near-neighbour", "communication": "0"}
+    for part in [experiment, *experiment.get("sweep", [])]:
+        for key in found.keys() & part.keys():
+            value = part[key]
+            found[key] = str(value[0] if isinstance(value, list) else value)
+    return found
 
 
 def table(head: list[str], words: int, rows: list[list[str]]) -> None:
