@@ -66,6 +66,25 @@ impl Stream {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
+    /// Draws `count` items without replacement, or all if there are fewer, by exchanges (Durstenfeld 1964): they
+    /// come to stand at the front, in random order, and are returned. One draw an item.
+    ///
+    /// ```
+    /// use pavior_kernel::Stream;
+    /// let mut nodes = [0, 1, 2, 3, 4];
+    /// let drawn = Stream::new(1, 0, "nodes").sample(&mut nodes, 2);
+    /// assert_eq!(drawn.len(), 2);
+    /// assert_ne!(drawn[0], drawn[1]);
+    /// ```
+    pub fn sample<'s, T>(&mut self, items: &'s mut [T], count: usize) -> &'s mut [T] {
+        let count = count.min(items.len());
+        for index in 0..count {
+            let left = (items.len() - index) as u64;
+            items.swap(index, index + self.below(left) as usize);
+        }
+        &mut items[..count]
+    }
+
     /// Exponentially distributed with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         // 1 - unit() lies in (0, 1], so that the logarithm is finite.
@@ -104,6 +123,22 @@ mod tests {
         assert!((mean - 5.0).abs() < 0.08, "{mean}");
         let mean = (0..n).map(|_| stream.between(1, 8) as f64).sum::<f64>() / f64::from(n);
         assert!((mean - 4.5).abs() < 0.03, "{mean}");
+    }
+
+    #[test]
+    fn every_order_is_sampled_as_often() {
+        let mut stream = Stream::new(7, 3, "test");
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..12_000 {
+            let mut items = [0, 1, 2, 3];
+            *counts.entry(stream.sample(&mut items, 2).to_vec()).or_insert(0_i32) += 1;
+            items.sort_unstable();
+            assert_eq!(items, [0, 1, 2, 3]);
+        }
+        // Twelve orders of two of four; 33 is the standard deviation.
+        assert_eq!(counts.len(), 12);
+        assert!(counts.values().all(|count| (count - 1_000).abs() < 130), "{counts:?}");
+        assert_eq!(stream.sample(&mut [5], 3), [5]);
     }
 
     #[test]

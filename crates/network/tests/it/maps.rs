@@ -75,11 +75,7 @@ fn no_other_order_has_fewer_hops_and_few_maps_do() {
     for case in 0..60 {
         let grid: Grid = ["mesh:4x4", "torus:4x3", "grid:3x2x2w"][case % 3].parse().unwrap();
         let mut nodes: Vec<u32> = (0..grid.nodes()).collect();
-        for from in 0..6 {
-            let other = from + (draw.unit() * (nodes.len() - from) as f64) as usize;
-            nodes.swap(from, other);
-        }
-        let parts = parts(&grid, &nodes[..6]);
+        let parts = parts(&grid, draw.sample(&mut nodes, 6));
         for pattern in ["near-neighbour", "ring", "stencil", "binomial-tree"] {
             let layout = mapped(&grid, &parts, [3, 2, 1], pattern);
             let own = hops(&grid, &layout, pattern);

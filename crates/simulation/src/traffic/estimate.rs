@@ -379,10 +379,7 @@ mod tests {
         for name in ["mesh:9x9", "torus:8x8", "torus:4x4x5"] {
             let grid: Grid = name.parse().unwrap();
             let mut nodes: Vec<NodeId> = (0..grid.nodes()).map(NodeId).collect();
-            for from in 0..nodes.len() {
-                let left = (nodes.len() - from) as u64;
-                nodes.swap(from, from + draw.below(left) as usize);
-            }
+            draw.sample(&mut nodes, usize::MAX);
             let found = ends(grid, &nodes, false);
             assert_eq!(found, ends(grid, &nodes, true), "{name}");
             assert_eq!(found.len(), nodes.len() / 4, "{name}");

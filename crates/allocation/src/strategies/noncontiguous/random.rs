@@ -68,12 +68,7 @@ impl Strategy for Random {
         self.nodes.extend(free.iter());
         self.work.boxes += self.nodes.len() as u64;
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
-        let count = request.nodes as usize;
-        for index in 0..count {
-            let left = (self.nodes.len() - index) as u64;
-            self.nodes.swap(index, index + draw.below(left) as usize);
-        }
-        let drawn = &mut self.nodes[..count];
+        let drawn = draw.sample(&mut self.nodes, request.nodes as usize);
         drawn.sort_unstable();
         Some(runs(&self.grid, drawn.iter().copied()))
     }
