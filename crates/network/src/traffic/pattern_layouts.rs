@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Sides, orientations, volume};
 use rustc_hash::FxHashMap;
 
 use super::layout::used_sides;
@@ -62,17 +62,36 @@ impl PatternLayouts {
         sides: Option<Sides>,
         draw: &Stream,
     ) -> Layout {
+        let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
+        let used = used_sides(granted.sides, nodes, sides);
+        let asked_for = sides.is_some_and(|sides| orientations(sides).any(|one| one == used));
+        // What takes how long is measured by the box that a job asks for, so that no map of this may depend on
+        // where the box lies, as curves through the machine do: it is laid as at the first node.
+        let base = if asked_for { [0; 3] } else { granted.base };
+        let mut layout = self.lay(grid, &[Cuboid::new(base, used)], nodes, sides, draw);
+        if asked_for {
+            for node in &mut layout.nodes {
+                *node = moved(grid, *node, granted.base);
+            }
+        }
+        layout
+    }
+
+    fn lay(
+        &mut self,
+        grid: &Grid,
+        parts: &[Cuboid],
+        nodes: u32,
+        sides: Option<Sides>,
+        draw: &Stream,
+    ) -> Layout {
         let mut layout = Layout::new(grid, parts, nodes, sides, RankOrder::Coordinates);
         if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
             layout.shape.sides = sides;
         }
         let Some(map) = self.map(&layout.shape, draw) else { return layout };
-        let used = match parts {
-            [granted] => vec![Cuboid::new(granted.base, used_sides(granted.sides, nodes, sides))],
-            _ => parts.to_vec(),
-        };
         let others = RankOrder::quick(nodes).map(|order| {
-            let mut list: Vec<NodeId> = order.nodes(grid, &used);
+            let mut list: Vec<NodeId> = order.nodes(grid, parts);
             list.truncate(nodes as usize);
             list
         });
@@ -97,4 +116,12 @@ impl PatternLayouts {
         }
         map
     }
+}
+
+/// The node as far from `base` as `node` is from the first, around rings.
+fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
+    let (at, sides) = (grid.point(node), grid.sides());
+    let along =
+        |axis: usize| (u32::from(at[axis]) + u32::from(base[axis])) % u32::from(sides[axis]);
+    grid.id([0, 1, 2].map(|axis| along(axis) as u16))
 }

@@ -131,3 +131,27 @@ fn links_are_counted_once_in_each_direction() {
     assert!(cycles.contains(&14) && cycles.contains(&17));
     assert!(holds.iter().all(|hold| hold.squares == hold.cycles * hold.cycles));
 }
+
+#[test]
+fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
+    for (machine, asked) in
+        [("mesh:8x7", [5, 3, 1]), ("torus:8x7", [5, 3, 1]), ("torus:5x4x3", [3, 2, 2])]
+    {
+        let grid: Grid = machine.parse().unwrap();
+        let sides = grid.sides();
+        let bases = (0..3).map(|axis| grid.starts(axis, asked[axis])).collect::<Vec<_>>();
+        for pattern in ["ring", "n-body", "recursive-doubling", "all-reduce", "near-neighbour"] {
+            let own = mapped(&grid, &[Cuboid::new([0; 3], asked)], asked, pattern);
+            for base in (0..bases[0] * bases[1] * bases[2]).map(|number| {
+                [number % bases[0], number / bases[0] % bases[1], number / bases[0] / bases[1]]
+            }) {
+                let moved = mapped(&grid, &[Cuboid::new(base, asked)], asked, pattern);
+                let expected = own.nodes.iter().map(|&node| {
+                    let at = grid.point(node);
+                    grid.id([0, 1, 2].map(|axis| (at[axis] + base[axis]) % sides[axis]))
+                });
+                assert!(moved.nodes.iter().copied().eq(expected), "{machine} {pattern} {base:?}");
+            }
+        }
+    }
+}
