@@ -23,6 +23,7 @@ pub use priority::{KeyFunction, Priority};
 pub use queue::Queue;
 pub use running::{Running, RunningJob};
 pub use scheduler::{Scheduler, Start};
+pub use schedulers::weighs_messages;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -34,6 +34,14 @@ pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
 }
 
 #[test]
+fn a_scheduler_that_weighs_messages_is_refused() {
+    let mut state = ServiceState::new(limits(), 1);
+    let event = Event::Configured { machines: machines(Some("easy:tear=pays")) };
+    let refused = state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None });
+    assert!(refused.unwrap_err().to_string().contains("which the service does not know"));
+}
+
+#[test]
 fn the_fold_is_the_state() {
     for seed in 0..60 {
         let mut random = Random(seed);

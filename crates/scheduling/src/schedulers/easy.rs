@@ -96,6 +96,12 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
+/// Whether a scheduler weighs the messages of jobs: `easy:tear=pays`. Where nobody foretells what these take, as
+/// logs with a share of communication do, it tears as if there were none.
+pub fn weighs_messages(selection: &crate::Selection) -> bool {
+    selection.entry.name == ENTRY.name && selection.options.get("tear") == "pays"
+}
+
 #[derive(Default)]
 struct ByGeometry {
     reservation: Option<Reservation>,

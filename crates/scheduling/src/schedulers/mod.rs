@@ -13,6 +13,8 @@ mod sjf;
 mod ssd;
 mod window;
 
+pub use easy::weighs_messages;
+
 use crate::Entry;
 
 /// Every scheduler, in the order in which tables show them.
