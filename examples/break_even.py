@@ -1,30 +1,43 @@
 #!/usr/bin/env python3
-"""What each freedom of shape gives back on each log, what messages cost it, the share of communication at which
-one freedom stops being better than another, and how near the choice job by job comes to the best of all.
+"""What each freedom of shape gives back on each log, step by step and as a whole, what messages cost it, the share of
+communication at which one freedom stops being better than another, and how near the choice job by job comes to the
+best of all.
 
     examples/break_even.py reproduction-contiguity/results.csv ... [--scheduler scan-all] [--pattern ring]
+                           [--moves migration.csv]
 
-Reads the results of `pavior reproduce contiguity`, of one run or of several parts, and prints four tables in
+Reads the results of `pavior reproduce contiguity`, of one run or of several parts, and prints five tables in
 Markdown; a cell is empty where a run is missing. Where results are of several patterns, only those of the one
 named are read. What does not vary in a run has no column: it is read from the experiment beside the results.
+What free moves give is in a file that `examples/freedom.py FOLDER --migration 0` writes; these are runs under `easy`.
 Needs Python 3.11 alone.
 """
 
 import argparse
 import csv
+import math
 import tomllib
 from pathlib import Path
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
 CHOICE = "easy:tear=pays"
+# The steps from boxes as asked to any nodes: what each is called, and the freedoms before and after it.
+STEPS = [
+    ("turning", "box", "turned"),
+    ("any shape", "turned", "any-box"),
+    ("connected", "any-box", "connected"),
+    ("any nodes", "connected", "any"),
+]
+WATERFALL = ["`box`", *(name for name, _, _ in STEPS), "`any`", "`mbs`", "wrap", "free moves"]
 
 Metrics = dict[str, float]
 Shares = dict[float, dict[str, Metrics]]
+Found = dict[tuple[str, str], Shares]
 
 
-def read(paths: list[Path], scheduler: str, pattern: str) -> dict[tuple[str, str], Shares]:
+def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
     """Means in hours by log and machine, share of communication, freedom and metric."""
-    found: dict[tuple[str, str], Shares] = {}
+    found: Found = {}
     for path in paths:
         alike = unvaried(path.with_name("experiment.toml"))
         with path.open(newline="") as lines:
@@ -35,12 +48,34 @@ def read(paths: list[Path], scheduler: str, pattern: str) -> dict[tuple[str, str
                     continue
                 if row["pattern"] != pattern:
                     continue
-                log = row["trace"].rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".swf").rsplit("-", 2)[0]
-                shares = found.setdefault((log, row["machine"]), {})
+                shares = found.setdefault((log_of(row["trace"]), row["machine"]), {})
                 freedoms = shares.setdefault(float(row["communication"]), {})
                 name = "pays" if chosen else row.get("freedom") or row["strategy"]
                 freedoms.setdefault(name, {})[row["metric"]] = float(row["mean"]) / 3600
     return dict(sorted(found.items()))
+
+
+def log_of(trace: str) -> str:
+    """The name of a log without its folder and version."""
+    return trace.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".swf").rsplit("-", 2)[0]
+
+
+def add_moves(found: Found, path: Path) -> None:
+    """Adds free moves as a freedom of their own, where the file is of the same jobs: where turned boxes wait as long."""
+    waits: dict[tuple[str, str, str], dict[str, float]] = {}
+    with path.open(newline="") as lines:
+        for row in csv.DictReader(lines):
+            # Files of several runs may follow each other, each with its head.
+            if row["waiting"] and row["waiting"] != "waiting":
+                case = (log_of(row["log"]), row["machine"], row["first"])
+                waits.setdefault(case, {})[row["choice"]] = float(row["waiting"]) / 3600
+    for (log, machine, _), choices in waits.items():
+        freedoms = found.get((log, machine), {}).get(0.0, {})
+        if "turned" not in freedoms or "moves 0" not in choices:
+            continue
+        turned = freedoms["turned"]["waiting"]
+        if math.isclose(choices.get("turned", turned), turned, rel_tol=1e-6):
+            freedoms["moves"] = {"waiting": choices["moves 0"]}
 
 
 def unvaried(path: Path) -> dict[str, str]:
@@ -69,6 +104,26 @@ def waiting(metrics: Metrics | None) -> str:
     if not metrics:
         return ""
     return f"{metrics['waiting']:.3g} ± {metrics.get('waiting_error', 0.0):.2g}"
+
+
+def taken_off(before: Metrics | None, after: Metrics | None) -> str:
+    """How much shorter the mean waiting is after a step."""
+    return f"{before['waiting'] - after['waiting']:.3g}" if before and after else ""
+
+
+def waterfall(found: Found, log: str, machine: str) -> list[str]:
+    """From boxes as asked on a mesh to counting nodes alone, step by step, and two other ways on from turned boxes."""
+    mesh = found[log, machine].get(0.0, {})
+    torus = found.get((log, machine.replace("mesh:", "torus:")), {}).get(0.0, {})
+    hours = {one: f"{mesh[one]['waiting']:.3g}" if one in mesh else "" for one in ["box", "any", "mbs"]}
+    return [
+        hours["box"],
+        *(taken_off(mesh.get(before), mesh.get(after)) for _, before, after in STEPS),
+        hours["any"],
+        hours["mbs"],
+        taken_off(mesh.get("turned"), torus.get("turned")),
+        taken_off(mesh.get("turned"), mesh.get("moves")),
+    ]
 
 
 def turnaround(metrics: Metrics | None) -> str:
@@ -107,15 +162,27 @@ def choice(freedoms: dict[str, Metrics]) -> list[str]:
 
 
 def main() -> None:
-    """Prints the tables."""
+    """Reads the results and prints their tables."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("results", nargs="+", type=Path)
     arguments.add_argument("--scheduler", default="easy")
     arguments.add_argument("--pattern", default="near-neighbour")
+    arguments.add_argument("--moves", type=Path)
     given = arguments.parse_args()
     found = read(given.results, given.scheduler, given.pattern)
+    if given.moves:
+        if given.scheduler != "easy":
+            arguments.error("--moves is of runs under easy")
+        add_moves(found, given.moves)
+    print_tables(found)
+
+
+def print_tables(found: Found) -> None:
+    """Prints the tables, that of the steps first."""
     names = {place: [place[0], f"`{place[1]}`"] for place in found}
     head = ["log", "machine"]
+    steps = [names[place] + waterfall(found, *place) for place in found if place[1].startswith("mesh:")]
+    table(head + WATERFALL, 2, steps)
     words = [f"`{one}`" for one in FREEDOMS]
     alone = [
         names[place] + [waiting(shares.get(0.0, {}).get(one)) for one in FREEDOMS]

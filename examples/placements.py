@@ -4,93 +4,245 @@
     pavior simulate --trace LOG --machine mesh:16x16 --strategy mbs --scheduler easy --placements placed.jsonl
     examples/placements.py placed.jsonl mesh:16x16
 
-Prints the jobs, their mean waiting, run time and turnaround, and exits with status 1 if two jobs overlap, a job holds a
-node twice or one outside the machine, starts before it is submitted, or moves but does not go on at once with as many
-nodes. A job that moves has a line for each of its stays, those behind the first with "moved": 1, 2, and so on.
-Needs Python 3 alone; shares no code with Pavior.
+Prints a line for each fault, then the jobs, their mean waiting, run time and turnaround. Faults are two jobs that
+overlap; a job that holds a node twice, one outside the machine, or another number than its "nodes" (all that it was
+granted, also beyond what it asked for); one that starts before it is submitted or ends before it starts; and one that
+moves but does not go on at once with as many nodes. A job that moves has a line for each of its stays, those behind the
+first with "moved": 1, 2, and so on. A base or sides of fewer axes than the machine's go on with 0 or 1.
+
+Exits with status 1 if there are faults, and 2 if the file cannot be read as placements.
+Needs Python 3.11 alone; shares no code with Pavior.
 """
 
 import itertools
 import json
 import re
 import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+Job = dict[str, Any]
+Node = tuple[int, ...]
+
+# What happens first at one instant. A job of no length holds its nodes for none, but another that was there before
+# and stays has no place for it.
+ENDS, PASSES, STARTS = range(3)
 
 
-def sides_and_wraps(machine):
+class Machine(NamedTuple):
     """The sides of a machine, and which of its axes wrap."""
-    kind, _, text = machine.partition(":")
-    sides = re.findall(r"(\d+)(w?)", text)
-    wraps = [kind == "torus" or (kind == "grid" and wrap == "w") for _, wrap in sides]
-    return [int(side) for side, _ in sides], wraps
+
+    sides: list[int]
+    wraps: list[bool]
 
 
-def nodes(part, sides, wraps):
-    """The coordinates of the nodes of a box; one that passes the end of an axis that does not wrap is outside."""
+def unreadable(message: str) -> NoReturn:
+    """Ends the program: nothing can be said of such an input."""
+    print(f"placements.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def machine_of(text: str) -> Machine:
+    """The machine that is written mesh:16x16, torus:8x8x8 or grid:8wx4x4w."""
+    kind, _, written = text.partition(":")
+    axes = [re.fullmatch(r"([1-9]\d*)(w?)", axis) for axis in written.split("x")]
+    found = [(int(axis[1]), axis[2] == "w") for axis in axes if axis]
+    marked = any(wrap for _, wrap in found)
+    if kind not in ("mesh", "torus", "grid") or len(found) != len(axes) or (marked and kind != "grid"):
+        unreadable(f"{text} is no machine; they are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w")
+    return Machine([side for side, _ in found], [wrap or kind == "torus" for _, wrap in found])
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; `true` is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_time(value: object) -> bool:
+    """Whether a value is a number that a mean can be taken of."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300
+
+
+def is_part(part: object) -> bool:
+    """Whether a value has the form of a part, be its numbers sensible or not."""
+    if not isinstance(part, dict):
+        return False
+    lists = [part.get("base"), part.get("sides")]
+    return all(isinstance(one, list) and all(is_whole(number) for number in one) for one in lists)
+
+
+def lacks(job: object) -> str | None:
+    """What keeps a value from being a placement."""
+    if not isinstance(job, dict):
+        return "no object"
+    goes_on = "end" in job and job["end"] is None
+    if not all(is_time(job.get(name)) for name in ["submit", "start", "end"] if not (goes_on and name == "end")):
+        return '"submit", "start" and "end" must be numbers; "end" may be null'
+    if not (is_whole(job.get("job")) or isinstance(job.get("job"), str)):
+        return '"job" must be a whole number or a string'
+    if not is_whole(job.get("nodes")):
+        return '"nodes" must be a whole number'
+    if "moved" in job and not (is_whole(job["moved"]) and job["moved"] > 0):
+        return '"moved" must be a whole number from 1'
+    parts = job.get("parts")
+    if not isinstance(parts, list) or not all(is_part(part) for part in parts):
+        return '"parts" must be a list of {"base":[...],"sides":[...]}'
+    return None
+
+
+def no_number(word: str) -> NoReturn:
+    """Refuses the words that Python takes for numbers and JSON does not."""
+    raise ValueError(f"{word} is no number")
+
+
+def read(path: str) -> list[Job]:
+    """The lines of a file; blank ones are left out."""
+    jobs = []
+    try:
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    job = json.loads(line, parse_constant=no_number)
+                except (ValueError, RecursionError) as error:
+                    unreadable(f"{path}, line {number}: {error}")
+                if (why := lacks(job)) is not None:
+                    unreadable(f"{path}, line {number}: {why}")
+                jobs.append(job)
+    except (OSError, UnicodeDecodeError) as error:
+        unreadable(f"{path}: {error}")
+    if not jobs:
+        unreadable(f"{path}: no placements")
+    return jobs
+
+
+def nodes(part: dict[str, list[int]], machine: Machine) -> Iterator[Node]:
+    """The nodes of a box; one that passes the end of an axis that does not wrap is outside."""
+    axes = len(machine.sides)
+    base, lengths = part["base"], part["sides"]
+    if max(len(base), len(lengths)) > axes:
+        raise ValueError(f"{part} has more axes than the machine")
+    if any(length < 1 for length in lengths):
+        raise ValueError(f"{part} has a side below 1")
+    base = base + [0] * (axes - len(base))
+    lengths = lengths + [1] * (axes - len(lengths))
     along = []
-    for base, length, side, wrap in zip(part["base"], part["sides"], sides, wraps):
-        if not 0 <= base < side or length > side or (base + length > side and not wrap):
+    for first, length, side, wrap in zip(base, lengths, machine.sides, machine.wraps):
+        if not 0 <= first < side or length > side or (first + length > side and not wrap):
             raise ValueError(f"{part} is outside the machine")
-        along.append([(base + step) % side for step in range(length)])
+        along.append([(first + step) % side for step in range(length)])
     return itertools.product(*along)
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    sides, wraps = sides_and_wraps(sys.argv[2])
-    with open(sys.argv[1]) as lines:
-        jobs = [json.loads(line) for line in lines]
-    faults = 0
-    events = []
+def place(job: Job, machine: Machine, faults: list[str]) -> set[Node]:
+    """The nodes that a job holds, without those of parts that are none."""
+    held: set[Node] = set()
+    count = 0
+    sound = True
+    for part in job["parts"]:
+        try:
+            more = set(nodes(part, machine))
+        except ValueError as error:
+            faults.append(f"job {job['job']}: {error}")
+            sound = False
+            continue
+        count += len(more)
+        if twice := held & more:
+            faults.append(f"job {job['job']} holds {listed(twice)} twice")
+        held |= more
+    # Where a part is none, it is not known how many nodes were meant.
+    if sound and (count != job["nodes"] or count < 1):
+        faults.append(f"job {job['job']} has {job['nodes']} nodes, and parts of {count}")
+    return held
+
+
+def listed(several: set[Node]) -> str:
+    """The first of some nodes, and how many more there are."""
+    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
+    return f"{list(min(several))}{more}"
+
+
+def events(jobs: list[Job], faults: list[str]) -> list[tuple[float, int, int]]:
+    """When jobs start and end, in order, each with its place in the list."""
+    found: list[tuple[float, int, int]] = []
     for index, job in enumerate(jobs):
-        if job["start"] < job["submit"]:
-            faults += 1
-            print(f"job {job['job']} starts at {job['start']}, before it is submitted at {job['submit']}")
-        # What ends at an instant ends before what starts; a job of no length holds its nodes for none.
-        if job["end"] is None or job["end"] > job["start"]:
-            events.append((job["start"], 1, index))
-            if job["end"] is not None:
-                events.append((job["end"], 0, index))
-    holders = {}
-    for time, starts, index in sorted(events):
-        job = jobs[index]
-        held = [node for part in job["parts"] for node in nodes(part, sides, wraps)]
-        if len(held) != job["nodes"]:
-            faults += 1
-            print(f"job {job['job']} has {job['nodes']} nodes, and parts of {len(held)}")
-        for node in held:
-            if not starts:
+        name, start, end = job["job"], job["start"], job["end"]
+        if start < job["submit"]:
+            faults.append(f"job {name} starts at {start}, before it is submitted at {job['submit']}")
+        if end is not None and end < start:
+            faults.append(f"job {name} ends at {end}, before it starts at {start}")
+        if end is not None and end <= start:
+            found.append((start, PASSES, index))
+            continue
+        found.append((start, STARTS, index))
+        if end is not None:
+            found.append((end, ENDS, index))
+    return sorted(found)
+
+
+def check_nodes(jobs: list[Job], machine: Machine, faults: list[str]) -> None:
+    """Finds jobs with wrong times or places, and those that hold a node at once."""
+    holders: dict[Node, int] = {}
+    places: dict[int, set[Node]] = {}
+    for time, kind, index in events(jobs, faults):
+        if kind == ENDS:
+            for node in places.pop(index):
                 if holders.get(node) == index:
                     del holders[node]
-            elif node in holders:
-                faults += 1
-                other = jobs[holders[node]]["job"]
-                print(f"at {time} the jobs {other} and {job['job']} both hold {list(node)}")
-            else:
+            continue
+        held = place(jobs[index], machine, faults)
+        shared: dict[int, set[Node]] = {}
+        for node in held:
+            if node in holders:
+                shared.setdefault(holders[node], set()).add(node)
+            elif kind == STARTS:
                 holders[node] = index
-    stays = {}
-    for job in jobs:
-        stays.setdefault((job["job"], job["submit"]), []).append(job)
-    whole = []
-    for held in stays.values():
-        held.sort(key=lambda stay: (stay["start"], stay.get("moved", 0)))
-        for before, after in zip(held, held[1:]):
-            if "moved" not in after:
-                continue
-            if before["end"] != after["start"] or before["nodes"] != after["nodes"]:
-                faults += 1
-                print(f"job {after['job']} moves at {after['start']}, and does not go on as it was")
-        # Jobs of one number submitted together are jobs of their own; those that moved go on in later lines.
-        for stay in held:
-            if "moved" in stay:
-                whole[-1]["end"] = stay["end"]
-            else:
-                whole.append(dict(stay))
-    jobs = whole
+        for other, both in shared.items():
+            names = f"{jobs[other]['job']} and {jobs[index]['job']}"
+            faults.append(f"at {time} the jobs {names} both hold {listed(both)}")
+        if kind == STARTS:
+            places[index] = held
+
+
+def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
+    """The jobs, each from its first stay to the end of its last; finds stays that no earlier one goes on to."""
+    found: list[Job] = []
+    # Jobs of one number submitted together are jobs of their own.
+    alike: dict[tuple[int | str, float], list[Job]] = {}
+    for stay in sorted(jobs, key=lambda stay: (stay["start"], stay.get("moved", 0))):
+        befores = alike.setdefault((stay["job"], stay["submit"]), [])
+        if "moved" not in stay:
+            found.append(stay | {"moved": 0})
+            befores.append(found[-1])
+            continue
+        going_on = {"end": stay["start"], "nodes": stay["nodes"], "moved": stay["moved"] - 1}
+        before = next((job for job in befores if job | going_on == job), None)
+        if before is not None:
+            before.update(end=stay["end"], moved=stay["moved"])
+            continue
+        why = "does not go on as it was" if befores else "was nowhere before"
+        faults.append(f"job {stay['job']} moves at {stay['start']}, and {why}")
+    return found
+
+
+def main() -> None:
+    """Checks a file and prints what is found."""
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    machine = machine_of(sys.argv[2])
+    stays = read(sys.argv[1])
+    faults: list[str] = []
+    check_nodes(stays, machine, faults)
+    jobs = whole(stays, faults)
+    for fault in faults:
+        print(fault)
     done = [job for job in jobs if job["end"] is not None]
-    print(f"{len(jobs)} jobs started, {len(done)} of them ended, {faults} faults")
+    print(f"{len(jobs)} jobs started, {len(done)} of them ended, {len(faults)} faults")
     if done:
-        for name, first, last in [("waiting", "submit", "start"), ("service", "start", "end"), ("turnaround", "submit", "end")]:
+        spans = [("waiting", "submit", "start"), ("service", "start", "end"), ("turnaround", "submit", "end")]
+        for name, first, last in spans:
             print(f"{name}: {sum(job[last] - job[first] for job in done) / len(done)}")
     sys.exit(1 if faults else 0)
 
