@@ -110,14 +110,21 @@ fn words(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<Arr
     Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, values).map_err(value)?))
 }
 
+/// Why jobs were rejected. Two refusals can have one word, and a dictionary has each once.
 fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
+    let mut known: Vec<&str> = Vec::new();
+    for word in Refusal::ALL.map(Refusal::word) {
+        if !known.contains(&word) {
+            known.push(word);
+        }
+    }
     let key = |record: &JobRecord| match record.fate {
         Fate::Rejected(refusal) => {
-            Refusal::ALL.iter().position(|&other| other == refusal).map(|key| key as u8)
+            known.iter().position(|word| *word == refusal.word()).map(|key| key as u8)
         }
         _ => None,
     };
-    words(records.iter().map(key), &Refusal::ALL.map(Refusal::word))
+    words(records.iter().map(key), &known)
 }
 
 /// The boxes of each job.

@@ -35,6 +35,9 @@ def test_a_request_says_how_free_it_is() -> None:
     machine = Machine("mesh:3x2", "ff")
     machine.allocate_at([Box((1, 0), (1, 1))])
     assert machine.probe((2, 2), freedom="box") == "no-free-submesh"
+    assert machine.explain((2, 2)).answers == {"ff": "no-free-submesh"}
+    for freed in (machine.explain((2, 2), freedom="connected"), machine.explain(nodes=4, freedom="any")):
+        assert sum(box.nodes() for box in freed.answers["ff"]) == 4 and "<svg" in freed._repr_svg_()
     placed = machine.allocate((2, 2), freedom="connected")
     assert placed.nodes == 4
     with pytest.raises(ValueError, match="no freedom"):

@@ -65,9 +65,9 @@ def test_parts_from_anywhere_make_the_whole(tmp_path: Path) -> None:
     [
         "[",
         "{}",
-        '[{"point":99,"first":0,"count":1}]',
-        '[{"point":0,"first":18446744073709551615,"count":2}]',
-        '[{"point":0,"first":0,"count":1,"other":1}]',
+        '[{"point":99,"first":0,"last":0}]',
+        '[{"point":0,"first":2,"last":1}]',
+        '[{"point":0,"first":0,"last":0,"other":1}]',
     ],
 )
 def test_spans_that_make_no_sense(tmp_path: Path, spans: str) -> None:

@@ -70,6 +70,8 @@ def test_logs_come_from_any_arrow_table() -> None:
         result = simulate("torus:16x16", trace=trace)
         assert result.jobs["fate"] == ["departed", "rejected", "departed"]
         assert result.jobs["reason"] == [None, "larger-than-machine", None]
+        # pandas reads no dictionary in which a word stands twice.
+        assert result.jobs.to_pandas()["fate"].tolist() == ["departed", "rejected", "departed"]
         assert result.unit == "s" and result.end == 10.0
         frame = pl.DataFrame(result.jobs)
         assert expected is None or frame.equals(expected)

@@ -106,7 +106,7 @@ def test_a_sweep_as_job_arrays(tmp_path: Path, cluster: dict[str, str]) -> None:
     kept = Path(killed, "journal").read_bytes().count(b"\n")
     assert 1 <= kept < 4
     spans = tmp_path / "spans.json"
-    spans.write_text('[{"point": 0, "first": 0, "count": 1}]')
+    spans.write_text('[{"point": 0, "first": 0, "last": 0}]')
     again = ["sweep", "run", out / "sweep", "--spans", spans, "--out", killed]
     done = subprocess.run([program(), *map(str, again)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -124,7 +124,14 @@ class Machine:
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
         """Where a request would go now, or why it is refused. Changes nothing."""
-    def explain(self, shape: Shape, strategies: Sequence[str] = ()) -> Explanation:
+    def explain(
+        self,
+        shape: Shape | None = None,
+        strategies: Sequence[str] = (),
+        *,
+        nodes: int | None = None,
+        freedom: Freedom | None = None,
+    ) -> Explanation:
         """Where each strategy would put a request, and what stands in its way."""
     def fail(self, node: Node) -> JobName | None:
         """Marks a node as failed; answers the job that holds it, which keeps it."""

@@ -7,7 +7,7 @@ mod state;
 use std::sync::Arc;
 
 use pavior_allocation::{AllocateError, BuildError, Registry, Selection};
-use pavior_mesh::{Cuboid, Grid, Request};
+use pavior_mesh::{Cuboid, Grid};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
 
@@ -195,21 +195,24 @@ impl Machine {
     }
 
     /// Where each strategy would put a request, and what stands in its way.
-    #[pyo3(signature = (shape, strategies = Vec::new()))]
-    #[pyo3(text_signature = "($self, shape, strategies=())")]
+    #[pyo3(signature = (shape = None, strategies = Vec::new(), *, nodes = None, freedom = None))]
+    #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
         &self,
         py: Python<'_>,
-        shape: &Bound<'_, PyAny>,
+        shape: Option<&Bound<'_, PyAny>>,
         strategies: Vec<String>,
+        nodes: Option<u32>,
+        freedom: Option<&str>,
     ) -> PyResult<Explanation> {
-        let request = Request::shape(geometry::sides(&self.shared.grid, shape)?);
+        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
         let selections: Vec<Selection> = if strategies.is_empty() {
             vec![self.shared.selection.clone()]
         } else {
             strategies.iter().map(|name| read(py, name)).collect::<PyResult<_>>()?
         };
-        let inner = self.shared.lock(py)?;
+        let mut inner = self.shared.lock(py)?;
+        let request = asked.request(&mut inner.shaper);
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
