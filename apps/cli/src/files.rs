@@ -41,6 +41,24 @@ pub(crate) fn write_whole(
     Ok(pavior_files::write_whole(path, write)?)
 }
 
+/// Fails if a drawing would stand under a name that says it were of another format.
+pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
+    if known.iter().any(|extension| has_extension(path, extension)) {
+        return Ok(());
+    }
+    let known: Vec<String> = known.iter().map(|extension| format!(".{extension}")).collect();
+    Err(Failure::usage(format!(
+        "{option} {}: a name that ends in {}",
+        path.display(),
+        known.join(" or ")
+    )))
+}
+
+/// Whether a name ends in an extension, in letters of either case.
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
 /// Fails early if a file could not be written later.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     Ok(pavior_files::check_writable(path)?)

@@ -66,7 +66,10 @@ impl Serialize for Results<'_> {
 fn fill(object: &mut Map<String, Value>, samples: &[Sample], lines: &[Line]) {
     let metrics = lines.iter().map(|line| {
         let Summary { mean, ci95 } = line.summary;
-        (line.metric.clone(), json!({ "mean": mean, "ci95": ci95, "unit": line.unit }))
+        // What does not apply is null.
+        let value = mean
+            .map_or(Value::Null, |mean| json!({ "mean": mean, "ci95": ci95, "unit": line.unit }));
+        (line.metric.clone(), value)
     });
     let metrics: Map<String, Value> = metrics.collect();
     let flag = |of: fn(&Line) -> bool| json!(lines.first().is_some_and(of));

@@ -28,6 +28,11 @@ impl Condition {
             Condition::Share(percent) => draw.unit() * 100.0 < *percent,
         }
     }
+
+    /// Whether it looks at a column, which drawn jobs do not have.
+    pub fn needs_log(&self) -> bool {
+        matches!(self, Condition::Column(_))
+    }
 }
 
 impl FromStr for Condition {
@@ -88,6 +93,11 @@ impl JobRule {
     /// Whether a job of so many nodes meets a condition. Every share that is looked at draws once.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
+    }
+
+    /// The first condition that drawn jobs, which have no columns, cannot meet.
+    pub fn needs_log(&self) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| condition.needs_log())
     }
 }
 

@@ -42,6 +42,12 @@ impl FreedomRule {
         });
         found.map(|(level, _)| *level)
     }
+
+    /// The first condition that drawn jobs, which have no columns, cannot meet.
+    pub fn needs_log(&self) -> Option<&Condition> {
+        let mut conditions = self.clauses.iter().filter_map(|(_, condition)| condition.as_ref());
+        conditions.find(|condition| condition.needs_log())
+    }
 }
 
 impl FromStr for FreedomRule {

@@ -27,7 +27,7 @@ pub(crate) struct WantedArgs {
     /// The most replications of a span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
-    /// Prints a JSON array of objects `{"point":0,"first":0,"count":5}`, which `run` takes
+    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, which `run` takes
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     if let Some(path) = &args.results.chart {
         files::check_writable(path)?;
+        files::check_drawing("--chart", path, &["svg"])?;
     }
     let stream = stream(args, &strategies[0])?;
     let bench = Bench {

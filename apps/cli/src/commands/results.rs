@@ -27,10 +27,10 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results; `named` says that the user named the metrics, so that a table shows them all.
+/// Prints results; `named` is what the user typed as metrics, if anything: a table then shows them all.
 pub(crate) fn print(
     format: Format,
-    named: bool,
+    named: Option<&str>,
     specification: &Specification,
     samples: &Samples,
 ) -> Result<(), Failure> {
@@ -142,7 +142,7 @@ impl Results<'_> {
         output::csv(&[&parameters[..], &rest].concat(), &lines)
     }
 
-    fn table(&self, named: bool) -> Result<(), Failure> {
+    fn table(&self, named: Option<&str>) -> Result<(), Failure> {
         let told: Vec<&str> =
             ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
         let words = if told.contains(&"scheduler") { 2 } else { 1 };
@@ -151,10 +151,9 @@ impl Results<'_> {
             .first()
             .map(|row| self.metrics(row).map(|(name, ..)| name).collect())
             .unwrap_or_default();
-        let columns: Vec<&str> = if named {
-            available.clone()
-        } else {
-            SHOWN.into_iter().filter(|name| available.contains(name)).collect()
+        let columns: Vec<&str> = match named {
+            Some(named) => added_first(&available, named),
+            None => SHOWN.into_iter().filter(|name| available.contains(name)).collect(),
         };
         let header = [&["strategy"][..], &told, &columns].concat();
         let mut table = Table::new(&header, words);
@@ -257,6 +256,16 @@ impl Results<'_> {
             rows[1..].iter().any(|row| rejected(row) != first)
         })
     }
+}
+
+/// Metrics in their order, but first those that were added to the usual ones (`+NAME`), so that a narrow
+/// table does not leave out what was asked for.
+fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
+    let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
+    let mut columns = available.to_vec();
+    let place = |column: &&str| added.iter().position(|name| name == column);
+    columns.sort_by_key(|column| place(column).unwrap_or(added.len()));
+    columns
 }
 
 /// A mean with its confidence interval, to four significant digits of the mean.

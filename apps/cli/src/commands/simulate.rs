@@ -43,8 +43,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     files.write(&specification, recording)?;
     let same_jobs = results::check_stuck_jobs(&specification, &samples);
     let format = Format::or_default(args.results.format);
-    let all = args.parameters.typed("metrics").is_some();
-    results::print(format, all, &specification, &samples)?;
+    let named = args.parameters.typed("metrics");
+    results::print(format, named, &specification, &samples)?;
     same_jobs
 }
 

@@ -29,8 +29,8 @@ struct Replications {
     point: usize,
     /// The first replication.
     first: u64,
-    /// How many.
-    count: u64,
+    /// The last one.
+    last: u64,
 }
 
 pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
@@ -64,10 +64,10 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     if args.json {
         return output::json(&serde_json::to_value(spans).map_err(io::Error::from)?);
     }
-    let mut table = output::Table::new(&["point", "first", "count", "parameters"], 4);
-    for Replications { point, first, count } in spans {
+    let mut table = output::Table::new(&["point", "first", "last", "parameters"], 4);
+    for Replications { point, first, last } in spans {
         let key = specification.points[point].key();
-        table.row(vec![point.to_string(), first.to_string(), count.to_string(), key]);
+        table.row(vec![point.to_string(), first.to_string(), last.to_string(), key]);
     }
     table.print(output::width()).map(drop)
 }
@@ -75,11 +75,11 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
 /// Spans of at most so many replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
-    for &Span { point, mut first, last } in spans {
-        while first <= last {
-            let count = most.min(last - first + 1);
-            all.push(Replications { point, first, count });
-            first += count;
+    for &Span { point, mut first, last: end } in spans {
+        while first <= end {
+            let last = end.min(first.saturating_add(most - 1));
+            all.push(Replications { point, first, last });
+            first = last + 1;
         }
     }
     all
@@ -100,9 +100,9 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let known = directory.begin(&run, &text, &specification, how)?;
     let known: HashSet<(usize, u64)> =
         known.iter().map(|entry| (entry.point, entry.replication)).collect();
-    let places = spans.iter().flat_map(|span| {
-        (span.first..span.first + span.count).map(|replication| (span.point, replication))
-    });
+    let places = spans
+        .iter()
+        .flat_map(|span| (span.first..=span.last).map(|replication| (span.point, replication)));
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
@@ -123,14 +123,13 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let most = pavior_experiments::Policy::MOST;
     let wrong = |span: &&Replications| {
-        span.point >= specification.points.len()
-            || span.first.checked_add(span.count).is_none_or(|behind| behind > most)
+        span.point >= specification.points.len() || span.first > span.last || span.last >= most
     };
     match spans.iter().find(wrong) {
         None => Ok(spans),
-        Some(Replications { point, first, count }) => Err(Failure::usage(format!(
+        Some(Replications { point, first, last }) => Err(Failure::usage(format!(
             "{name}: the experiment has {} points of at most {most} replications; point {point} has \
-             no {count} from {first} on",
+             no replications from {first} to {last}",
             specification.points.len()
         ))),
     }

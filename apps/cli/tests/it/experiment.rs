@@ -255,6 +255,8 @@ fn logs_are_found_beside_the_file() {
     assert_eq!(rows[0]["load"], serde_json::Value::Null);
     assert_eq!((&rows[0]["arrival_scale"], &rows[0]["replications"]), (&0.5.into(), &1.into()));
     assert_eq!(rows[0]["metrics"]["turnaround"]["unit"], "s");
+    // A log without messages has no latency.
+    assert_eq!(rows[0]["metrics"].get("latency"), Some(&serde_json::Value::Null));
     good(&["experiment", text(&file), "--out", text(&out), "--resume"]);
     // With another log it is another experiment.
     let log = log.replace(" 60 ", " 61 ");

@@ -14,11 +14,13 @@ mod mistakes;
 mod mutations;
 mod plot;
 mod real_logs;
+mod refusals;
 mod replay;
 mod reproduce;
 mod schedules;
 mod serve;
 mod simulate;
+mod sweep;
 mod tries;
 mod unblock;
 

@@ -156,3 +156,12 @@ fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
     assert!(near(mean(1, "utilization"), 0.49) && near(mean(0, "utilization"), 0.366));
     assert!(near(mean(1, "busy_submeshes"), 2.79));
 }
+
+#[test]
+fn a_metric_that_is_added_stands_first_in_the_table() {
+    let run = ["simulate", "--jobs", "20", "--format", "table", "--metrics", "+largest_free"];
+    let table = good(&run);
+    let header = table.lines().find(|line| line.starts_with("strategy")).unwrap();
+    let columns: Vec<&str> = header.split_whitespace().collect();
+    assert_eq!(columns[..3], ["strategy", "largest_free", "turnaround"], "{table}");
+}

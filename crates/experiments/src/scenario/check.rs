@@ -3,7 +3,8 @@
 use pavior_allocation::SelectedStrategy;
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid};
-use pavior_workload::Failures;
+use pavior_scheduling::weighs_messages;
+use pavior_workload::{Condition, Failures, FreedomRule, JobRule};
 
 use super::jobs::{failure_classes, spares, synthetic};
 use super::network;
@@ -30,6 +31,12 @@ pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<
         let workload = synthetic(point);
         workload.check(&grid).map_err(|error| ("sides", error.to_string()))?;
         network::check(point, keys, catalogue)?;
+        if point.get("pattern").is_some() && weighs_messages(&point.scheduler(catalogue)) {
+            let reason = "it weighs the communication of jobs of logs; what messages of drawn jobs take \
+                          is not foretold";
+            return Err(("scheduler", reason.into()));
+        }
+        columns(point, keys)?;
         let (warmup, jobs): (u64, u64) = (point.value("warmup"), point.value("jobs"));
         if warmup >= jobs {
             let reason = format!("a warm-up of {warmup} leaves nothing of {jobs} completions");
@@ -39,6 +46,20 @@ pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<
     migration(point, keys)?;
     failures(point, keys)?;
     pod(point, &grid)
+}
+
+/// Whether nothing is said of drawn jobs by the columns of a log, which they do not have.
+fn columns(point: &Point, keys: Keys) -> Result<(), Fault> {
+    let freedom = point.optional::<FreedomRule>("freedom");
+    let movable = point.optional::<JobRule>("movable");
+    let fault = |name: &'static str, condition: &Condition| {
+        let trace = keys.spell("trace");
+        Err((name, format!("{condition} is for job logs; name one with {trace}")))
+    };
+    if let Some(condition) = freedom.as_ref().and_then(FreedomRule::needs_log) {
+        return fault("freedom", condition);
+    }
+    movable.as_ref().and_then(JobRule::needs_log).map_or(Ok(()), |one| fault("movable", one))
 }
 
 /// Whether running jobs can move.

@@ -111,18 +111,22 @@ impl InputRequest {
     /// Reads the input, so that it is known that it can be.
     ///
     /// # Errors
-    /// If it cannot be read, or no job is left of a log.
-    pub(crate) fn check(&self, files: &dyn InputFiles) -> Result<(), InputError> {
+    /// If it cannot be read, or no job is left of a log, or none behind the warm-up.
+    pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
-            InputRequest::Log(log) => log.trace(files).map(drop),
+            InputRequest::Log(log) => log.trace(files, warmup).map(drop),
             InputRequest::Failures(failures) => files.failures(failures).map(drop),
         }
     }
 }
 
 impl LogRequest {
-    /// The log, of which at least one job is left.
-    pub(super) fn trace(&self, files: &dyn InputFiles) -> Result<Arc<Trace>, InputError> {
+    /// The log, of which at least one job is left behind the warm-up.
+    pub(super) fn trace(
+        &self,
+        files: &dyn InputFiles,
+        warmup: u64,
+    ) -> Result<Arc<Trace>, InputError> {
         let trace = files.log(self)?;
         if trace.records.is_empty() {
             return Err(format!(
@@ -130,6 +134,13 @@ impl LogRequest {
                 self.path, trace.report.job_lines, trace.report.filtered
             )
             .into());
+        }
+        let jobs = trace.records.len() as u64;
+        if warmup >= jobs {
+            let path = &self.path;
+            return Err(
+                format!("{path}: a warm-up of {warmup} leaves nothing of {jobs} jobs").into()
+            );
         }
         Ok(trace)
     }

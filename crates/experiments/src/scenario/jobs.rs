@@ -85,7 +85,7 @@ impl Jobs {
                 (Workload::Drawn(synthetic(point)), Time::ZERO, ending)
             }
             Some(request) => {
-                let trace = request.trace(files)?;
+                let trace = request.trace(files, point.value("warmup"))?;
                 let begin = ticks(point.unit(), trace.records[0].submit);
                 let replay = Replay {
                     arrival_scale: point.value("arrival-scale"),

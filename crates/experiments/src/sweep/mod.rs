@@ -189,12 +189,13 @@ impl Specification {
 
     /// Whether the inputs of the points that will be run can be read: nothing is run before.
     fn check_inputs(&self, ledger: &Ledger<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
-        let mut seen: HashSet<String> = HashSet::new();
+        let mut seen: HashSet<(String, Option<u64>)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| ledger.is_open(*index))
         {
+            let warmup = point.optional("warmup");
             for input in inputs(point) {
-                if seen.insert(input.key().to_string()) {
-                    input.check(files).map_err(SweepError::Input)?;
+                if seen.insert((input.key().to_string(), warmup)) {
+                    input.check(files, warmup.unwrap_or(0)).map_err(SweepError::Input)?;
                 }
             }
         }

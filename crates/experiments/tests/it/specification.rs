@@ -55,7 +55,7 @@ fn every_parameter_can_be_given() {
             "failures" => "'failures.jsonl'",
             "fail-classes" => "['chip:mttf=9:mttr=1', 'cube:mttf=5:mttr=1,switch:mttf=99:mttr=2']",
             "slice" => "['8', '4x8x8']",
-            "movable" => "['64', 'queue=1,25%']",
+            "movable" => "['64', '25%']",
             "busy" => "['0,0:2x2', '0,0:2x2 4,4:1x3']",
             "request" => "['3x2', '2x2']",
             _ => "[3, 4]",
@@ -223,6 +223,11 @@ fn faults_are_shown_where_they_stand() {
             "`strategy` varies",
         ),
         ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "no number"),
+        (
+            "scheduler = 'easy:tear=pays'\nservice = 'iterations:2'",
+            "'easy:tear=pays'",
+            "is not foretold",
+        ),
         ("load = ", "", ""),
         ("load == 1", "=", ""),
     ] {

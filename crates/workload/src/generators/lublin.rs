@@ -150,10 +150,10 @@ pub struct Lublin {
 }
 
 impl Lublin {
-    /// The published parameters, for a machine of at least 2 nodes (fewer count as 2).
+    /// The published parameters, for a machine of at least 2 nodes. On a single node all is drawn as for
+    /// 2, and every job is of one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
-        let nodes = nodes.max(2);
-        let log = libm::log2(f64::from(nodes));
+        let log = libm::log2(f64::from(nodes.max(2)));
         // On small machines the second stage would begin below the first: it keeps half the range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {

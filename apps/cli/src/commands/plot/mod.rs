@@ -29,6 +29,10 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         let plan = args.inputs.iter().fold(FileUses::new(), |plan, input| plan.reads("", input));
         plan.writes("--out", out).check()?;
     }
+    let draws = |formats: &[&str]| {
+        let out = args.out.as_deref();
+        out.map_or(Ok(()), |out| files::check_drawing("--out", out, formats))
+    };
     let mut head = String::new();
     let read = files::open(first)?.read_line(&mut head);
     read.map_err(|error| match error.kind() {
@@ -39,13 +43,16 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let head = head.trim_start_matches('\u{feff}').trim();
     if head.starts_with('{') {
         no_filter(args)?;
+        draws(if args.placements.html { &["html"] } else { &["svg"] })?;
         return of_placements(first, args);
     }
     let columns: Vec<&str> = head.split(',').collect();
     if columns.contains(&"metric") && columns.contains(&"mean") {
+        draws(&["svg", "json"])?;
         of_results(first, args)
     } else if columns.contains(&"job_id") {
         no_filter(args)?;
+        draws(&["svg", "json"])?;
         of_jobs(args)
     } else {
         Err(unknown(first))
@@ -280,7 +287,7 @@ fn logarithmic(args: &PlotArgs) -> Result<(bool, bool), Failure> {
 
 /// SVG, or Vega-Lite where the file's name asks for JSON.
 fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
-    let json = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|e| e == "json"));
+    let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
         if json { format!("{:#}\n", pavior_draw::vega(chart)) } else { pavior_draw::svg(chart) };
     write_text(args, &text)

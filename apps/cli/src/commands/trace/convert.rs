@@ -11,6 +11,14 @@ use crate::{input, logs};
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
     let mut trace = logs::read(&args.from, &args.read)?;
+    if trace.records.is_empty() {
+        return Err(Failure::usage(format!(
+            "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
+            args.from.display(),
+            trace.report.job_lines,
+            trace.report.filtered
+        )));
+    }
     if let Some(machine) = &args.machine {
         let grid = input::machine(machine)?;
         let rule: Selection<ShapeRule> = input::name("--shape-rule", &args.shape_rule)?;

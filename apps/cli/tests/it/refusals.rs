@@ -1,0 +1,74 @@
+//! What would do nothing, or come to nothing, is refused.
+
+use crate::{good, refused};
+
+const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
+                   2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
+
+/// A folder with a log of two jobs and, under a name, a file; their paths.
+fn folder(name: &str, contents: &str) -> (tempfile::TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let [log, other] = ["log.swf", name].map(|name| folder.path().join(name));
+    std::fs::write(&log, LOG).unwrap();
+    std::fs::write(&other, contents).unwrap();
+    let [log, other] = [log, other].map(|path| path.to_str().unwrap().to_string());
+    (folder, log, other)
+}
+
+#[test]
+fn a_warm_up_that_leaves_nothing_of_a_log() {
+    let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
+    let (folder, log, file) = folder("e.toml", experiment);
+    let out = folder.path().join("out");
+    let reason = "a warm-up of 2 leaves nothing of 2 jobs";
+    for run in [
+        ["simulate", "--trace", &log, "--warmup", "2"],
+        ["experiment", &file, "--out", out.to_str().unwrap(), "--threads=1"],
+    ] {
+        let message = refused(&run);
+        assert!(message.contains(reason) && message.contains("log.swf"), "{message}");
+    }
+    good(&["simulate", "--trace", &log, "--warmup", "1"]);
+}
+
+#[test]
+fn a_converted_log_without_jobs() {
+    let (folder, log, _) = folder("x", "");
+    let to = folder.path().join("to.swf");
+    let convert = ["trace", "convert", &log, to.to_str().unwrap(), "--filter", "queue=1"];
+    let message = refused(&convert);
+    assert!(message.contains("no job is left of 2 job lines (2 filtered out"), "{message}");
+    assert!(!to.exists());
+}
+
+#[test]
+fn a_drawing_under_a_name_of_another_format() {
+    let table = "strategy,load,metric,mean,ci95\nff,1,turnaround,2,\nff,2,turnaround,3,\n";
+    let (folder, _, results) = folder("results.csv", table);
+    let name = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let message = refused(&["plot", &results, "--out", &name("x.pdf")]);
+    assert!(message.contains("x.pdf: a name that ends in .svg or .json"), "{message}");
+    let message = refused(&["bench", "--chart", &name("b.pdf")]);
+    assert!(message.contains("b.pdf: a name that ends in .svg"), "{message}");
+    for kept in ["x.svg", "x.json", "X.SVG"] {
+        good(&["plot", &results, "--out", &name(kept)]);
+    }
+    assert!(!folder.path().join("x.pdf").exists() && !folder.path().join("b.pdf").exists());
+}
+
+#[test]
+fn columns_of_a_log_for_drawn_jobs() {
+    let (folder, log, file) = folder("e.toml", "freedom = 'any:queue=2'\njobs = 10\n");
+    let out = folder.path().join("out");
+    let migrates = ["simulate", "--migration", "0", "--movable", "queue=2"];
+    for run in [
+        &["simulate", "--freedom", "box:4,any:queue=2"][..],
+        &migrates,
+        &["experiment", &file, "--out", out.to_str().unwrap()],
+    ] {
+        let message = refused(run);
+        assert!(message.contains("queue=2 is for job logs; name one with"), "{message}");
+    }
+    good(&["simulate", "--trace", &log, "--freedom", "any:queue=2"]);
+    good(&["simulate", "--jobs", "10", "--freedom", "box:4,any:25%"]);
+}
