@@ -62,40 +62,34 @@ impl PatternLayouts {
         sides: Option<Sides>,
         draw: &Stream,
     ) -> Layout {
-        let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
-        let used = used_sides(granted.sides, nodes, sides);
-        let asked_for = sides.is_some_and(|sides| orientations(sides).any(|one| one == used));
-        // What takes how long is measured by the box that a job asks for, so that no map of this may depend on
-        // where the box lies, as curves through the machine do: it is laid as at the first node.
-        let base = if asked_for { [0; 3] } else { granted.base };
-        let mut layout = self.lay(grid, &[Cuboid::new(base, used)], nodes, sides, draw);
-        if asked_for {
-            for node in &mut layout.nodes {
-                *node = moved(grid, *node, granted.base);
-            }
-        }
-        layout
-    }
-
-    fn lay(
-        &mut self,
-        grid: &Grid,
-        parts: &[Cuboid],
-        nodes: u32,
-        sides: Option<Sides>,
-        draw: &Stream,
-    ) -> Layout {
-        let mut layout = Layout::new(grid, parts, nodes, sides, RankOrder::Coordinates);
+        let asked_for = |own| sides.is_some_and(|sides| orientations(sides).any(|one| one == own));
+        let (used, base) = match parts {
+            [granted] => match used_sides(granted.sides, nodes, sides) {
+                // What takes how long is measured by the box that a job asks for, so that no map of this may
+                // depend on where the box lies, as curves through the machine do: it is laid as at the first node.
+                own if asked_for(own) => (vec![Cuboid::new([0; 3], own)], granted.base),
+                own => (vec![Cuboid::new(granted.base, own)], [0; 3]),
+            },
+            _ => (parts.to_vec(), [0; 3]),
+        };
+        let mut layout = Layout::new(grid, &used, nodes, sides, RankOrder::Coordinates);
         if let Some(sides) = sides.filter(|&sides| volume(sides) >= u64::from(nodes)) {
             layout.shape.sides = sides;
         }
-        let Some(map) = self.map(&layout.shape, draw) else { return layout };
-        let others = RankOrder::quick(nodes).map(|order| {
-            let mut list: Vec<NodeId> = order.nodes(grid, parts);
-            list.truncate(nodes as usize);
-            list
-        });
-        Layout { nodes: map.lay(grid, std::iter::once(layout.nodes).chain(others)), ..layout }
+        if let Some(map) = self.map(&layout.shape, draw) {
+            let others = RankOrder::quick(nodes).map(|order| {
+                let mut list: Vec<NodeId> = order.nodes(grid, &used);
+                list.truncate(nodes as usize);
+                list
+            });
+            layout.nodes = map.lay(grid, std::iter::once(layout.nodes).chain(others));
+        }
+        if base != [0; 3] {
+            for node in &mut layout.nodes {
+                *node = moved(grid, *node, base);
+            }
+        }
+        layout
     }
 
     /// What is known of the pattern on a logical grid; none if no map helps.

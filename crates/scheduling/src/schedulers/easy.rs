@@ -96,8 +96,8 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// Whether a scheduler weighs the messages of jobs: `easy:tear=pays`. Where nobody foretells what these take, as
-/// logs with a share of communication do, it tears as if there were none.
+/// Whether a scheduler weighs the messages of jobs: `easy:tear=pays`. Only of logs with a share of communication is
+/// foretold what these take; elsewhere it tears as if there were none.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name && selection.options.get("tear") == "pays"
 }
