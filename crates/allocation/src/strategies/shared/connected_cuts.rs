@@ -1,7 +1,5 @@
 //! What a set of nodes cuts off in a connected set of free nodes: `connected`.
 
-use std::cmp::Reverse;
-
 use super::connected_region::Region;
 
 /// Floods from several nodes at once that join where they meet, until at most one can go on: what two
@@ -59,32 +57,6 @@ impl Floods {
         rest - ends.largest.max(ends.open(rest))
     }
 
-    /// The connected rests of the region without a set of its nodes, but for the largest: larger ones first, of
-    /// equals the first in row-major order. Costs as much.
-    pub(super) fn fragments(&mut self, region: &Region, set: &[u32]) -> Vec<Vec<u32>> {
-        let mut ends = self.around(region, set);
-        let rest = (region.count() - set.len()) as u32;
-        let largest_is_open = ends.open(rest) > ends.largest;
-        if !largest_is_open {
-            self.join(region, 0, &mut ends, |_| true);
-        }
-        let mut rests = vec![Vec::new(); self.begun.len()];
-        for index in 0..self.reached.len() {
-            let node = self.reached[index];
-            let flood = self.root(self.marks[node as usize]);
-            if !largest_is_open || self.begun[flood as usize].open == 0 {
-                rests[flood as usize].push(node);
-            }
-        }
-        self.finish(set);
-        rests.retain(|rest| !rest.is_empty());
-        rests.sort_by_cached_key(|rest| (Reverse(rest.len()), rest.iter().min().copied()));
-        if !largest_is_open && !rests.is_empty() {
-            rests.remove(0);
-        }
-        rests
-    }
-
     /// Floods from the neighbours of a set, until at most one can go on.
     fn around(&mut self, region: &Region, set: &[u32]) -> Ends {
         self.begin(region);
@@ -101,31 +73,51 @@ impl Floods {
         ends
     }
 
-    /// Two neighbours of a node of a connected set, which `is_in` knows, that are apart without it; none if the
-    /// set stays connected.
-    pub(super) fn parted(
+    /// What a node of a connected rest, which `is_in` knows, parts from a part of it: from the one whose flood ends
+    /// last, if that leaves at most so many, else from the largest. Each is beside the node or one before it.
+    pub(super) fn behind(
         &mut self,
         region: &Region,
-        without: u32,
+        node: u32,
+        most: usize,
         is_in: impl Fn(u32) -> bool,
-    ) -> Option<[u32; 2]> {
+    ) -> Vec<u32> {
+        let mut ends = self.beside(region, node, &is_in);
+        if ends.nodes as usize > most {
+            self.join(region, 0, &mut ends, is_in);
+        }
+        let floods = 0..self.begun.len() as u32;
+        let roots = floods.filter(|&flood| self.begun[flood as usize].parent == flood);
+        let size = |flood: &u32| {
+            let Flood { open, nodes, .. } = self.begun[*flood as usize];
+            (open > 0, nodes)
+        };
+        let kept = roots.max_by_key(size);
+        let mut nodes = Vec::new();
+        if ends.ended + ends.going > 1 {
+            for index in 0..self.reached.len() {
+                let reached = self.reached[index];
+                if Some(self.root(self.marks[reached as usize])) != kept {
+                    nodes.push(reached);
+                }
+            }
+        }
+        self.finish(&[node]);
+        nodes
+    }
+
+    /// Floods from the neighbours of a node, where `is_in` is true, until at most one can go on.
+    fn beside(&mut self, region: &Region, node: u32, is_in: impl Fn(u32) -> bool) -> Ends {
         self.begin(region);
-        self.marks[without as usize] = BARRED;
-        for &beside in region.beside(without) {
+        self.marks[node as usize] = BARRED;
+        for &beside in region.beside(node) {
             if is_in(beside) {
                 self.start(beside);
             }
         }
         let mut ends = self.begun();
         self.join(region, 1, &mut ends, is_in);
-        let one = (ends.ended + ends.going > 1).then(|| self.root(0));
-        let other = one.and_then(|one| {
-            let mut floods = 1..self.begun.len() as u32;
-            floods.find(|&flood| self.root(flood) != one)
-        });
-        let parted = other.map(|other| [self.reached[0], self.reached[other as usize]]);
-        self.finish(&[without]);
-        parted
+        ends
     }
 
     fn begin(&mut self, region: &Region) {

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
+use super::connected_closed::ClosedGrowth;
 use super::connected_cuts::Floods;
-use super::connected_exchange::Exchange;
 use super::connected_growth::{Next, SetGrowth};
 use super::connected_region::Regions;
 use super::connected_sets::ConnectedSets;
+use super::connected_trial::Trial;
 use super::factor_shapes::factor_shapes_into;
 use super::runs::runs;
 use super::spread::{Spread, distance_in};
@@ -16,7 +17,7 @@ use crate::{Placement, Work};
 
 /// The most boxes that are looked at for one shape.
 const BOXES: usize = 32;
-/// The most sets of free nodes in which sets are grown.
+/// The most sets of free nodes in which sets are grown that may cut something off.
 const REGIONS: usize = 4;
 /// What bounds the number of sets that are grown for large requests: nodes times sides.
 const GROWING: u64 = 1 << 22;
@@ -30,11 +31,12 @@ pub(crate) struct ConnectedSearch {
     sets: ConnectedSets,
     bases: BaseSet,
     regions: Regions,
-    drafts: Drafts,
+    best: Option<Draft>,
     spread: Spread,
     growth: SetGrowth,
+    closed: ClosedGrowth,
+    trial: Trial,
     floods: Floods,
-    exchange: Exchange,
     work: Work,
 }
 
@@ -51,15 +53,6 @@ struct Draft {
     distance: u64,
 }
 
-/// The candidates that can still be granted.
-#[derive(Clone, Default)]
-struct Drafts {
-    /// The best of those that cut nothing off.
-    cuts_none: Option<Draft>,
-    /// The others, each once, as long as there are none of those.
-    cuts_some: Vec<Draft>,
-}
-
 impl ConnectedSearch {
     pub(crate) fn new(grid: Grid) -> ConnectedSearch {
         ConnectedSearch {
@@ -68,11 +61,12 @@ impl ConnectedSearch {
             sets: ConnectedSets::default(),
             bases: BaseSet::new(grid),
             regions: Regions::new(grid),
-            drafts: Drafts::default(),
+            best: None,
             spread: Spread::new(grid),
             growth: SetGrowth::default(),
+            closed: ClosedGrowth::default(),
+            trial: Trial::default(),
             floods: Floods::default(),
-            exchange: Exchange::default(),
             work: Work::default(),
         }
     }
@@ -103,7 +97,7 @@ impl ConnectedSearch {
             return None;
         }
         self.regions.clear();
-        self.drafts = Drafts::default();
+        self.best = None;
         let fits = |sides: &Sides| volume(*sides) == u64::from(nodes) && self.grid.fits(*sides);
         let asked = asked.filter(fits);
         let mut shapes = Vec::new();
@@ -116,15 +110,22 @@ impl ConnectedSearch {
                 return Some(Placement::Whole(at));
             }
         }
-        self.grown(free, nodes);
-        self.best()
+        let mut sets = Vec::new();
+        self.sets.at_least(nodes, &mut sets);
+        self.grow(free, nodes, &sets);
+        self.grow_closed(free, nodes, &sets);
+        let best = self.best.as_ref()?;
+        Some(match best.at {
+            Some(at) => Placement::Whole(at),
+            None => runs(&self.grid, best.ids(&self.regions)),
+        })
     }
 
     /// Looks at the free boxes of a shape, up to the first that cuts nothing off, which is answered if
     /// it is to be taken at once.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let distance = distance_in(&self.grid, sides);
-        if !at_once && self.drafts.most() < distance {
+        if !at_once && self.most() < distance {
             return None;
         }
         let before = self.bases.words_touched();
@@ -143,7 +144,7 @@ impl ConnectedSearch {
                 return Some(at);
             }
             let draft = Draft { region, nodes, at: Some(at), cut, distance };
-            self.drafts.add(draft, &self.regions);
+            self.add(draft);
             if cut == 0 {
                 break;
             }
@@ -151,13 +152,10 @@ impl ConnectedSearch {
         None
     }
 
-    /// Grows sets from the corners of the sets of free nodes that are large enough.
-    fn grown(&mut self, free: &Occupancy, nodes: u32) {
-        let mut sets = Vec::new();
-        self.sets.at_least(nodes, &mut sets);
-        let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
-        let mut left = (GROWING / (u64::from(nodes) * sides)).max(1) as usize;
-        for set in sets.into_iter().take(REGIONS) {
+    /// Grows sets from the corners of the first sets of free nodes.
+    fn grow(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
+        let mut left = self.most_grown(nodes);
+        for &set in sets.iter().take(REGIONS) {
             let index = self.regions.look_at(&self.sets, set, free);
             let region = self.regions.get(index);
             let seeds = region.seeds(&self.grid);
@@ -173,72 +171,80 @@ impl ConnectedSearch {
             // Both rules from one seed after the other: a good set early on bounds all others.
             starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
             for start in starts {
-                let (spread, most) = (&mut self.spread, self.drafts.most());
-                let grown = self.growth.grow(&self.grid, region, spread, start, nodes, most);
-                if let Some(grown) = grown {
-                    let cut = self.floods.cut_off(region, grown);
-                    if self.drafts.can_gain(cut) {
-                        let (mut nodes, distance) = (grown.to_vec(), self.spread.total());
-                        nodes.sort_unstable();
-                        let draft = Draft { region: index, nodes, at: None, cut, distance };
-                        self.drafts.add(draft, &self.regions);
-                    }
+                let (region, most) = (self.regions.get(index), self.most());
+                let grown =
+                    self.growth.grow(&self.grid, region, &mut self.spread, start, nodes, most);
+                if let Some(nodes) = grown.map(<[u32]>::to_vec) {
+                    self.add_grown(index, nodes);
                 }
             }
         }
     }
 
-    /// The best of the candidates, of which there is one; after exchanges if each cuts something off.
-    fn best(&mut self) -> Option<Placement> {
-        let mut best = self.drafts.cuts_none.take();
-        for mut draft in std::mem::take(&mut self.drafts.cuts_some) {
-            let region = self.regions.get(draft.region);
-            let exchanged =
-                self.exchange.exchange(region, &mut self.spread, &mut self.floods, draft.nodes);
-            (draft.nodes, draft.cut) = (exchanged.nodes, exchanged.cut);
-            if let Some(distance) = exchanged.distance {
-                (draft.at, draft.distance) = (None, distance);
+    /// As long as all candidates cut something off, grows sets with what they would cut off, in one set of free
+    /// nodes after the other, and tries all sets of small ones.
+    fn grow_closed(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
+        let mut left = self.most_grown(nodes);
+        for &set in sets {
+            if self.least_cut() == 0 {
+                return;
             }
-            if best.as_ref().is_none_or(|best| draft.compare(best, &self.regions).is_lt()) {
-                best = Some(draft);
+            let index = self.regions.look_at(&self.sets, set, free);
+            for seed in self.regions.get(index).seeds(&self.grid) {
+                if left > 0 {
+                    left -= 1;
+                    let (region, start) = (self.regions.get(index), (seed, nodes as usize));
+                    let nodes = self.closed.grow(region, &mut self.spread, &mut self.floods, start);
+                    self.add_grown(index, nodes);
+                }
+            }
+            let region = self.regions.get(index);
+            if let Some(nodes) = self.trial.least_cut(region, nodes, self.least_cut()) {
+                self.spread.load(&nodes.iter().map(|&node| region.point(node)));
+                self.add_grown(index, nodes);
             }
         }
-        let best = best?;
-        Some(match best.at {
-            Some(at) => Placement::Whole(at),
-            None => runs(&self.grid, best.ids(&self.regions)),
-        })
+    }
+
+    /// How many sets may be grown.
+    fn most_grown(&self, nodes: u32) -> usize {
+        let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
+        (GROWING / (u64::from(nodes) * sides)).max(1) as usize
+    }
+
+    /// The largest sum of hops with which another candidate may be better.
+    fn most(&self) -> u64 {
+        self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.distance)
+    }
+
+    /// How many nodes the best candidate cuts off.
+    fn least_cut(&self) -> u32 {
+        self.best.as_ref().map_or(u32::MAX, |best| best.cut)
+    }
+
+    /// Adds a set whose spread is known.
+    fn add_grown(&mut self, region: usize, mut nodes: Vec<u32>) {
+        let cut = self.floods.cut_off(self.regions.get(region), &nodes);
+        if cut <= self.least_cut() {
+            nodes.sort_unstable();
+            self.add(Draft { region, nodes, at: None, cut, distance: self.spread.total() });
+        }
+    }
+
+    fn add(&mut self, draft: Draft) {
+        let is_better = |best: &Draft| draft.compare(best, &self.regions).is_lt();
+        if self.best.as_ref().is_none_or(is_better) {
+            self.best = Some(draft);
+        }
     }
 
     /// Runs of free nodes, nodes of the fringes and of the floods; words compared and searched.
     pub(crate) fn work(&self) -> Work {
-        let looked = self.growth.looked() + self.floods.looked() + self.exchange.looked();
+        let looked = self.growth.looked()
+            + self.closed.looked()
+            + self.trial.looked()
+            + self.floods.looked();
         Work { boxes: self.work.boxes + looked, ..self.work }
-    }
-}
-
-impl Drafts {
-    /// The largest sum of hops with which another candidate may be better.
-    fn most(&self) -> u64 {
-        self.cuts_none.as_ref().map_or(u64::MAX, |best| best.distance)
-    }
-
-    /// Whether a candidate may be granted that cuts so many nodes off.
-    fn can_gain(&self, cut: u32) -> bool {
-        cut == 0 || self.cuts_none.is_none()
-    }
-
-    fn add(&mut self, draft: Draft, regions: &Regions) {
-        if draft.cut == 0 {
-            if self.cuts_none.as_ref().is_none_or(|best| draft.compare(best, regions).is_lt()) {
-                self.cuts_none = Some(draft);
-            }
-            self.cuts_some.clear();
-        } else if self.can_gain(draft.cut)
-            && !self.cuts_some.iter().any(|other| other.is_same(&draft))
-        {
-            self.cuts_some.push(draft);
-        }
     }
 }
 
@@ -252,11 +258,6 @@ impl Draft {
     fn ids<'a>(&'a self, regions: &'a Regions) -> impl Iterator<Item = NodeId> + 'a {
         let region = regions.get(self.region);
         self.nodes.iter().map(|&number| region.node(number))
-    }
-
-    /// Whether it is the same set of nodes.
-    fn is_same(&self, other: &Draft) -> bool {
-        (self.region, self.distance) == (other.region, other.distance) && self.nodes == other.nodes
     }
 }
 

@@ -1,0 +1,88 @@
+//! Growing a set together with what it would cut off: `connected`.
+
+use super::connected_cuts::Floods;
+use super::connected_region::Region;
+use super::spread::Spread;
+
+/// The mark of a node of the rest that is not beside the set.
+const REST: u8 = 0;
+/// The mark of a node of the set.
+const TAKEN: u8 = 1;
+/// The mark of a node of the rest that was beside the set.
+const MET: u8 = 2;
+
+/// Scratch memory.
+#[derive(Clone, Default)]
+pub(super) struct ClosedGrowth {
+    /// By number of the region: its mark.
+    marks: Vec<u8>,
+    /// The neighbours of the set that may be taken.
+    fringe: Vec<u32>,
+    nodes: Vec<u32>,
+    looked: u64,
+}
+
+impl ClosedGrowth {
+    /// A set of so many nodes of the region that holds this one, in no order; its spread is left in
+    /// `spread`. Taken is always the neighbour nearest to all nodes of the set, with all that it cuts off from the
+    /// largest rest; not one with which these are too many, which they then are for good: what is taken of them
+    /// later is taken off both sides. If there is no other, the one that cuts the fewest off, and of these as many
+    /// as are missing. O(1) a neighbour that is compared, [`Spread::add`] a node, and a flood for each neighbour.
+    pub(super) fn grow(
+        &mut self,
+        region: &Region,
+        spread: &mut Spread,
+        floods: &mut Floods,
+        (seed, wanted): (u32, usize),
+    ) -> Vec<u32> {
+        self.marks.clear();
+        self.marks.resize(region.count(), REST);
+        self.fringe.clear();
+        self.fringe.push(seed);
+        self.marks[seed as usize] = MET;
+        self.nodes.clear();
+        spread.clear();
+        let mut least = (usize::MAX, seed);
+        while self.nodes.len() < wanted {
+            let missing = wanted - self.nodes.len() - 1;
+            let nearest = self.nearest(region, spread);
+            let (node, most) = nearest.map_or((least.1, 0), |node| (node, missing));
+            let marks = &self.marks;
+            let is_rest = |other: u32| marks[other as usize] != TAKEN;
+            let behind = floods.behind(region, node, most, is_rest);
+            if nearest.is_some() && behind.len() > missing {
+                least = least.min((behind.len(), node));
+            } else {
+                self.take(region, spread, node);
+                behind.iter().take(missing).for_each(|&node| self.take(region, spread, node));
+            }
+        }
+        std::mem::take(&mut self.nodes)
+    }
+
+    /// Takes the nearest node out of the fringe; of equals the first in row-major order.
+    fn nearest(&mut self, region: &Region, spread: &Spread) -> Option<u32> {
+        self.fringe.retain(|&node| self.marks[node as usize] == MET);
+        self.looked += self.fringe.len() as u64;
+        let key = |&at: &usize| (spread.of(region.point(self.fringe[at])), self.fringe[at]);
+        let at = (0..self.fringe.len()).min_by_key(key)?;
+        Some(self.fringe.swap_remove(at))
+    }
+
+    fn take(&mut self, region: &Region, spread: &mut Spread, node: u32) {
+        self.marks[node as usize] = TAKEN;
+        spread.add(region.point(node));
+        self.nodes.push(node);
+        for &beside in region.beside(node) {
+            if self.marks[beside as usize] == REST {
+                self.marks[beside as usize] = MET;
+                self.fringe.push(beside);
+            }
+        }
+    }
+
+    /// Neighbours that were compared.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+}
