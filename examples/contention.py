@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How near `--contention estimated` comes to `--contention simulated`, on windows of a log.
 
-    examples/contention.py LOG MACHINE [--windows 4] [--jobs 150] [--strategy mbs] [--pattern near-neighbour]
-                           [--communication 0.2] [--cycles-per-second 10] [--pavior pavior]
+    examples/contention.py LOG MACHINE [--windows 4] [--jobs 150] [--strategy mbs] [--freedom any] [--scheduler easy]
+                           [--pattern near-neighbour] [--ranks coordinates] [--communication 0.2]
+                           [--cycles-per-second 10] [--pavior pavior]
 
 Each window is so many job lines of the log, from equally spaced places in it. It runs three times: without
 communication, simulated, and estimated. `added` is the mean service time beyond the first run's, `error` that of the
-estimate relative to the simulation's. Needs Python 3 and the `pavior` binary.
+estimate relative to the simulation's; the last line is of all windows. Needs Python 3 and the `pavior` binary.
 """
 
 import argparse
@@ -22,6 +23,7 @@ def service(arguments, log, more):
     """The mean service time of a run, in seconds."""
     command = [arguments.pavior, "simulate", "--trace", log, "--machine", arguments.machine]
     command += ["--strategy", arguments.strategy, "--scheduler", arguments.scheduler]
+    command += ["--freedom", arguments.freedom] if arguments.freedom else []
     command += ["--no-timing", "--format", "json", *more]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
@@ -36,8 +38,10 @@ def main():
     parser.add_argument("--windows", type=int, default=4)
     parser.add_argument("--jobs", type=int, default=150)
     parser.add_argument("--strategy", default="mbs")
+    parser.add_argument("--freedom")
     parser.add_argument("--scheduler", default="easy")
     parser.add_argument("--pattern", default="near-neighbour")
+    parser.add_argument("--ranks", default="coordinates")
     parser.add_argument("--communication", default="0.2")
     parser.add_argument("--cycles-per-second", default="10")
     parser.add_argument("--pavior", default="pavior")
@@ -46,23 +50,30 @@ def main():
     with opened(arguments.log, "rt", errors="replace") as lines:
         jobs = [line for line in lines if line.strip() and not line.startswith(";")]
     shared = ["--communication", arguments.communication, "--pattern", arguments.pattern]
-    shared += ["--cycles-per-second", arguments.cycles_per_second]
-    none = ["--communication", "0", "--cycles-per-second", arguments.cycles_per_second]
+    shared += ["--ranks", arguments.ranks]
+    speed = ["--cycles-per-second", arguments.cycles_per_second]
+    totals = [0.0, 0.0]
     print(f"{'first line':>10} {'simulated':>12} {'estimated':>12} {'error':>8}   added seconds, means over jobs")
     for window in range(arguments.windows):
         first = window * max(0, len(jobs) - arguments.jobs) // max(1, arguments.windows - 1)
         with tempfile.NamedTemporaryFile("w", suffix=".swf", delete=False) as cut:
             cut.writelines(jobs[first : first + arguments.jobs])
         try:
-            base = service(arguments, cut.name, none)
-            exact, model = (
-                service(arguments, cut.name, [*shared, "--contention", how]) - base
+            base = service(arguments, cut.name, ["--communication", "0", *speed])
+            added = [
+                service(arguments, cut.name, [*shared, *speed, "--contention", how]) - base
                 for how in ("simulated", "estimated")
-            )
+            ]
         finally:
             os.unlink(cut.name)
-        error = f"{model / exact - 1:+8.1%}" if exact else "        "
-        print(f"{first + 1:>10} {exact:>12.2f} {model:>12.2f} {error}", flush=True)
+        print_line(first + 1, *added)
+        totals = [total + one for total, one in zip(totals, added)]
+    print_line("all", *(total / arguments.windows for total in totals))
+
+
+def print_line(name, exact, model):
+    error = f"{model / exact - 1:+8.1%}" if exact else "        "
+    print(f"{name:>10} {exact:>12.2f} {model:>12.2f} {error}", flush=True)
 
 
 if __name__ == "__main__":

@@ -172,6 +172,32 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     reader.map(|batch| batch.map_err(value)).collect()
 }
 
+/// A column of text, also as a dictionary; none if there is no such column.
+pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
+    let Some(column) = batch.column_by_name(name) else { return Ok(None) };
+    let of = |column: &ArrayRef| -> Option<Vec<Option<String>>> {
+        let owned = |text: Option<&str>| text.map(str::to_string);
+        Some(match column.data_type() {
+            DataType::Utf8 => column.as_string::<i32>().iter().map(owned).collect(),
+            DataType::LargeUtf8 => column.as_string::<i64>().iter().map(owned).collect(),
+            DataType::Utf8View => column.as_string_view().iter().map(owned).collect(),
+            DataType::Null => vec![None; column.len()],
+            _ => return None,
+        })
+    };
+    let words = match column.as_any_dictionary_opt() {
+        None => of(column),
+        Some(dictionary) => of(dictionary.values()).map(|words| {
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            keys.map(|(row, key)| words.get(key).filter(|_| column.is_valid(row))?.clone())
+                .collect()
+        }),
+    };
+    words
+        .map(Some)
+        .ok_or_else(|| value(format!("the column {name:?} is {}, not text", column.data_type())))
+}
+
 /// A column of numbers, whatever their width; none where there is no column of this name.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
+};
 use pavior_files::{Limits, read_log};
 use pavior_kernel::Time;
-use pavior_mesh::Sides;
+use pavior_mesh::{Freedom, Sides};
 use pavior_workload::TimeUnit;
 use pavior_workload::traces::{self, Filter, Header, ReadOptions, Record, Report, Tags};
 use pyo3::prelude::*;
 
 use crate::errors::{bad_name, other, read, value};
 use crate::interrupt::interruptible;
-use crate::table::{Table, batches, numbers};
+use crate::table::{Table, batches, numbers, texts};
 
 /// The longest time that a table may name, in seconds: about 30,000 years.
 const LONGEST: f64 = 1e12;
@@ -48,8 +50,8 @@ impl Trace {
     }
 
     /// A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-    /// optionally `job`, `estimate`, `x`, `y`, `z`, `user`, `queue`, `partition`. A row that makes no
-    /// sense raises `ValueError`.
+    /// optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. A row
+    /// that makes no sense raises `ValueError`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let mut records = Vec::new();
@@ -75,7 +77,7 @@ impl Trace {
     }
 
     /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`, `x`,
-    /// `y`, `z`, `user`, `queue`, `partition`; null where nothing is known.
+    /// `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();
@@ -93,6 +95,7 @@ impl Trace {
             Arc::new(Float64Array::from_iter_values(all))
         };
         let estimate = records().map(|record| record.estimate.map(seconds));
+        let freedoms = records().map(|record| record.freedom.map(Freedom::word));
         let (jobs, nodes) = (records().map(|it| it.number), records().map(|it| it.nodes));
         Table::new(
             vec![
@@ -104,6 +107,7 @@ impl Trace {
                 ("x", side(0)),
                 ("y", side(1)),
                 ("z", side(2)),
+                ("freedom", Arc::new(freedoms.collect::<StringArray>())),
                 ("user", tag(|tags| tags.user)),
                 ("queue", tag(|tags| tags.queue)),
                 ("partition", tag(|tags| tags.partition)),
@@ -128,6 +132,7 @@ struct Columns {
     job: Column,
     estimate: Column,
     sides: [Column; 3],
+    freedom: Option<Vec<Option<String>>>,
     tags: [Column; 3],
 }
 
@@ -145,6 +150,7 @@ impl Columns {
             job: column("job")?,
             estimate: column("estimate")?,
             sides: [column("x")?, column("y")?, column("z")?],
+            freedom: texts(batch, "freedom")?,
             tags: [column("user")?, column("queue")?, column("partition")?],
         })
     }
@@ -190,6 +196,9 @@ impl Columns {
         if shape.is_some_and(|sides| volume(sides) != u64::from(nodes)) {
             return Err(value(format!("row {index}: x, y and z do not make {nodes} nodes")));
         }
+        let freedom = self.freedom.as_ref().and_then(|words| words[row].as_deref());
+        let freedom = freedom.map(str::parse::<Freedom>).transpose();
+        let freedom = freedom.map_err(|unknown| value(format!("row {index}: {unknown}")))?;
         let tag = |column: &Column| at(column).map_or(-1, |value| value as i64);
         let [user, queue, partition] = &self.tags;
         // Above 2^53 a float has no place for every whole number.
@@ -202,6 +211,7 @@ impl Columns {
             estimate: at(&self.estimate).map(|it| time("estimate", it)).transpose()?,
             nodes,
             shape,
+            freedom,
             tags: Tags {
                 user: tag(user),
                 queue: tag(queue),

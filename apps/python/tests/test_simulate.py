@@ -80,6 +80,20 @@ def test_logs_come_from_any_arrow_table() -> None:
     assert pl.DataFrame(again.jobs).equals(pl.DataFrame(trace.jobs))
 
 
+def test_a_column_says_how_free_jobs_are() -> None:
+    # By itself `mbs` grants six nodes as squares of nodes, not as one box.
+    rows = {"submit": [0, 1, 2], "run": [1, 1, 1], "nodes": [6, 6, 6]}
+    words = [None, "box", "any"]
+    for column in (words, pa.array(words, pa.large_string()), pa.array(words).dictionary_encode()):
+        trace = Trace.from_arrow(pa.table(rows | {"freedom": column}))
+        assert trace.jobs["freedom"] == words
+        boxes = simulate("mesh:4x4", "mbs", trace=trace).jobs["boxes"]
+        assert [len(of_job) == 1 for of_job in boxes] == [False, True, False]
+        over = simulate("mesh:4x4", "mbs", trace=trace, freedom="box:queue=1,turned:6").jobs
+        assert [len(of_job) for of_job in over["boxes"]] == [1, 1, 1]
+    assert pl.DataFrame(Trace.from_arrow(trace.jobs).jobs).equals(pl.DataFrame(trace.jobs))
+
+
 def test_logs_come_from_files(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     line = "{} {} 0 {} {} -1 -1 {} {} -1 1 1 1 1 1 1 -1 -1\n"
@@ -109,6 +123,8 @@ def test_logs_come_from_files(tmp_path: Path) -> None:
         {"submit": [0.0], "run": [1], "nodes": [2], "x": [3]},
         {"submit": [0.0], "run": [1], "nodes": [2], "x": [0], "y": [2]},
         {"submit": [0.0], "run": [1], "nodes": [1], "job": [-1]},
+        {"submit": [0.0], "run": [1], "nodes": [1], "freedom": ["conected"]},
+        {"submit": [0.0], "run": [1], "nodes": [1], "freedom": [2]},
         {"submit": [], "run": [], "nodes": []},
     ],
 )

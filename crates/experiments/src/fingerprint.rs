@@ -90,11 +90,12 @@ fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
         // All fields by name: one that is added must be added here.
-        let Record { number, line: _, submit, run, estimate, nodes, shape, tags } = record;
+        let Record { number, line: _, submit, run, estimate, nodes, shape, freedom, tags } = record;
         let Tags { status, user, group, application, queue, partition } = tags;
         let estimate = estimate.map_or(u64::MAX, |estimate| estimate.0);
         items.numbers([*number, submit.0, run.0, estimate, u64::from(*nodes)]);
         items.numbers(shape.unwrap_or_default().map(u64::from));
+        items.number(freedom.map_or(0, |freedom| 1 + freedom as u64));
         items.numbers([status, user, group, application, queue, partition].map(|tag| *tag as u64));
     }
 }

@@ -368,12 +368,12 @@ class Trace:
     @staticmethod
     def from_arrow(table: ArrowTable) -> Trace:
         """A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-        optionally `job`, `estimate`, `x`, `y`, `z`, `user`, `queue`, `partition`. A row that makes no
-        sense raises `ValueError`."""
+        optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. A row
+        that makes no sense raises `ValueError`."""
     @property
     def jobs(self) -> Table:
         """The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
-        `x`, `y`, `z`, `user`, `queue`, `partition`; null where nothing is known."""
+        `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known."""
     def __len__(self) -> int: ...
 
 @final

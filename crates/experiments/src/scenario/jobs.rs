@@ -239,7 +239,8 @@ impl Jobs {
                 Workload::Drawn(_) => &Tags::UNKNOWN,
                 Workload::Replayed { trace, .. } => &trace.records[job.id.0 as usize].tags,
             };
-            job.request.freedom = rule.of(job.request.nodes, tags, &mut draw);
+            let own = job.request.freedom;
+            job.request.freedom = rule.of(job.request.nodes, tags, &mut draw).or(own);
             job
         }))
     }

@@ -334,6 +334,7 @@ impl Iterator for LublinJobs {
             estimate: None,
             nodes,
             shape: None,
+            freedom: None,
             tags: Tags { status: 1, queue, ..Tags::UNKNOWN },
         })
     }

@@ -3,14 +3,14 @@
 //! ```json
 //! {"nb_res": 8,
 //!  "jobs": [{"id": "1", "subtime": 0, "res": 4, "walltime": 90, "profile": "d60",
-//!            "extra_data": {"shape": [2, 2, 1]}}],
+//!            "extra_data": {"shape": [2, 2, 1], "freedom": "turned"}}],
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
 //! A job runs for the `delay` of its profile; profiles without one (computation, communication,
 //! traces) need a platform model, which Pavior does not have, and are faults where a job uses them.
 //! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an object
-//! or, as version 5 has it, text that holds one; one to three sides.
+//! or, as version 5 has it, text that holds one; one to three sides. `freedom` there is a word of [`Freedom`].
 //!
 //! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`); the
 //! name is not looked at, since only delays have a `delay`.
@@ -22,7 +22,7 @@ use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
 use pavior_kernel::shown;
-use pavior_mesh::{Sides, volume};
+use pavior_mesh::{Freedom, Sides, UnknownFreedom, volume};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -156,10 +156,9 @@ fn job(
     if entry.subtime > LONGEST || run > LONGEST {
         return Err(fault(format!("job {id} has a time above {LONGEST:e} s")));
     }
-    let shape = match &entry.extra_data {
-        Some(extra) => shape(extra).map_err(&fault)?,
-        None => None,
-    };
+    let extra = extra(entry.extra_data);
+    let shape = shape(&extra).map_err(&fault)?;
+    let freedom = freedom(&extra).map_err(&fault)?;
     if let Some(sides) = shape.filter(|&sides| (volume(sides) as i128) < i128::from(entry.res)) {
         let reason = format!("the shape {sides:?} does not hold {} resources", entry.res);
         return Err(fault(reason));
@@ -173,6 +172,7 @@ fn job(
         estimate: entry.walltime.map_or(-1.0, |walltime| walltime.min(LONGEST)),
         nodes: entry.res as f64,
         shape,
+        freedom,
         tags: Tags::UNKNOWN,
     })
 }
@@ -215,17 +215,26 @@ fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// A job's extra data as an object: it may be text that holds one. Other text says nothing.
+fn extra(given: Option<Value>) -> Value {
+    match given {
+        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        given => given.unwrap_or(Value::Null),
+    }
+}
+
+/// The freedom in a job's extra data, if there is one.
+fn freedom(extra: &Value) -> Result<Option<Freedom>, String> {
+    let Some(given) = extra.get("freedom").filter(|given| !given.is_null()) else {
+        return Ok(None);
+    };
+    word(given).parse().map(Some).map_err(|unknown: UnknownFreedom| {
+        UnknownFreedom(shown(&unknown.0).to_string()).to_string()
+    })
+}
+
 /// The shape in a job's extra data, if there is one.
 fn shape(extra: &Value) -> Result<Option<Sides>, String> {
-    let read;
-    let extra = match extra {
-        // Free text that is not JSON says nothing of shapes.
-        Value::String(text) => {
-            read = serde_json::from_str(text).unwrap_or(Value::Null);
-            &read
-        }
-        extra => extra,
-    };
     let Some(given) = extra.get("shape").filter(|given| !given.is_null()) else { return Ok(None) };
     let side = |side: &Value| u16::try_from(side.as_u64()?).ok().filter(|&side| side > 0);
     let sides: Option<Vec<u16>> =
@@ -299,8 +308,11 @@ fn entry(id: &str, record: &Record, version: Version) -> Value {
     if let Some(estimate) = record.estimate {
         entry["walltime"] = json!(TimeUnit::SECOND.units(estimate));
     }
-    if let Some(shape) = record.shape {
-        let extra = json!({ "shape": shape });
+    let mut extra = serde_json::Map::new();
+    extra.extend(record.shape.map(|shape| ("shape".to_string(), json!(shape))));
+    extra.extend(record.freedom.map(|freedom| ("freedom".to_string(), json!(freedom.word()))));
+    if !extra.is_empty() {
+        let extra = Value::Object(extra);
         entry["extra_data"] =
             if version == Version::V4 { extra } else { Value::String(extra.to_string()) };
     }

@@ -1,7 +1,7 @@
 //! What is known of a job in a log, and how logs become jobs' records whatever their format.
 
 use pavior_kernel::Time;
-use pavior_mesh::Sides;
+use pavior_mesh::{Freedom, Sides};
 
 use super::{Filter, Header, LineError, ReadError, Report, Skip};
 use crate::{Job, Service, TimeUnit};
@@ -24,6 +24,8 @@ pub struct Record {
     pub nodes: u32,
     /// Its shape, in logs that know shapes; always three sides.
     pub shape: Option<Sides>,
+    /// How free it is to be placed, in logs that know freedoms.
+    pub freedom: Option<Freedom>,
     /// Who it belongs to and where it ran.
     pub tags: Tags,
 }
@@ -64,6 +66,7 @@ impl Record {
             estimate: Some(job.estimate),
             nodes: job.request.nodes,
             shape: job.request.shape,
+            freedom: job.request.freedom,
             tags: Tags::UNKNOWN,
         })
     }
@@ -103,6 +106,7 @@ pub(crate) struct Draft {
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
     pub(crate) shape: Option<Sides>,
+    pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
 }
 
@@ -171,6 +175,7 @@ impl<'o> Collector<'o> {
             // Machines have fewer nodes than a count can say: what is cut off never fits anyway.
             nodes: draft.nodes as u32,
             shape: draft.shape,
+            freedom: draft.freedom,
             tags: draft.tags,
         };
         report.kept += 1;

@@ -78,15 +78,16 @@ impl Iterator for TraceJobs<'_> {
             Some(estimate) if self.replay.kill => record.run.min(estimate),
             _ => record.run,
         };
+        let request = match record.shape {
+            Some(sides) => Request::hinted(record.nodes, sides),
+            None => self.shaper.request(record.nodes),
+        };
         let Selection { entry, options } = &self.replay.estimates;
         Some(Job {
             id,
             number: record.number,
             arrival: self.arrival(record),
-            request: match record.shape {
-                Some(sides) => Request::hinted(record.nodes, sides),
-                None => self.shaper.request(record.nodes),
-            },
+            request: request.with_freedom(record.freedom),
             service: Service::Run(run),
             estimate: (entry.does.estimate)(options, run, record.estimate),
         })

@@ -102,6 +102,7 @@ impl Line<'_> {
             estimate: rest.get(1).map_or(Ok(-1.0), |at| self.time("estimate", at))?,
             nodes,
             shape,
+            freedom: None,
             tags: Tags::UNKNOWN,
         })
     }

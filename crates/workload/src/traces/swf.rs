@@ -118,6 +118,7 @@ fn job(line: &[u8], line_number: u64) -> Result<Draft, LineError> {
         estimate: values[8].min(LONGEST),
         nodes: values[size],
         shape: None,
+        freedom: None,
         tags: Tags {
             status: values[10] as i64,
             user: values[11] as i64,

@@ -1,10 +1,12 @@
 //! `.sim` and Batsim logs: their forms, their faults, and that what is written reads the same.
 
 use pavior_kernel::Time;
-use pavior_mesh::Sides;
+use pavior_mesh::{Freedom, Sides};
 use pavior_workload::traces::{
-    Format, LineError, ReadError, ReadOptions, Record, Skip, Tags, Trace, batsim, sim,
+    Format, LineError, ReadError, ReadOptions, Record, Replay, Skip, Tags, Trace, TraceJobs,
+    batsim, sim,
 };
+use pavior_workload::{Selection, ShapeRule, Shaper};
 
 fn strict(format: Format, text: &str) -> Result<Trace, ReadError> {
     format.read(text.as_bytes(), &ReadOptions::default())
@@ -176,6 +178,7 @@ fn records() -> Vec<Record> {
         estimate: estimate.map(Time),
         nodes,
         shape,
+        freedom: None,
         tags: Tags::UNKNOWN,
     };
     vec![
@@ -201,10 +204,12 @@ fn what_is_written_reads_the_same() {
     assert_eq!(strip(sim::read(text.as_slice(), &options).unwrap()), records());
     for version in [batsim::Version::V4, batsim::Version::V5] {
         let mut text = Vec::new();
-        batsim::write(&mut text, &records(), 16, version).unwrap();
+        let mut records = records();
+        (records[0].freedom, records[2].freedom) = (Some(Freedom::Any), Some(Freedom::AnyBox));
+        batsim::write(&mut text, &records, 16, version).unwrap();
         let trace = batsim::read(text.as_slice(), &options).unwrap();
         assert_eq!(trace.header.machine_size(), Some(16));
-        assert_eq!(strip(trace), records());
+        assert_eq!(strip(trace), records);
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.contains("DelayProfile"), version == batsim::Version::V5);
     }
@@ -245,4 +250,26 @@ fn batsim_jobs_are_told_apart_by_number() {
     // The first job's place is another's number.
     assert_eq!(read(["\"a\"", "0", "\"w0!x\""]), [3, 0, 2]);
     assert_eq!(read(["5", "5", "6"]), [0, 1, 2]);
+}
+
+/// One job of two nodes with extra data.
+fn with_extra(extra: &str) -> Result<Trace, ReadError> {
+    let job = r#"{"id": "1", "subtime": 0, "res": 2, "profile": "d", "extra_data": EXTRA}"#;
+    let text = format!(r#"{{"jobs": [{job}], "profiles": {{"d": {{"delay": 1}}}}}}"#);
+    strict(Format::Batsim, &text.replace("EXTRA", extra))
+}
+
+#[test]
+fn a_job_says_how_free_it_is() {
+    let freedom = |extra| with_extra(extra).unwrap().records[0].freedom;
+    assert_eq!(freedom(r#"{"freedom": "connected"}"#), Some(Freedom::Connected));
+    assert_eq!(freedom(r#""{\"freedom\": \"box\"}""#), Some(Freedom::Box));
+    assert_eq!(freedom(r#"{"freedom": null}"#), None);
+    let error = with_extra(r#"{"freedom": "conected"}"#).unwrap_err().to_string();
+    assert!(error.contains("`conected` is no freedom; there are box, turned"), "{error}");
+    let trace = with_extra(r#"{"shape": [2, 1], "freedom": "turned"}"#).unwrap();
+    let rule: Selection<ShapeRule> = "compact".parse().unwrap();
+    let shaper = Shaper::new(&rule, &"mesh:4x4".parse().unwrap(), 1, 0);
+    let job = TraceJobs::new(&trace.records, shaper, Replay::default()).next().unwrap();
+    assert_eq!((job.request.shape, job.request.freedom), (Some([2, 1, 1]), Some(Freedom::Turned)));
 }

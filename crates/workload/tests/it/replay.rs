@@ -14,6 +14,7 @@ fn records() -> Vec<Record> {
         estimate: estimate.map(Time),
         nodes,
         shape: None,
+        freedom: None,
         tags: Tags::UNKNOWN,
     };
     vec![

@@ -50,6 +50,7 @@ fn outcome(unit: TimeUnit, JobRecord { job, fate, .. }: &JobRecord) -> Option<sw
         estimate: Some(seconds(job.estimate)),
         nodes: job.request.nodes,
         shape: job.request.shape,
+        freedom: job.request.freedom,
         tags: Tags { status, ..Tags::UNKNOWN },
     };
     Some(swf::Scheduled { record, held })
