@@ -20,6 +20,9 @@ import tomllib
 from pathlib import Path
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
+# The strategy for boxes over which the choice is made.
+BOXES = "bf:turn=all"
+FIXED = [*FREEDOMS, BOXES]
 CHOICE = "easy:tear=pays"
 # The steps from boxes as asked to any nodes: what each is called, and the freedoms before and after it.
 STEPS = [
@@ -148,11 +151,11 @@ def break_even(shares: Shares, one: str, other: str) -> str:
 
 
 def choice(freedoms: dict[str, Metrics]) -> list[str]:
-    """The choice job by job beside counting nodes, boxes as asked, and the fixed freedom of least turnaround."""
-    if "pays" not in freedoms or not all(one in freedoms for one in FREEDOMS):
+    """The choice job by job beside counting nodes, boxes as asked, and the fixed strategy of least turnaround."""
+    if "pays" not in freedoms or not all(one in freedoms for one in FIXED):
         return [""] * 3
     pays = freedoms["pays"]
-    best = min(FREEDOMS, key=lambda one: freedoms[one]["turnaround"])
+    best = min(FIXED, key=lambda one: freedoms[one]["turnaround"])
     count = freedoms["mbs"]["waiting"]
     return [
         f"{pays['waiting'] / count:.2f}" if count > 0 else "",
@@ -194,9 +197,9 @@ def print_tables(found: Found) -> None:
         for place, shares in found.items()
         for share in sorted(shares)
     ]
-    columns = [*FREEDOMS, "pays"]
+    columns = [*FIXED, "pays"]
     messages = [name + [turnaround(freedoms.get(one)) for one in columns] for name, freedoms in every]
-    table(head + ["f"] + words + ["`pays`"], 3, messages)
+    table(head + ["f"] + [f"`{one}`" for one in columns], 3, messages)
     pairs = [("connected", "any-box"), ("connected", "turned"), ("any", "connected"), ("mbs", "turned")]
     evens = [
         names[place] + [break_even(shares, one, other) for one, other in pairs]

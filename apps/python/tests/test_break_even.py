@@ -112,3 +112,22 @@ def test_free_moves_are_read_where_turned_boxes_wait_as_long(
     assert rows[0][-1] == ("0.005" if found else "")
     # Nothing else changes.
     assert rows[0][:-1] == without[0][:-1] and rows[1:] == without[1:]
+
+
+CHOSEN = """
+[[sweep]]
+scheduler = ["easy", "easy:tear=pays"]
+strategy = "bf:turn=all"
+"""
+
+
+def test_the_choice_stands_beside_the_best_fixed_strategy_its_own_boxes_too(tmp_path: Path) -> None:
+    results = results_of(tmp_path / "chosen", EXPERIMENT.format(shares="0.4") + CHOSEN)
+    with results.open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["metric"] == "turnaround"]
+    means = {(row["scheduler"], row["freedom"] or row["strategy"]): float(row["mean"]) for row in rows}
+    pays = means.pop(("easy:tear=pays", "bf:turn=all"))
+    (_, best), least = min(means.items(), key=lambda item: item[1])
+    turnaround, compared = shown([results])[-2:]
+    assert turnaround[-2:] == [f"{one / 3600:.3g}" for one in (means["easy", "bf:turn=all"], pays)]
+    assert compared[-1] == f"{pays / least:.2f} (`{best}`)"

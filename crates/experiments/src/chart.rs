@@ -96,7 +96,7 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
 }
 
 /// The name of a series: its values, numbers with what they are. A label in brackets stands right
-/// behind the value before it: `GABL(FCFS)`.
+/// behind the value before it: `GABL(FCFS)`. An empty label leaves a value out.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -105,7 +105,8 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
         let plain = label != value || parameter.kind == ValueType::Text;
         Some(if plain { label } else { format!("{} {value}", parameter.name) })
     };
-    figure.series.iter().filter_map(part).fold(String::new(), |name, part| {
+    let parts = figure.series.iter().filter_map(part).filter(|part| !part.is_empty());
+    parts.fold(String::new(), |name, part| {
         let between = if name.is_empty() || part.starts_with('(') { "" } else { ", " };
         name + between + &part
     })
@@ -188,6 +189,8 @@ mod tests {
         assert_eq!(xs, [2.0, 10.0]);
         assert_eq!(chart.y.label, "turnaround (time units)");
         assert!(chart.note.contains("7 replications") && chart.note.contains("missed at 1 of 4"));
+        let chart = self::chart("series = ['strategy', 'scheduler']\nlabels = { fcfs = '' }");
+        assert_eq!(chart.series[1].name, "tff", "an empty label leaves no comma");
     }
 
     #[test]

@@ -43,11 +43,15 @@ pub(super) const READINGS: &str = "readings.toml";
 /// The files of a folder of `papers/`, built into the program.
 macro_rules! folder {
     ($name:literal) => {
+        folder!($name, part of $name)
+    };
+    // What a part of a study does not have itself is the study's.
+    ($name:literal, part of $study:literal) => {
         Folder::built_in(
             include_str!(concat!("../../papers/", $name, "/paper.toml")),
             include_str!(concat!("../../papers/", $name, "/experiment.toml")),
-            include_str!(concat!("../../papers/", $name, "/quick.toml")),
-            include_str!(concat!("../../papers/", $name, "/statements.toml")),
+            include_str!(concat!("../../papers/", $study, "/quick.toml")),
+            include_str!(concat!("../../papers/", $study, "/statements.toml")),
             None,
         )
     };

@@ -63,7 +63,7 @@ struct About {
 }
 
 /// The papers that are built in, by the names of their folders.
-pub const NAMES: [&str; 5] = ["tbl", "gabl", "nas", "mfa", "contiguity"];
+pub const NAMES: [&str; 6] = ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first"];
 
 static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let folders = [
@@ -72,6 +72,7 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         folder!("nas", readings),
         folder!("mfa"),
         folder!("contiguity"),
+        folder!("contiguity-first", part of "contiguity"),
     ];
     let papers = NAMES.iter().zip(folders);
     // A test reads every one of them.

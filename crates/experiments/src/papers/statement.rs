@@ -152,7 +152,7 @@ impl Statement {
             ratio: None,
             verdict: ours.map_or(Verdict::Differs, verdict),
             stated: true,
-            note: ours.map_or("no runs".into(), |ours| {
+            note: ours.map_or("no runs, or a ratio to 0".into(), |ours| {
                 let missed = if ours.missed { ", precision target missed" } else { "" };
                 format!("{} runs{missed}", ours.runs)
             }),
