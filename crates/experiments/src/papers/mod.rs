@@ -63,7 +63,8 @@ struct About {
 }
 
 /// The papers that are built in, by the names of their folders.
-pub const NAMES: [&str; 6] = ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first"];
+pub const NAMES: [&str; 7] =
+    ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
 
 static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let folders = [
@@ -73,6 +74,7 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         folder!("mfa"),
         folder!("contiguity"),
         folder!("contiguity-first", part of "contiguity"),
+        folder!("slices"),
     ];
     let papers = NAMES.iter().zip(folders);
     // A test reads every one of them.

@@ -141,16 +141,18 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     assert!((steps - (5.75_f64.sqrt() * 64.0 - 4096.0)).abs() < 1e-6, "{steps}");
 }
 
-/// The folder of a paper that is not built in.
-fn slices() -> Paper {
+#[test]
+fn a_folder_is_read_as_one_that_is_built_in() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/slices/");
     let read = |name: &str| Ok(std::fs::read_to_string(format!("{folder}{name}")).ok());
-    Paper::open("slices", &read).unwrap()
+    let (own, built_in) = (Paper::open("slices", &read).unwrap(), paper("slices"));
+    assert_eq!(own.title(), built_in.title());
+    assert_eq!(own.experiment(true).unwrap(), built_in.experiment(true).unwrap());
 }
 
 #[test]
-fn the_folder_about_slices_fits_together_and_its_short_runs_are_judged() {
-    let paper = slices();
+fn the_short_runs_about_slices_are_judged() {
+    let paper = paper("slices");
     let mut text = paper.experiment(true).unwrap();
     // A short queue and few jobs are enough for the rows to be judged.
     for (from, to) in [("load = 100", "load = 1"), ("jobs = 400", "jobs = 110"), ("= 1000", "= 20")]
