@@ -28,7 +28,7 @@
 //!    missing.
 //! 4. If these cut something off, too, and the connected set has up to 128 nodes, all its connected
 //!    sets of n nodes, by branch and bound: the first met of those that cut the fewest off, if they cut
-//!    fewer. After 2^14 steps the best met so far counts.
+//!    fewer. After 2^14 steps, for all these sets together, the best met so far counts.
 //!
 //! The candidate that cuts the fewest free nodes off from the largest rest of their connected set is
 //! granted; of those the one with the least sum of hops between its nodes; a box before another set;

@@ -9,7 +9,7 @@ use super::connected_cuts::Floods;
 use super::connected_growth::{Next, SetGrowth};
 use super::connected_region::Regions;
 use super::connected_sets::ConnectedSets;
-use super::connected_trial::Trial;
+use super::connected_trial::{STEPS, Trial};
 use super::factor_shapes::factor_shapes_into;
 use super::runs::runs;
 use super::spread::{Spread, distance_in};
@@ -184,22 +184,22 @@ impl ConnectedSearch {
     /// As long as all candidates cut something off, grows sets with what they would cut off, in one set of free
     /// nodes after the other, and tries all sets of small ones.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
-        let mut left = self.most_grown(nodes);
+        let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &set in sets {
             if self.least_cut() == 0 {
                 return;
             }
             let index = self.regions.look_at(&self.sets, set, free);
-            for seed in self.regions.get(index).seeds(&self.grid) {
-                if left > 0 {
-                    left -= 1;
-                    let (region, start) = (self.regions.get(index), (seed, nodes as usize));
-                    let nodes = self.closed.grow(region, &mut self.spread, &mut self.floods, start);
-                    self.add_grown(index, nodes);
-                }
+            let mut seeds = self.regions.get(index).seeds(&self.grid);
+            seeds.truncate(left);
+            left -= seeds.len();
+            for seed in seeds {
+                let (region, start) = (self.regions.get(index), (seed, nodes as usize));
+                let nodes = self.closed.grow(region, &mut self.spread, &mut self.floods, start);
+                self.add_grown(index, nodes);
             }
             let region = self.regions.get(index);
-            if let Some(nodes) = self.trial.least_cut(region, nodes, self.least_cut()) {
+            if let Some(nodes) = self.trial.least_cut(region, nodes, self.least_cut(), &mut steps) {
                 self.spread.load(&nodes.iter().map(|&node| region.point(node)));
                 self.add_grown(index, nodes);
             }

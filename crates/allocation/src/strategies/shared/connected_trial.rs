@@ -6,8 +6,8 @@ use super::connected_region::Region;
 
 /// The most nodes of a region.
 const NODES: usize = 128;
-/// The most sets, on the way to larger ones too, that are looked at.
-const STEPS: u64 = 1 << 14;
+/// The most sets, on the way to larger ones too, that are looked at for one question.
+pub(super) const STEPS: u64 = 1 << 14;
 
 /// Looks for the set that cuts the fewest nodes off, by branch and bound. Sets of nodes are bits of a word.
 /// Scratch memory.
@@ -28,13 +28,14 @@ pub(super) struct Trial {
 
 impl Trial {
     /// The connected set of so many nodes, in row-major order, that cuts the fewest off, if these are fewer than
-    /// `below` and the region has at most 128 nodes. Of equals the first that is met. Where 2^14
-    /// steps do not suffice, the best of those met. O(128) a step.
+    /// `below` and the region has at most 128 nodes. Of equals the first that is met. Where so many steps do not
+    /// suffice, the best of those met; those made are taken off. O(128) a step.
     pub(super) fn least_cut(
         &mut self,
         region: &Region,
         wanted: u32,
         below: u32,
+        steps: &mut u64,
     ) -> Option<Vec<u32>> {
         if region.count() > NODES {
             return None;
@@ -44,7 +45,7 @@ impl Trial {
         self.beside.clear();
         self.beside.extend((0..region.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
-        let (mut steps, mut out) = (STEPS, 0);
+        let (before, mut out) = (*steps, 0);
         // Sets from ends and corners first, each start with its share of the steps.
         let mut seeds: Vec<u32> = ones(self.all).collect();
         seeds.sort_by_key(|&seed| region.beside(seed).len());
@@ -52,10 +53,10 @@ impl Trial {
             let share = steps.div_ceil((seeds.len() - index) as u64);
             self.left = share;
             self.descend(1 << seed, out);
-            steps -= share - self.left;
+            *steps -= share - self.left;
             out |= 1 << seed;
         }
-        self.looked += STEPS - steps;
+        self.looked += before - *steps;
         (self.found != 0).then(|| ones(self.found).collect())
     }
 
