@@ -1,5 +1,7 @@
 //! Growing a set together with what it would cut off: `connected`.
 
+use pavior_mesh::Coordinates;
+
 use super::connected_cuts::Floods;
 use super::connected_region::Region;
 use super::spread::Spread;
@@ -17,7 +19,9 @@ pub(super) struct ClosedGrowth {
     /// By number of the region: its mark.
     marks: Vec<u8>,
     /// The neighbours of the set that may be taken.
-    fringe: Vec<u32>,
+    fringe: Vec<(u32, Coordinates)>,
+    /// Neighbours that were passed over, with how many each would have cut off.
+    passed: Vec<(usize, u32)>,
     nodes: Vec<u32>,
     looked: u64,
 }
@@ -38,20 +42,21 @@ impl ClosedGrowth {
         self.marks.clear();
         self.marks.resize(region.count(), REST);
         self.fringe.clear();
-        self.fringe.push(seed);
+        self.fringe.push((seed, region.point(seed)));
         self.marks[seed as usize] = MET;
         self.nodes.clear();
         spread.clear();
-        let mut least = (usize::MAX, seed);
+        self.passed.clear();
         while self.nodes.len() < wanted {
             let missing = wanted - self.nodes.len() - 1;
-            let nearest = self.nearest(region, spread);
-            let (node, most) = nearest.map_or((least.1, 0), |node| (node, missing));
+            let nearest = self.nearest(spread);
+            let (node, most) =
+                nearest.map_or_else(|| (self.least_passed(), 0), |node| (node, missing));
             let marks = &self.marks;
             let is_rest = |other: u32| marks[other as usize] != TAKEN;
             let behind = floods.behind(region, node, most, is_rest);
             if nearest.is_some() && behind.len() > missing {
-                least = least.min((behind.len(), node));
+                self.passed.push((behind.len(), node));
             } else {
                 self.take(region, spread, node);
                 behind.iter().take(missing).for_each(|&node| self.take(region, spread, node));
@@ -61,12 +66,29 @@ impl ClosedGrowth {
     }
 
     /// Takes the nearest node out of the fringe; of equals the first in row-major order.
-    fn nearest(&mut self, region: &Region, spread: &Spread) -> Option<u32> {
-        self.fringe.retain(|&node| self.marks[node as usize] == MET);
+    fn nearest(&mut self, spread: &Spread) -> Option<u32> {
+        let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
+        while let Some(&(node, point)) = self.fringe.get(index) {
+            if self.marks[node as usize] == TAKEN {
+                self.fringe.swap_remove(index);
+                continue;
+            }
+            let key = (spread.of(point), node);
+            if key < best {
+                (best, at) = (key, Some(index));
+            }
+            index += 1;
+        }
         self.looked += self.fringe.len() as u64;
-        let key = |&at: &usize| (spread.of(region.point(self.fringe[at])), self.fringe[at]);
-        let at = (0..self.fringe.len()).min_by_key(key)?;
-        Some(self.fringe.swap_remove(at))
+        at.map(|at| self.fringe.swap_remove(at).0)
+    }
+
+    /// The neighbour of those passed over that cut the fewest off: where there is nothing else beside the set, one
+    /// of them is in the rest.
+    fn least_passed(&self) -> u32 {
+        let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
+        let least = self.passed.iter().filter(in_rest).min();
+        least.expect("a connected region has neighbours of a part of it").1
     }
 
     fn take(&mut self, region: &Region, spread: &mut Spread, node: u32) {
@@ -76,7 +98,7 @@ impl ClosedGrowth {
         for &beside in region.beside(node) {
             if self.marks[beside as usize] == REST {
                 self.marks[beside as usize] = MET;
-                self.fringe.push(beside);
+                self.fringe.push((beside, region.point(beside)));
             }
         }
     }

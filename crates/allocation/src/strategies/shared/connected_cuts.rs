@@ -69,7 +69,7 @@ impl Floods {
             }
         }
         let mut ends = self.begun();
-        self.join(region, 1, &mut ends, |_| true);
+        self.join(region, &mut ends, |_| true);
         ends
     }
 
@@ -84,7 +84,7 @@ impl Floods {
     ) -> Vec<u32> {
         let mut ends = self.beside(region, node, &is_in);
         if ends.nodes as usize > most {
-            self.join(region, 0, &mut ends, is_in);
+            self.outgrow(region, &mut ends, is_in);
         }
         let floods = 0..self.begun.len() as u32;
         let roots = floods.filter(|&flood| self.begun[flood as usize].parent == flood);
@@ -116,7 +116,7 @@ impl Floods {
             }
         }
         let mut ends = self.begun();
-        self.join(region, 1, &mut ends, is_in);
+        self.join(region, &mut ends, is_in);
         ends
     }
 
@@ -150,40 +150,56 @@ impl Floods {
         Ends { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
     }
 
-    /// Lets the floods go on until at most so many can.
-    fn join(&mut self, region: &Region, going: u32, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
-        while ends.going > going {
-            let node = self.reached[ends.next];
-            ends.next += 1;
-            let mut flood = self.root(self.marks[node as usize]);
-            for &beside in region.beside(node) {
-                match self.marks[beside as usize] {
-                    BARRED => {}
-                    UNREACHED => {
-                        if is_in(beside) {
-                            self.marks[beside as usize] = flood;
-                            self.reached.push(beside);
-                            self.begun[flood as usize].nodes += 1;
-                            self.begun[flood as usize].open += 1;
-                        }
+    /// Lets the floods go on until at most one can.
+    fn join(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        while ends.going > 1 {
+            self.go_on(region, ends, &is_in);
+        }
+    }
+
+    /// Lets the last flood that can go on do so until it has more nodes than each other one, or has ended.
+    fn outgrow(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        while ends.going > 0 {
+            let flood = self.root(self.marks[self.reached[ends.next] as usize]);
+            if self.begun[flood as usize].nodes > ends.largest {
+                return;
+            }
+            self.go_on(region, ends, &is_in);
+        }
+    }
+
+    /// Looks at the neighbours of the next node reached.
+    fn go_on(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        let node = self.reached[ends.next];
+        ends.next += 1;
+        let mut flood = self.root(self.marks[node as usize]);
+        for &beside in region.beside(node) {
+            match self.marks[beside as usize] {
+                BARRED => {}
+                UNREACHED => {
+                    if is_in(beside) {
+                        self.marks[beside as usize] = flood;
+                        self.reached.push(beside);
+                        self.begun[flood as usize].nodes += 1;
+                        self.begun[flood as usize].open += 1;
                     }
-                    other => {
-                        let other = self.root(other);
-                        if other != flood {
-                            flood = self.merge(flood, other);
-                            ends.going -= 1;
-                        }
+                }
+                other => {
+                    let other = self.root(other);
+                    if other != flood {
+                        flood = self.merge(flood, other);
+                        ends.going -= 1;
                     }
                 }
             }
-            let flood = &mut self.begun[flood as usize];
-            flood.open -= 1;
-            if flood.open == 0 {
-                ends.going -= 1;
-                ends.nodes += flood.nodes;
-                ends.largest = ends.largest.max(flood.nodes);
-                ends.ended += 1;
-            }
+        }
+        let flood = &mut self.begun[flood as usize];
+        flood.open -= 1;
+        if flood.open == 0 {
+            ends.going -= 1;
+            ends.nodes += flood.nodes;
+            ends.largest = ends.largest.max(flood.nodes);
+            ends.ended += 1;
         }
     }
 
