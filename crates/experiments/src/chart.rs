@@ -125,7 +125,10 @@ fn note(rows: &[&Line]) -> String {
     let most = rows.iter().map(|row| row.replications).max().unwrap_or(0);
     let mut note = match (least, most) {
         (_, 0) => return String::new(),
-        (1, 1) => return "1 replication a point: no confidence intervals".to_string(),
+        (1, 1) if rows.iter().all(|row| row.summary.ci95.is_none()) => {
+            return "1 replication a point: no confidence intervals".to_string();
+        }
+        (1, 1) => "95 % confidence intervals, 1 replication a point".to_string(),
         _ if least == most && rows.iter().all(|row| is_certain(row)) => {
             format!("the same in all of {most} replications a point")
         }
@@ -191,6 +194,19 @@ mod tests {
         assert!(chart.note.contains("7 replications") && chart.note.contains("missed at 1 of 4"));
         let chart = self::chart("series = ['strategy', 'scheduler']\nlabels = { fcfs = '' }");
         assert_eq!(chart.series[1].name, "tff", "an empty label leaves no comma");
+    }
+
+    #[test]
+    fn one_run_can_have_an_interval_of_its_own() {
+        let note = |ci95| {
+            let mut table = table();
+            for row in &mut table.rows {
+                (row.replications, row.target_missed, row.summary.ci95) = (1, false, ci95);
+            }
+            note(&table.rows.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(note(None), "1 replication a point: no confidence intervals");
+        assert_eq!(note(Some(0.5)), "95 % confidence intervals, 1 replication a point");
     }
 
     #[test]
