@@ -3,6 +3,7 @@
 use pavior_mesh::Coordinates;
 
 use super::connected_cuts::Floods;
+use super::connected_growth::nearest_in;
 use super::connected_region::Region;
 use super::spread::Spread;
 
@@ -67,20 +68,10 @@ impl ClosedGrowth {
 
     /// Takes the nearest node out of the fringe; of equals the first in row-major order.
     fn nearest(&mut self, spread: &Spread) -> Option<u32> {
-        let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
-        while let Some(&(node, point)) = self.fringe.get(index) {
-            if self.marks[node as usize] == TAKEN {
-                self.fringe.swap_remove(index);
-                continue;
-            }
-            let key = (spread.of(point), node);
-            if key < best {
-                (best, at) = (key, Some(index));
-            }
-            index += 1;
-        }
+        let nearest =
+            nearest_in(&mut self.fringe, spread, |node| self.marks[node as usize] != TAKEN);
         self.looked += self.fringe.len() as u64;
-        at.map(|at| self.fringe.swap_remove(at).0)
+        nearest.map(|at| self.fringe.swap_remove(at).0)
     }
 
     /// The neighbour of those passed over that cut the fewest off: where there is nothing else beside the set, one

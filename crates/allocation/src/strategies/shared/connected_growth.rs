@@ -167,20 +167,10 @@ impl SetGrowth {
     /// Takes the next node out of the fringe.
     fn fullest(&mut self, spread: &Spread) -> (u32, Coordinates) {
         for (mark, fringe) in self.fringe.iter_mut().enumerate().rev() {
-            let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
-            while let Some(&(node, point)) = fringe.get(index) {
-                if usize::from(self.marks[node as usize]) != mark {
-                    fringe.swap_remove(index);
-                    continue;
-                }
-                let key = (spread.of(point), node);
-                if key < best {
-                    (best, at) = (key, Some(index));
-                }
-                index += 1;
-            }
+            let is_current = |node: u32| usize::from(self.marks[node as usize]) == mark;
+            let nearest = nearest_in(fringe, spread, is_current);
             self.looked += fringe.len() as u64;
-            if let Some(at) = at {
+            if let Some(at) = nearest {
                 return fringe.swap_remove(at);
             }
         }
@@ -208,4 +198,27 @@ impl SetGrowth {
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }
+}
+
+/// Where in a list the node is that is nearest to all nodes of a set, the first in row-major order of equals. Takes out
+/// those that are no longer to be listed.
+#[inline]
+pub(super) fn nearest_in(
+    list: &mut Vec<(u32, Coordinates)>,
+    spread: &Spread,
+    is_current: impl Fn(u32) -> bool,
+) -> Option<usize> {
+    let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
+    while let Some(&(node, point)) = list.get(index) {
+        if !is_current(node) {
+            list.swap_remove(index);
+            continue;
+        }
+        let key = (spread.of(point), node);
+        if key < best {
+            (best, at) = (key, Some(index));
+        }
+        index += 1;
+    }
+    at
 }

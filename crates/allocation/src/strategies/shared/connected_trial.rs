@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::bit_set::ones;
 use super::connected_region::Region;
 
 /// The most nodes of a region.
@@ -47,7 +48,7 @@ impl Trial {
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
         // Sets from ends and corners first, each start with its share of the steps.
-        let mut seeds: Vec<u32> = ones(self.all).collect();
+        let mut seeds: Vec<u32> = bits(self.all).collect();
         seeds.sort_by_key(|&seed| region.beside(seed).len());
         for (index, seed) in seeds.iter().enumerate() {
             let share = steps.div_ceil((seeds.len() - index) as u64);
@@ -57,7 +58,7 @@ impl Trial {
             out |= 1 << seed;
         }
         self.looked += before - *steps;
-        (self.found != 0).then(|| ones(self.found).collect())
+        (self.found != 0).then(|| bits(self.found).collect())
     }
 
     /// Goes over the sets that have the nodes of this connected set and none of those.
@@ -75,7 +76,7 @@ impl Trial {
             return;
         }
         let inside = |node: u32| (self.beside[node as usize] & set).count_ones();
-        let next = ones(self.around(set) & !set & !out);
+        let next = bits(self.around(set) & !set & !out);
         if let Some(node) = next.max_by_key(|&node| (inside(node), Reverse(node))) {
             self.descend(set | 1 << node, out);
             self.descend(set, out | 1 << node);
@@ -99,7 +100,7 @@ impl Trial {
 
     /// The neighbours of these nodes.
     fn around(&self, set: u128) -> u128 {
-        ones(set).fold(0, |all, node| all | self.beside[node as usize])
+        bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
     /// What can be reached from these nodes through those.
@@ -118,10 +119,7 @@ impl Trial {
     }
 }
 
-fn ones(mut set: u128) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let first = (set != 0).then(|| set.trailing_zeros());
-        set &= set.wrapping_sub(1);
-        first
-    })
+/// The bits that are set, ascending.
+fn bits(set: u128) -> impl Iterator<Item = u32> {
+    ones(set as u64).chain(ones((set >> 64) as u64).map(|bit| bit + 64))
 }
