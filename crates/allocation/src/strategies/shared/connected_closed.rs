@@ -1,9 +1,7 @@
 //! Growing a set together with what it would cut off: `connected`.
 
-use pavior_mesh::Coordinates;
-
 use super::connected_cuts::Floods;
-use super::connected_growth::nearest_in;
+use super::connected_fringe::Fringe;
 use super::connected_region::Region;
 use super::spread::Spread;
 
@@ -20,11 +18,10 @@ pub(super) struct ClosedGrowth {
     /// By number of the region: its mark.
     marks: Vec<u8>,
     /// The neighbours of the set that may be taken.
-    fringe: Vec<(u32, Coordinates)>,
+    fringe: Fringe,
     /// Neighbours that were passed over, with how many each would have cut off.
     passed: Vec<(usize, u32)>,
     nodes: Vec<u32>,
-    looked: u64,
 }
 
 impl ClosedGrowth {
@@ -43,10 +40,10 @@ impl ClosedGrowth {
         self.marks.clear();
         self.marks.resize(region.count(), REST);
         self.fringe.clear();
-        self.fringe.push((seed, region.point(seed)));
         self.marks[seed as usize] = MET;
         self.nodes.clear();
         spread.clear();
+        self.fringe.add(spread, seed, region.point(seed));
         self.passed.clear();
         while self.nodes.len() < wanted {
             let missing = wanted - self.nodes.len() - 1;
@@ -68,10 +65,8 @@ impl ClosedGrowth {
 
     /// Takes the nearest node out of the fringe; of equals the first in row-major order.
     fn nearest(&mut self, spread: &Spread) -> Option<u32> {
-        let nearest =
-            nearest_in(&mut self.fringe, spread, |node| self.marks[node as usize] != TAKEN);
-        self.looked += self.fringe.len() as u64;
-        nearest.map(|at| self.fringe.swap_remove(at).0)
+        let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
+        self.fringe.take_nearest(spread, is_rest, |node| node)
     }
 
     /// The neighbour of those passed over that cut the fewest off: where there is nothing else beside the set, one
@@ -89,13 +84,13 @@ impl ClosedGrowth {
         for &beside in region.beside(node) {
             if self.marks[beside as usize] == REST {
                 self.marks[beside as usize] = MET;
-                self.fringe.push((beside, region.point(beside)));
+                self.fringe.add(spread, beside, region.point(beside));
             }
         }
     }
 
-    /// Neighbours that were compared.
+    /// Neighbours that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.looked
+        self.fringe.looked()
     }
 }

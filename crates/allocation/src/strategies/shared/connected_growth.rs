@@ -4,6 +4,7 @@ use std::mem::take;
 
 use pavior_mesh::{Coordinates, Grid};
 
+use super::connected_fringe::{Fringe, nearest_in};
 use super::connected_region::Region;
 use super::spread::{Spread, least_distance};
 
@@ -36,9 +37,11 @@ pub(super) struct SetGrowth {
     /// growth that comes to the set of an earlier one ends as it did.
     growths: Vec<Grown>,
     begun: usize,
-    /// The free neighbours of the set. Of [`Next::Fullest`] by the mark that they had: one whose mark
-    /// has changed since is listed again.
-    fringe: [Vec<(u32, Coordinates)>; 7],
+    /// For [`Next::Fullest`] the free neighbours of the set by the mark that they had: one whose mark has
+    /// changed since is listed again.
+    by_mark: [Vec<(u32, Coordinates)>; 7],
+    /// For [`Next::Nearest`] the free neighbours of the set.
+    fringe: Fringe,
     /// Sums of hops from the nodes that are left.
     sums: Vec<u64>,
     looked: u64,
@@ -77,7 +80,10 @@ impl SetGrowth {
     ) -> Option<&[u32]> {
         let mut grown = self.empty(next);
         spread.clear();
-        self.fringe[0].push((seed, region.point(seed)));
+        match next {
+            Next::Fullest => self.by_mark[0].push((seed, region.point(seed))),
+            Next::Nearest => self.fringe.add(spread, seed, region.point(seed)),
+        }
         let nodes = nodes as usize;
         let bounded = most < u64::MAX && region.count() <= ROOMY * nodes && nodes >= 8;
         let (mut key, mut over) = (0_u64, false);
@@ -86,24 +92,13 @@ impl SetGrowth {
                 Next::Fullest => self.fullest(spread),
                 Next::Nearest => self.nearest(spread),
             };
-            self.marks[node.0 as usize] = TAKEN;
-            spread.add(node.1);
-            key = key.wrapping_add(key_of(node.0));
-            grown.nodes.push(node.0);
+            let node = node.expect("the region has enough nodes");
+            self.marks[node as usize] = TAKEN;
+            spread.add(region.point(node));
+            key = key.wrapping_add(key_of(node));
+            grown.nodes.push(node);
             grown.keys.push(key);
-            for &beside in region.beside(node.0) {
-                let mark = &mut self.marks[beside as usize];
-                if *mark == TAKEN {
-                    continue;
-                }
-                *mark += 1;
-                let list = match next {
-                    Next::Fullest => *mark,
-                    Next::Nearest if *mark == 1 => 0,
-                    Next::Nearest => continue,
-                };
-                self.fringe[usize::from(list)].push((beside, region.point(beside)));
-            }
+            self.list_beside(region, spread, node, next);
             let count = grown.nodes.len();
             over = spread.total() > most || self.is_known(&grown, nodes);
             if bounded && !over && (count == nodes / 2 || count == nodes * 3 / 4) {
@@ -142,11 +137,12 @@ impl SetGrowth {
     }
 
     fn clear(&mut self, set: &[u32]) {
-        let beside = self.fringe.iter().flatten().map(|(node, _)| node);
-        for &node in beside.chain(set) {
+        let by_mark = self.by_mark.iter().flatten().map(|&(node, _)| node);
+        for node in by_mark.chain(self.fringe.nodes()).chain(set.iter().copied()) {
             self.marks[node as usize] = 0;
         }
-        self.fringe.iter_mut().for_each(Vec::clear);
+        self.by_mark.iter_mut().for_each(Vec::clear);
+        self.fringe.clear();
     }
 
     /// A bound to the sum of hops of all sets of so many nodes of the region that hold this one: the nodes
@@ -164,61 +160,44 @@ impl SetGrowth {
         spread.total() + self.sums[..missing].iter().sum::<u64>() + apart
     }
 
-    /// Takes the next node out of the fringe.
-    fn fullest(&mut self, spread: &Spread) -> (u32, Coordinates) {
-        for (mark, fringe) in self.fringe.iter_mut().enumerate().rev() {
+    /// Lists the free neighbours of a node that was taken.
+    fn list_beside(&mut self, region: &Region, spread: &Spread, node: u32, next: Next) {
+        for &beside in region.beside(node) {
+            let mark = &mut self.marks[beside as usize];
+            if *mark == TAKEN {
+                continue;
+            }
+            *mark += 1;
+            let point = region.point(beside);
+            match next {
+                Next::Fullest => self.by_mark[usize::from(*mark)].push((beside, point)),
+                Next::Nearest if *mark == 1 => self.fringe.add(spread, beside, point),
+                Next::Nearest => {}
+            }
+        }
+    }
+
+    /// Takes the next node.
+    fn fullest(&mut self, spread: &Spread) -> Option<u32> {
+        for (mark, list) in self.by_mark.iter_mut().enumerate().rev() {
             let is_current = |node: u32| usize::from(self.marks[node as usize]) == mark;
-            let nearest = nearest_in(fringe, spread, is_current);
-            self.looked += fringe.len() as u64;
-            if let Some(at) = nearest {
-                return fringe.swap_remove(at);
+            let nearest = nearest_in(list, spread, is_current, |node| node);
+            self.looked += list.len() as u64;
+            if let Some((_, at)) = nearest {
+                return Some(list.swap_remove(at).0);
             }
         }
-        unreachable!("the region has enough nodes")
+        None
     }
 
-    /// Takes the next node out of the fringe.
-    fn nearest(&mut self, spread: &Spread) -> (u32, Coordinates) {
-        let fringe = &mut self.fringe[0];
-        self.looked += fringe.len() as u64;
-        let alone = |node: u32| u8::MAX - self.marks[node as usize];
-        let (mut apart, mut at) = (u64::MAX, 0);
-        for (index, &(node, point)) in fringe.iter().enumerate() {
-            let own = spread.of(point);
-            if own < apart
-                || own == apart && (alone(node), node) < (alone(fringe[at].0), fringe[at].0)
-            {
-                (apart, at) = (own, index);
-            }
-        }
-        fringe.swap_remove(at)
+    /// Takes the next node.
+    fn nearest(&mut self, spread: &Spread) -> Option<u32> {
+        let alone = |node: u32| TAKEN - self.marks[node as usize];
+        self.fringe.take_nearest(spread, |_| true, |node| (alone(node), node))
     }
 
-    /// Nodes of the fringes that were compared.
+    /// Free neighbours and nodes of the region that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.looked
+        self.looked + self.fringe.looked()
     }
-}
-
-/// Where in a list the node is that is nearest to all nodes of a set, the first in row-major order of equals. Takes out
-/// those that are no longer to be listed.
-#[inline]
-pub(super) fn nearest_in(
-    list: &mut Vec<(u32, Coordinates)>,
-    spread: &Spread,
-    is_current: impl Fn(u32) -> bool,
-) -> Option<usize> {
-    let (mut best, mut at, mut index) = ((u64::MAX, u32::MAX), None, 0);
-    while let Some(&(node, point)) = list.get(index) {
-        if !is_current(node) {
-            list.swap_remove(index);
-            continue;
-        }
-        let key = (spread.of(point), node);
-        if key < best {
-            (best, at) = (key, Some(index));
-        }
-        index += 1;
-    }
-    at
 }

@@ -11,6 +11,7 @@ pub(super) mod cables;
 pub(super) mod chain;
 pub(super) mod connected_closed;
 pub(super) mod connected_cuts;
+pub(super) mod connected_fringe;
 pub(super) mod connected_growth;
 pub(super) mod connected_region;
 pub(crate) mod connected_search;

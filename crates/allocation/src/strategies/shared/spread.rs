@@ -54,7 +54,8 @@ impl Spread {
 
     /// The sum of the hops to the nodes of the set from one of them or one beside them; 0 from any node if
     /// the set is empty. O(1).
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
+    #[inline(always)]
     pub(in crate::strategies) fn of(&self, point: Coordinates) -> u64 {
         let along = |axis: usize| self.axes[axis].sums[usize::from(point[axis])];
         match self.count {
@@ -73,6 +74,11 @@ impl Spread {
     /// The sum of the hops between all pairs of nodes of the set.
     pub(in crate::strategies) fn total(&self) -> u64 {
         self.total
+    }
+
+    /// How many nodes the set has.
+    pub(in crate::strategies) fn nodes(&self) -> u64 {
+        self.nodes
     }
 
     /// Puts a node in. O(sum of the sides of the box about the set, of rings the whole sides).
