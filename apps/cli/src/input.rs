@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use pavior_allocation::{SelectedStrategy, Selection};
-use pavior_kernel::BadName;
-use pavior_mesh::{Grid, Sides};
+use pavior_kernel::{BadName, unknown_name};
+use pavior_mesh::{Freedom, Grid, Sides};
 
 use crate::failure::Failure;
 
@@ -20,6 +20,14 @@ pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
 /// A name with options, such as a strategy.
 pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Result<T, Failure> {
     typed.parse().map_err(|bad| Failure::option(option, typed, 0, &bad))
+}
+
+/// How free a job is to be placed.
+pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
+    typed.parse().map_err(|_| {
+        let unknown = unknown_name("freedom", typed, &Freedom::ALL.map(Freedom::word));
+        Failure::option("--freedom", typed, 0, &unknown)
+    })
 }
 
 /// A list of names with options, separated by commas; each may stand once.

@@ -1,8 +1,7 @@
 //! Plans to move leases, as callers see them.
 
-use pavior_allocation::allowed_boxes;
 use pavior_mesh::{Freedom, Grid, JobId, Request};
-use pavior_planning::{Move, Planned, SearchLimits, Shape, Snapshot, Weights, unblock};
+use pavior_planning::{Move, Planned, SearchLimits, Shape, Snapshot, Weights, unblock_any};
 use serde_json::{Map, Value, json};
 
 use crate::core::parts;
@@ -19,39 +18,12 @@ pub(crate) fn unblocked(
     weights: &Weights,
     limits: &SearchLimits,
 ) -> Result<Planned, String> {
-    let shapes: Vec<Shape> = match (request.freedom, request.shape) {
-        (Some(freedom @ (Freedom::Connected | Freedom::Any)), _) => {
-            let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
-            let known = words.join(", ");
-            return Err(format!(
-                "a plan is for boxes: \"freedom\" is one of {known}, not {freedom}"
-            ));
-        }
-        (Some(freedom), _) => {
-            allowed_boxes(request, freedom, grid).into_iter().map(Shape::fixed).collect()
-        }
-        (None, Some(sides)) => vec![Shape { sides, turn: limits.turn }],
-        // A request without a box fits nowhere, ever.
-        (None, None) => Vec::new(),
-    };
-    // All of them together get the usual time.
-    let limits = SearchLimits { budget: limits.budget / shapes.len().max(1) as u64, ..*limits };
-    let mut best = Planned { plan: None, proven: true };
-    for shape in shapes {
-        let answer = unblock(snapshot, shape, weights, &limits);
-        let cost = |answer: &Planned| answer.plan.as_ref().map_or(u64::MAX, |plan| plan.cost);
-        let proven = best.proven && answer.proven;
-        let better = cost(&answer) < cost(&best);
-        if better {
-            best.plan = answer.plan;
-        }
-        best.proven = proven;
-        if cost(&best) == 0 {
-            best.proven = true;
-            break;
-        }
-    }
-    Ok(best)
+    let shapes = Shape::allowed(request, grid, limits.turn).ok_or_else(|| {
+        let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
+        let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
+        format!("a plan is for boxes: \"freedom\" is one of {known}, not {freedom}")
+    })?;
+    Ok(unblock_any(snapshot, &shapes, weights, limits))
 }
 
 /// The members of a plan: whether there is proof that none is cheaper, its cost, the jobs that move,

@@ -5,7 +5,8 @@
 //! - [`fit`] and [`nearest`] say where a box is free, or which smaller ones are;
 //! - [`blockers`] finds the place of least weight: the jobs that would have to go;
 //! - [`earliest`] says when running jobs will have made room, and where;
-//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each goes;
+//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each goes, and
+//!   [`unblock_any`] that for one of several boxes;
 //! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape can
 //!   be made free at once.
 //!
@@ -51,4 +52,4 @@ pub use earliest::{Earliest, earliest};
 pub use near::{fit, nearest};
 pub use plan::{Move, MovePlan, Planned, SearchLimits};
 pub use snapshot::{Shape, Snapshot, TooHeavy, Weights};
-pub use unblock::unblock;
+pub use unblock::{unblock, unblock_any};

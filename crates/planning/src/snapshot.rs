@@ -1,7 +1,7 @@
 //! Who holds what, and what it weighs.
 
-use pavior_allocation::Machine;
-use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Sides, orientations};
+use pavior_allocation::{Machine, allowed_boxes};
+use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
 /// The state of a machine at one instant, without its strategy: jobs by number, and healthy nodes.
@@ -102,6 +102,18 @@ impl Shape {
     /// A box that keeps its orientation.
     pub fn fixed(sides: Sides) -> Shape {
         Shape { sides, turn: false }
+    }
+
+    /// The boxes that a request allows: those of its freedom, else its box, turned if `turn` says so; none if it has
+    /// none. `None` if it allows sets that are no boxes.
+    pub fn allowed(request: &Request, grid: &Grid, turn: bool) -> Option<Vec<Shape>> {
+        match request.freedom {
+            Some(Freedom::Connected | Freedom::Any) => None,
+            Some(freedom) => {
+                Some(allowed_boxes(request, freedom, grid).into_iter().map(Shape::fixed).collect())
+            }
+            None => Some(request.shape.map(|sides| Shape { sides, turn }).into_iter().collect()),
+        }
     }
 
     /// Its orientations that fit an empty grid, in the order in which they are tried.

@@ -29,3 +29,28 @@ pub fn unblock(
     let mut budget = Budget { left: limits.budget };
     cheapest(snapshot, &goal, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
+
+/// The same for whichever of several boxes can be made room for at the least weight; of equals the first. All of them
+/// together have the budget, in equal shares. No box fits nowhere, ever.
+pub fn unblock_any(
+    snapshot: &Snapshot,
+    shapes: &[Shape],
+    weights: &Weights,
+    limits: &SearchLimits,
+) -> Planned {
+    let limits = SearchLimits { budget: limits.budget / shapes.len().max(1) as u64, ..*limits };
+    let mut best = Planned { plan: None, proven: true };
+    for &shape in shapes {
+        let answer = unblock(snapshot, shape, weights, &limits);
+        let cost = |answer: &Planned| answer.plan.as_ref().map_or(u64::MAX, |plan| plan.cost);
+        best.proven &= answer.proven;
+        if cost(&answer) < cost(&best) {
+            best.plan = answer.plan;
+        }
+        if cost(&best) == 0 {
+            best.proven = true;
+            break;
+        }
+    }
+    best
+}

@@ -7,7 +7,6 @@ mod experiments;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use pavior_mesh::Freedom;
 
 use crate::output::Format;
 
@@ -132,7 +131,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     pub(crate) busy: PathBuf,
     /// The box that is asked for, such as 3x2
-    #[arg(long, required_unless_present = "nodes", conflicts_with = "nodes")]
+    #[arg(long, conflicts_with = "nodes")]
     pub(crate) shape: Option<String>,
     /// The number of nodes that is asked for; the shape rule makes it a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
@@ -140,7 +139,7 @@ pub(crate) struct ExplainArgs {
     /// How free the job is to be placed: box, turned, any-box, connected or any [default: as each
     /// strategy does]
     #[arg(long)]
-    pub(crate) freedom: Option<Freedom>,
+    pub(crate) freedom: Option<String>,
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,

@@ -25,11 +25,15 @@ pub(crate) struct UnblockArgs {
     #[arg(long)]
     pub(crate) busy: PathBuf,
     /// The box that is asked for, such as 3x2
-    #[arg(long, required_unless_present_any = ["nodes", "drain"], conflicts_with = "nodes")]
+    #[arg(long, conflicts_with = "nodes")]
     pub(crate) shape: Option<String>,
     /// The number of nodes that is asked for; the shape rule makes it a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
+    /// How free the request is to be placed: box, turned or any-box, whatever --turn says [default: its
+    /// box, turned if --turn allows it]
+    #[arg(long, conflicts_with = "question")]
+    pub(crate) freedom: Option<String>,
     /// The most jobs that are moved
     #[arg(long, default_value_t = 3)]
     pub(crate) max_jobs: usize,

@@ -52,7 +52,8 @@ fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Failure> {
         (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
         (None, None) => return Err(Failure::usage("give --shape or --nodes")),
     };
-    Ok(request.with_freedom(args.freedom))
+    let freedom = args.freedom.as_deref().map(input::freedom).transpose()?;
+    Ok(request.with_freedom(freedom))
 }
 
 /// The strategies named, or all that work on the machine.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pavior_allocation::explain;
 use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
 use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
 use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
@@ -22,7 +22,10 @@ const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let shape = shape(args, &grid)?;
+    let request = request(args, &grid)?;
+    let turn = args.turn == Turning::All;
+    let shape = request.and_then(|request| request.shape).map(|sides| Shape { sides, turn });
+    let shapes = shapes(request, &grid, turn)?;
     let drained: Vec<NodeId> =
         args.drain.iter().map(|typed| node(typed, &grid)).collect::<Result<_, _>>()?;
     if let Some(path) = &args.svg {
@@ -40,7 +43,6 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     };
     let (format, svg) = (Format::or_default(args.format), args.svg.clone());
     let story = Story { busy, snapshot, weights, scale, format, svg };
-    let turn = args.turn == Turning::All;
     let limits = SearchLimits { max_jobs: args.max_jobs, turn, budget: args.budget };
     match shape {
         _ if args.blockers => story.blockers(shape),
@@ -50,22 +52,35 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
         _ if args.defragment => Err(Failure::usage("the shape rule finds no box for --nodes")),
         _ => match args.nearest {
             Some(count) => story.nearest(shape, count),
-            None => story.unblock(shape, &limits),
+            None => story.unblock(&shapes, &limits),
         },
     }
 }
 
-/// The box asked for; `None` if the shape rule finds none.
-fn shape(args: &UnblockArgs, grid: &Grid) -> Result<Option<Shape>, Failure> {
+/// What is asked for, if that is no list of nodes to be emptied.
+fn request(args: &UnblockArgs, grid: &Grid) -> Result<Option<Request>, Failure> {
     let rule: pavior_workload::Selection<ShapeRule> =
         input::name("--shape-rule", &args.shape_rule)?;
+    let freedom = args.freedom.as_deref().map(input::freedom).transpose()?;
     let request = match (&args.shape, args.nodes) {
         (Some(typed), _) => Request::shape(input::shape(typed, grid.axes())?),
         (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
+        (None, None) if args.drain.is_empty() => {
+            return Err(Failure::usage("give --shape or --nodes"));
+        }
         (None, None) => return Ok(None),
     };
-    let turn = args.turn == Turning::All;
-    Ok(request.shape.map(|sides| Shape { sides, turn }))
+    Ok(Some(request.with_freedom(freedom)))
+}
+
+/// The boxes that a request allows; none if it has no box.
+fn shapes(request: Option<Request>, grid: &Grid, turn: bool) -> Result<Vec<Shape>, Failure> {
+    let Some(request) = request else { return Ok(Vec::new()) };
+    Shape::allowed(&request, grid, turn).ok_or_else(|| {
+        let typed = request.freedom.map_or("", Freedom::word);
+        let reason = "a plan is for boxes: box, turned or any-box".to_string();
+        Failure::option("--freedom", typed, 0, &BadName { reason, span: 0..typed.len() })
+    })
 }
 
 /// A node, such as 1,2.
@@ -128,13 +143,9 @@ struct Story {
 }
 
 impl Story {
-    fn unblock(&self, shape: Option<Shape>, limits: &SearchLimits) -> Result<(), Failure> {
-        let fits = shape.is_some_and(|shape| planning::fit(&self.snapshot, shape).is_some());
-        let answer = match shape {
-            Some(shape) => planning::unblock(&self.snapshot, shape, &self.weights, limits),
-            // A request without a box fits nowhere, ever.
-            None => planning::Planned { plan: None, proven: true },
-        };
+    fn unblock(&self, shapes: &[Shape], limits: &SearchLimits) -> Result<(), Failure> {
+        let answer = planning::unblock_any(&self.snapshot, shapes, &self.weights, limits);
+        let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
         let plan = answer.plan.as_ref();
         let place = plan.and_then(|plan| plan.boxes.first());
         let value = json!({

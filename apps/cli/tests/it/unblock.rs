@@ -58,6 +58,37 @@ fn the_cheapest_moves_and_the_other_questions() {
 }
 
 #[test]
+fn a_request_is_as_free_as_it_says() {
+    // A row of four is free nowhere, a box of 2x2 is.
+    let [row, any] =
+        [&["--shape", "4x1"][..], &["--shape", "4x1", "--freedom", "any-box"]].map(ask);
+    assert_eq!((&row["fits"], &row["cost"]), (&json!(false), &json!(4)));
+    assert_eq!((&any["fits"], &any["placement"]), (&json!(true), &part([0, 0], [2, 2])));
+    let turned = |freedom: &str| {
+        let asked = ask(&["--shape", "2x3", "--turn", "none", "--freedom", freedom]);
+        (asked["cost"].clone(), asked["jobs"].clone())
+    };
+    assert_eq!(turned("box"), (Value::Null, Value::Null));
+    // The request is turned, the job that moves is not.
+    assert_eq!(turned("turned"), (json!(4), json!([7])));
+}
+
+#[test]
+fn plans_are_for_boxes_and_need_one() {
+    let refused = |more: &[&str]| {
+        let arguments = [&["unblock", "--machine", "mesh:6x2", "--busy", "-"], more].concat();
+        let output = pavior(&arguments, BUSY);
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        stderr(&output)
+    };
+    let connected = refused(&["--shape", "3x2", "--freedom", "connected"]);
+    assert!(connected.contains("a plan is for boxes: box, turned or any-box"), "{connected}");
+    assert!(refused(&["--nodes", "4", "--freedom", "turnd"]).contains("did you mean `turned`?"));
+    assert!(refused(&[]).contains("give --shape or --nodes"));
+    assert!(refused(&["--drain", "2,0", "--freedom", "box"]).contains("cannot be used with"));
+}
+
+#[test]
 fn weights_come_from_a_file_and_a_drawing_goes_to_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
