@@ -72,3 +72,17 @@ fn columns_of_a_log_for_drawn_jobs() {
     good(&["simulate", "--trace", &log, "--freedom", "any:queue=2"]);
     good(&["simulate", "--jobs", "10", "--freedom", "box:4,any:25%"]);
 }
+
+#[test]
+fn options_that_a_generated_log_does_not_have() {
+    let generate = |more: &[&str]| refused(&[&["trace", "generate"], more].concat());
+    let model = generate(&["lublin", "--nodes", "16", "--load", "2"]);
+    assert!(model.contains("--load is for drawn sides"), "{model}");
+    let unknown = generate(&["lublni", "--nodes", "16", "--load", "2"]);
+    assert!(unknown.contains("did you mean `lublin`?"), "{unknown}");
+    let several = generate(&["uniform", "--machine", "mesh:4x4", "--load", "1,2"]);
+    assert!(several.contains("a log has one load"), "{several}");
+    let nodes = generate(&["uniform", "--nodes", "16"]);
+    assert!(nodes.contains("drawn for a --machine, not --nodes"), "{nodes}");
+    good(&["trace", "generate", "uniform", "--machine", "mesh:4x4", "--load", "2", "--jobs", "3"]);
+}

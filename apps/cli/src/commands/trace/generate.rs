@@ -3,7 +3,7 @@
 use std::io;
 
 use pavior_experiments::Setting;
-use pavior_kernel::{bare_name, unknown_name};
+use pavior_kernel::{BadName, bare_name, unknown_name};
 use pavior_workload::traces::{Format, Header, Record, batsim};
 use pavior_workload::{Family, Generator, Selection, SideDistribution};
 
@@ -29,7 +29,18 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides =
         SideDistribution::builtin().iter().any(|spec| spec.name == bare_name(&args.model));
-    let (nodes, records) = if is_sides {
+    let model = (!is_sides).then(|| model(&args.model)).transpose()?;
+    check_options(args, is_sides)?;
+    let (nodes, records) = if let Some(model) = model {
+        let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
+            Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
+        })?;
+        if nodes == 0 {
+            return Err(Failure::usage("--nodes 0: a machine has at least one node"));
+        }
+        let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
+        (nodes, jobs.take(args.jobs).collect())
+    } else {
         let grid = grid.ok_or_else(|| {
             Failure::usage(format!("{}: request sides are drawn for a --machine", args.model))
         })?;
@@ -46,16 +57,6 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             Failure::usage("a job that sends messages has no run time to write; choose --service")
         })?;
         (grid.nodes(), records)
-    } else {
-        let model = model(&args.model)?;
-        let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
-            Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
-        })?;
-        if nodes == 0 {
-            return Err(Failure::usage("--nodes 0: a machine has at least one node"));
-        }
-        let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
-        (nodes, jobs.take(args.jobs).collect())
     };
     let mut header = Header::default();
     header.push("Version", "2.2");
@@ -76,6 +77,29 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     match &args.out {
         Some(path) => log.write(path),
         None => Ok(log.write_to(&mut io::stdout().lock(), Format::Swf)?),
+    }
+}
+
+/// Refuses options that say nothing of such a log.
+fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
+    let (model, stream) = (&args.model, &args.stream);
+    if is_sides && args.nodes.is_some() {
+        return Err(Failure::usage(format!(
+            "{model}: request sides are drawn for a --machine, not --nodes"
+        )));
+    }
+    let own = ["load", "service", "arrivals"].into_iter().find(|name| stream.typed(name).is_some());
+    if let Some(name) = own.filter(|_| !is_sides) {
+        return Err(Failure::usage(format!(
+            "{model}: the model has arrivals and run times of its own; --{name} is for drawn sides"
+        )));
+    }
+    match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
+        None => Ok(()),
+        Some((typed, at)) => {
+            let bad = BadName { reason: "a log has one load".to_string(), span: at..typed.len() };
+            Err(Failure::option("--load", typed, 0, &bad))
+        }
     }
 }
 
