@@ -47,6 +47,11 @@ impl Items {
 }
 
 impl Specification {
+    /// Whether a point reads a log or a list of failures.
+    pub fn reads_files(&self) -> bool {
+        self.points.iter().flat_map(inputs).next().is_some()
+    }
+
     /// A digest of everything that results depend on: that of the specification and the program
     /// ([`Specification::own_fingerprint`]), a dash, and that of the inputs.
     ///

@@ -35,6 +35,10 @@ fn the_tbl_paper_quickly() {
     assert!(!report.contains("http://") || !report.contains("src="), "nothing is fetched");
     refused(&["reproduce", "tbl", "--quick", "--out", at]);
     refused(&["reproduce", "no-such-paper"]);
+    let other = folder.path().join("other");
+    let logs = ["reproduce", "tbl", "--quick", "--logs", at, "--out", other.to_str().unwrap()];
+    assert!(refused(&logs).contains("--logs: the experiment of tbl reads no job log"));
+    assert!(!other.exists());
 }
 
 #[test]

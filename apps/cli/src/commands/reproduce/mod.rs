@@ -124,6 +124,11 @@ impl Task<'_> {
         publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
     ) -> Result<(), Failure> {
         let Task { text, specification, name, out } = self;
+        if args.logs.is_some() && !specification.reads_files() {
+            return Err(Failure::usage(format!(
+                "--logs: the experiment of {name} reads no job log"
+            )));
+        }
         let files = logs::folder(args.logs.clone().unwrap_or_default());
         let run = Run {
             name: specification.name.clone(),
