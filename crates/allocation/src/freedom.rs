@@ -19,12 +19,11 @@
 //! is free. Requests without a freedom cost nothing more.
 
 use pavior_kernel::{CallerError, Stream};
-use pavior_mesh::{
-    BaseSet, Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume,
-};
+use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume};
 
 use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::strategies::shared::box_finder::BoxFinder;
 use crate::strategies::shared::connected_search::ConnectedSearch;
 use crate::{BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
 
@@ -45,7 +44,7 @@ pub(crate) struct Placer {
 /// The searches that do not depend on the strategy. They know nothing but the state that they are asked
 /// in.
 struct Wider {
-    bases: BaseSet,
+    boxes: BoxFinder,
     connected: ConnectedSearch,
     nearest: Box<dyn Strategy>,
 }
@@ -61,7 +60,7 @@ impl Wider {
     fn new(grid: Grid) -> Wider {
         let nearest: Selection = "mc1x1".parse().expect("a strategy of the registry");
         Wider {
-            bases: BaseSet::new(grid),
+            boxes: BoxFinder::new(grid),
             connected: ConnectedSearch::new(grid),
             nearest: nearest.build(&grid).expect("it works on every grid"),
         }
@@ -69,9 +68,9 @@ impl Wider {
 
     /// The first box of these that is free, at its first base.
     fn first_of(&mut self, free: &Occupancy, shapes: &[Sides]) -> Option<Cuboid> {
-        self.bases.load(free);
+        self.boxes.load(free);
         shapes.iter().find_map(|&sides| {
-            let base = self.bases.find_loaded(sides)?;
+            let base = self.boxes.first(sides, 1).pop()?;
             Some(Cuboid::new(base, sides))
         })
     }
@@ -180,8 +179,8 @@ impl Placer {
 
     pub(crate) fn work(&self) -> Work {
         let wider = self.wider.as_ref().map(|wider| {
-            let bases = Work::of_words(wider.bases.words_touched());
-            bases + wider.connected.work() + wider.nearest.work()
+            let boxes = Work::of_words(wider.boxes.words_touched());
+            boxes + wider.connected.work() + wider.nearest.work()
         });
         self.own.work() + wider.unwrap_or_default()
     }

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
+use super::box_finder::BoxFinder;
 use super::connected_closed::ClosedGrowth;
 use super::connected_cuts::Floods;
 use super::connected_growth::{Next, SetGrowth};
@@ -29,7 +30,7 @@ pub(crate) struct ConnectedSearch {
     /// The state that `sets` is of.
     state: Option<Occupancy>,
     sets: ConnectedSets,
-    bases: BaseSet,
+    boxes: BoxFinder,
     regions: Regions,
     best: Option<Draft>,
     spread: Spread,
@@ -59,7 +60,7 @@ impl ConnectedSearch {
             grid,
             state: None,
             sets: ConnectedSets::default(),
-            bases: BaseSet::new(grid),
+            boxes: BoxFinder::new(grid),
             regions: Regions::new(grid),
             best: None,
             spread: Spread::new(grid),
@@ -103,7 +104,7 @@ impl ConnectedSearch {
         let mut shapes = Vec::new();
         factor_shapes_into(nodes, &self.grid, &mut shapes);
         shapes.retain(|&sides| Some(sides) != asked);
-        self.bases.load(free);
+        self.boxes.load(free);
         for sides in asked.into_iter().chain(shapes) {
             let at_once = Some(sides) == asked || is_compact(&self.grid, sides);
             if let Some(at) = self.box_of(free, sides, at_once) {
@@ -128,10 +129,9 @@ impl ConnectedSearch {
         if !at_once && self.most() < distance {
             return None;
         }
-        let before = self.bases.words_touched();
-        self.bases.compute_loaded(sides);
-        self.work.words += self.bases.words_touched() - before;
-        let bases: Vec<Coordinates> = self.bases.row_major().take(BOXES).collect();
+        let before = self.boxes.words_touched();
+        let bases = self.boxes.first(sides, BOXES);
+        self.work.words += self.boxes.words_touched() - before;
         for base in bases {
             let at = Cuboid::new(base, sides);
             let set = self.sets.set_of(self.grid.id(base));

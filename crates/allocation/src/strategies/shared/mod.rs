@@ -4,6 +4,7 @@ pub(crate) mod base_search;
 pub(super) mod bit_set;
 pub(super) mod border_planes;
 pub(super) mod border_walk;
+pub(crate) mod box_finder;
 pub(super) mod buddies;
 mod buddy_levels;
 pub(crate) mod busy_list;

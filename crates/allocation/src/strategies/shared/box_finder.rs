@@ -1,0 +1,95 @@
+//! Where boxes of several shapes are free in one state.
+
+use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
+
+/// Looks for boxes, and remembers which are free nowhere: nor is one that holds such a box, nor any of them once more
+/// nodes are taken.
+#[derive(Clone)]
+pub(crate) struct BoxFinder {
+    bases: BaseSet,
+    /// The state that was loaded.
+    state: Option<Occupancy>,
+    /// Boxes that are free nowhere in it, none of which holds another.
+    refused: Vec<Sides>,
+}
+
+impl BoxFinder {
+    pub(crate) fn new(grid: Grid) -> BoxFinder {
+        BoxFinder { bases: BaseSet::new(grid), state: None, refused: Vec::new() }
+    }
+
+    /// Takes note of a state. O(N/64).
+    pub(crate) fn load(&mut self, free: &Occupancy) {
+        match &mut self.state {
+            Some(state) if state == free => return,
+            Some(state) => {
+                if !state.includes(free) {
+                    self.refused.clear();
+                }
+                state.copy_from(free);
+            }
+            state => *state = Some(free.clone()),
+        }
+        self.bases.load(free);
+    }
+
+    /// The first bases in row-major order, up to so many, at which a box is free in the state. O(N/64 log(side)); O(boxes
+    /// refused) for one that holds a box that is free nowhere.
+    pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
+        let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
+        if self.refused.iter().any(|&refused| holds(sides, refused)) {
+            return Vec::new();
+        }
+        self.bases.compute_loaded(sides);
+        let found: Vec<Coordinates> = self.bases.row_major().take(most).collect();
+        if found.is_empty() {
+            self.refused.retain(|&refused| !holds(refused, sides));
+            self.refused.push(sides);
+        }
+        found
+    }
+
+    /// The words that searches have gone over.
+    pub(crate) fn words_touched(&self) -> u64 {
+        self.bases.words_touched()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+    use pavior_mesh::{Cuboid, NodeId};
+
+    /// Nodes are taken and given at random; whatever has been asked before, the answers are those of a search that
+    /// remembers nothing.
+    #[test]
+    fn what_is_remembered_changes_no_answer() {
+        let mut dice = Stream::new(7, 0, "boxes");
+        for name in ["mesh:9x7", "torus:4x5x3"] {
+            let grid: Grid = name.parse().unwrap();
+            let (mut boxes, mut free) = (BoxFinder::new(grid), Occupancy::all_free(grid));
+            let mut spared = 0;
+            for _ in 0..400 {
+                let at = Cuboid::node(grid.point(NodeId(dice.below(grid.nodes().into()) as u32)));
+                let taken = dice.below(3) > 0 && free.take(&at).is_ok();
+                if !taken && dice.below(4) == 0 {
+                    free = Occupancy::all_free(grid);
+                }
+                boxes.load(&free);
+                for _ in 0..6 {
+                    let sides: Sides = std::array::from_fn(|axis| {
+                        1 + dice.below(u64::from(grid.side(axis).min(4))) as u16
+                    });
+                    let before = boxes.words_touched();
+                    let found = boxes.first(sides, 2);
+                    spared += u32::from(boxes.words_touched() == before);
+                    let mut plain = BaseSet::new(grid);
+                    plain.compute(&free, sides);
+                    assert_eq!(found, plain.row_major().take(2).collect::<Vec<_>>(), "{name}");
+                }
+            }
+            assert!(spared > 100, "{name}: {spared}");
+        }
+    }
+}
