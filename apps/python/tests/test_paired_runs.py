@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from test_doors import ROOT
 from test_placements import Line, line, written
 
@@ -74,3 +76,13 @@ def test_nothing_is_said_of_too_few_jobs_and_of_faulty_files(tmp_path: Path) -> 
     assert "was nowhere before" in faulty.stderr
     none = compare(tmp_path, run([0.0] * 200), run([0.0] * 200))
     assert "waiting: 0 and 0, no ratio to 0\n" in none.stdout
+
+
+def test_a_cell_of_the_choice_is_of_the_jobs_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ordered by submission, whatever the order of the files; jobs of one run alone are left out."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    from choice_pairs import cell
+
+    choice = {(job, float(job), 1): 3.0 + job % 2 for job in range(400)}
+    other = {key: 2 * value for key, value in reversed(choice.items())} | {(999, 0.5, 1): 1e9}
+    assert cell(choice, other) == "0.5 (0.5 to 0.5)"

@@ -16,7 +16,8 @@
 //! nodes replaces: what the strategy grants is granted if the freedom allows it.
 //!
 //! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first that
-//! is free. Requests without a freedom cost nothing more.
+//! is free; little for one that holds a box known to be free nowhere, which is forgotten when nodes
+//! become free. Requests without a freedom cost nothing more.
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume};

@@ -45,9 +45,11 @@
 //! nodes near to it and the rests that it cuts off, at most O(C); O(n (s + f)) a grown set, for the
 //! sides s of the box about it (of rings, the whole sides) and its f free neighbours. The number of
 //! grown sets is bounded to 2^22 by n times the sides of the machine, at least one. A set is grown on
-//! only as long as it can be better than the best that cuts nothing off. A set grown with
-//! what it would cut off takes as much, and a flood for each of its neighbours; a step of step 4
-//! O(128). Nothing is kept but the sets of the last state.
+//! only as long as it can be better than the best that cuts nothing off; of many free neighbours only
+//! the near ones are looked at, while the far ones cannot be the next. A set grown with what it would
+//! cut off takes as much, and a flood for each of its neighbours; a step of step 4 O(128). A box that
+//! holds one that is free nowhere is refused in O(1) a box refused. Kept are the sets of the last
+//! state, and the boxes that are free nowhere in it.
 //!
 //! Source: the project's own, made of three ideas. Growth by the neighbour with most granted neighbours: Shdefat,
 //! Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to plane meshes by its

@@ -1,5 +1,8 @@
 //! Growing a set together with what it would cut off: `connected`.
 
+use pavior_mesh::Grid;
+
+use super::connected_bound::SpreadBound;
 use super::connected_cuts::Floods;
 use super::connected_fringe::Fringe;
 use super::connected_region::Region;
@@ -22,6 +25,7 @@ pub(super) struct ClosedGrowth {
     /// Neighbours that were passed over, with how many each would have cut off.
     passed: Vec<(usize, u32)>,
     nodes: Vec<u32>,
+    looked: u64,
 }
 
 impl ClosedGrowth {
@@ -29,14 +33,16 @@ impl ClosedGrowth {
     /// `spread`. Taken is always the neighbour nearest to all nodes of the set, with all that it cuts off from the
     /// largest rest; not one with which these are too many, which they then are for good: what is taken of them
     /// later is taken off both sides. If there is no other, the one that cuts the fewest off, and of these as many
-    /// as are missing. O(1) a neighbour that is compared, [`Spread::add`] a node, and a flood for each neighbour.
+    /// as are missing. None as soon as it is seen that its sum of hops will be above `most`. O(1) a neighbour that is
+    /// compared, [`Spread::add`] a node, a flood for each neighbour, and the cost of [`SpreadBound::is_passed`].
     pub(super) fn grow(
         &mut self,
+        grid: &Grid,
         region: &Region,
-        spread: &mut Spread,
-        floods: &mut Floods,
+        (spread, floods): (&mut Spread, &mut Floods),
         (seed, wanted): (u32, usize),
-    ) -> Vec<u32> {
+        most: u64,
+    ) -> Option<&[u32]> {
         self.marks.clear();
         self.marks.resize(region.count(), REST);
         self.fringe.clear();
@@ -45,22 +51,26 @@ impl ClosedGrowth {
         spread.clear();
         self.fringe.add(spread, seed, region.point(seed));
         self.passed.clear();
-        while self.nodes.len() < wanted {
+        let (mut bound, mut over) = (SpreadBound::new(most, region, wanted), false);
+        while self.nodes.len() < wanted && !over {
             let missing = wanted - self.nodes.len() - 1;
             let nearest = self.nearest(spread);
-            let (node, most) =
+            let (node, room) =
                 nearest.map_or_else(|| (self.least_passed(), 0), |node| (node, missing));
             let marks = &self.marks;
             let is_rest = |other: u32| marks[other as usize] != TAKEN;
-            let behind = floods.behind(region, node, most, is_rest);
+            let behind = floods.behind(region, node, room, is_rest);
             if nearest.is_some() && behind.len() > missing {
                 self.passed.push((behind.len(), node));
             } else {
                 self.take(region, spread, node);
                 behind.iter().take(missing).for_each(|&node| self.take(region, spread, node));
             }
+            let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
+            over = bound.is_passed(grid, region, spread, is_taken);
         }
-        std::mem::take(&mut self.nodes)
+        self.looked += bound.looked();
+        (!over).then_some(&self.nodes[..])
     }
 
     /// Takes the nearest node out of the fringe; of equals the first in row-major order.
@@ -89,8 +99,8 @@ impl ClosedGrowth {
         }
     }
 
-    /// Neighbours that were looked at.
+    /// Neighbours and nodes of the region that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.fringe.looked()
+        self.looked + self.fringe.looked()
     }
 }

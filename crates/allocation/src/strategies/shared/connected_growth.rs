@@ -4,9 +4,10 @@ use std::mem::take;
 
 use pavior_mesh::{Coordinates, Grid};
 
+use super::connected_bound::SpreadBound;
 use super::connected_fringe::{Fringe, nearest_in};
 use super::connected_region::Region;
-use super::spread::{Spread, least_distance};
+use super::spread::Spread;
 
 /// Which free neighbour growth takes next; of equals the first in row-major order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,8 +20,6 @@ pub(super) enum Next {
 
 /// The mark of a node of the set; other marks are the number of a node's neighbours in the set.
 const TAKEN: u8 = 128;
-/// No bound is computed in regions of more nodes than so many times those asked for.
-const ROOMY: usize = 4;
 
 /// What a node adds to the key of a set: sets of equal keys are equal as a rule.
 fn key_of(node: u32) -> u64 {
@@ -42,8 +41,6 @@ pub(super) struct SetGrowth {
     by_mark: [Vec<(u32, Coordinates)>; 7],
     /// For [`Next::Nearest`] the free neighbours of the set.
     fringe: Fringe,
-    /// Sums of hops from the nodes that are left.
-    sums: Vec<u64>,
     looked: u64,
 }
 
@@ -85,7 +82,7 @@ impl SetGrowth {
             Next::Nearest => self.fringe.add(spread, seed, region.point(seed)),
         }
         let nodes = nodes as usize;
-        let bounded = most < u64::MAX && region.count() <= ROOMY * nodes && nodes >= 8;
+        let mut bound = SpreadBound::new(most, region, nodes);
         let (mut key, mut over) = (0_u64, false);
         while grown.nodes.len() < nodes && !over {
             let node = match next {
@@ -99,13 +96,10 @@ impl SetGrowth {
             grown.nodes.push(node);
             grown.keys.push(key);
             self.list_beside(region, spread, node, next);
-            let count = grown.nodes.len();
-            over = spread.total() > most || self.is_known(&grown, nodes);
-            if bounded && !over && (count == nodes / 2 || count == nodes * 3 / 4) {
-                let apart = least_distance(grid, (nodes - count) as u64);
-                over = self.least(region, spread, nodes - count, apart) > most;
-            }
+            let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
+            over = bound.is_passed(grid, region, spread, is_taken) || self.is_known(&grown, nodes);
         }
+        self.looked += bound.looked();
         self.clear(&grown.nodes);
         self.growths[self.begun] = grown;
         self.begun += 1;
@@ -143,21 +137,6 @@ impl SetGrowth {
         }
         self.by_mark.iter_mut().for_each(Vec::clear);
         self.fringe.clear();
-    }
-
-    /// A bound to the sum of hops of all sets of so many nodes of the region that hold this one: the nodes
-    /// that are missing are at least as far from it as the nearest ones, and from each other as the
-    /// nodes of a ball. O(nodes of the region).
-    fn least(&mut self, region: &Region, spread: &Spread, missing: usize, apart: u64) -> u64 {
-        self.looked += region.count() as u64;
-        self.sums.clear();
-        for number in 0..region.count() as u32 {
-            if self.marks[number as usize] != TAKEN {
-                self.sums.push(spread.of_any(region.point(number)));
-            }
-        }
-        self.sums.select_nth_unstable(missing - 1);
-        spread.total() + self.sums[..missing].iter().sum::<u64>() + apart
     }
 
     /// Lists the free neighbours of a node that was taken.

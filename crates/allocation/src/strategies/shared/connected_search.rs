@@ -194,9 +194,13 @@ impl ConnectedSearch {
             seeds.truncate(left);
             left -= seeds.len();
             for seed in seeds {
-                let (region, start) = (self.regions.get(index), (seed, nodes as usize));
-                let nodes = self.closed.grow(region, &mut self.spread, &mut self.floods, start);
-                self.add_grown(index, nodes);
+                let (region, most) = (self.regions.get(index), self.most());
+                let (scratch, start) =
+                    ((&mut self.spread, &mut self.floods), (seed, nodes as usize));
+                let grown = self.closed.grow(&self.grid, region, scratch, start, most);
+                if let Some(nodes) = grown.map(<[u32]>::to_vec) {
+                    self.add_grown(index, nodes);
+                }
             }
             let region = self.regions.get(index);
             if let Some(nodes) = self.trial.least_cut(region, nodes, self.least_cut(), &mut steps) {

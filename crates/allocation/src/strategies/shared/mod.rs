@@ -10,6 +10,7 @@ mod buddy_levels;
 pub(crate) mod busy_list;
 pub(super) mod cables;
 pub(super) mod chain;
+pub(super) mod connected_bound;
 pub(super) mod connected_closed;
 pub(super) mod connected_cuts;
 pub(super) mod connected_fringe;

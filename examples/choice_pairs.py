@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""How sure it is that the choice job by job leads: its mean turnaround over that of others, with intervals.
+
+    examples/choice_pairs.py FOLDER [--logs KTH,SDSC-SP2] [--kind mesh] [--shares 0.1,0.2,0.4] [--pavior pavior]
+
+Runs the logs of the folder (the Parallel Workloads Archive's names) with near-neighbour messages: the strategy
+`bf:turn=all` under `easy:tear=pays`, and under `easy` turned boxes, `bf:turn=all`, connected, any and counted nodes.
+Prints a line of a table for each log and share, with 95 % intervals as in examples/paired_runs.py. Needs Python 3.11
+and the `pavior` binary.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+
+from freedom import LOGS
+from paired_runs import ended, interval
+
+CHOICE = ["--strategy", "bf:turn=all", "--scheduler", "easy:tear=pays"]
+OTHERS = {
+    "`turned`": ["--strategy", "tff", "--scheduler", "easy", "--freedom", "turned"],
+    "`bf:turn=all`": ["--strategy", "bf:turn=all", "--scheduler", "easy"],
+    "`connected`": ["--strategy", "tff", "--scheduler", "easy", "--freedom", "connected"],
+    "`any`": ["--strategy", "tff", "--scheduler", "easy", "--freedom", "any"],
+    "`mbs`": ["--strategy", "mbs", "--scheduler", "easy"],
+}
+
+
+def turnarounds(command, more):
+    """The turnaround of each job of a run."""
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as placed:
+        run = subprocess.run([*command, *more, "--placements", placed.name], stdout=subprocess.DEVNULL)
+        if run.returncode != 0:
+            sys.exit(run.returncode)
+        return {key: job["end"] - job["submit"] for key, job in ended(placed.name).items()}
+
+
+def cell(choice, other):
+    """The ratio of two means over the same jobs, with its interval."""
+    keys = sorted(choice.keys() & other.keys(), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
+    pairs = [(choice[key], other[key]) for key in keys]
+    ratio = sum(one for one, _ in pairs) / sum(two for _, two in pairs)
+    ends = interval(pairs)
+    return f"{ratio:.3g}" if ends is None else f"{ratio:.3g} ({ends[0]:.3g} to {ends[1]:.3g})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder")
+    parser.add_argument("--logs", default="")
+    parser.add_argument("--kind", default="mesh")
+    parser.add_argument("--shares", default="0.1,0.2,0.4")
+    parser.add_argument("--pavior", default="pavior")
+    arguments = parser.parse_args()
+    print(f"| log | f | {' | '.join(OTHERS)} |\n|---|---:|{'---:|' * len(OTHERS)}")
+    for log, sides, more in LOGS:
+        if not any(log.startswith(one) for one in arguments.logs.split(",")):
+            continue
+        for share in arguments.shares.split(","):
+            command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{log}.swf.gz", *more]
+            command += ["--machine", f"{arguments.kind}:{sides}", "--communication", share, "--no-timing"]
+            command += ["--pattern", "near-neighbour", "--ranks", "pattern", "--cycles-per-second", "10"]
+            choice = turnarounds(command, CHOICE)
+            cells = [cell(choice, turnarounds(command, other)) for other in OTHERS.values()]
+            print(f"| {log.removesuffix('-cln')} | {share} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
