@@ -42,7 +42,7 @@ def cell(choice, other):
     pairs = [(choice[key], other[key]) for key in keys]
     ratio = sum(one for one, _ in pairs) / sum(two for _, two in pairs)
     ends = interval(pairs)
-    return f"{ratio:.3g}" if ends is None else f"{ratio:.3g} ({ends[0]:.3g} to {ends[1]:.3g})"
+    return f"{ratio:.3f}" if ends is None else f"{ratio:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
 
 
 def main():

@@ -85,4 +85,4 @@ def test_a_cell_of_the_choice_is_of_the_jobs_of_both(monkeypatch: pytest.MonkeyP
 
     choice = {(job, float(job), 1): 3.0 + job % 2 for job in range(400)}
     other = {key: 2 * value for key, value in reversed(choice.items())} | {(999, 0.5, 1): 1e9}
-    assert cell(choice, other) == "0.5 (0.5 to 0.5)"
+    assert cell(choice, other) == "0.500 (0.500 to 0.500)"
