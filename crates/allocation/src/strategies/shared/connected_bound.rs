@@ -11,22 +11,22 @@ const ROOMY: usize = 4;
 const FEW: usize = 8;
 
 /// A bound to the sum of hops of a set of so many nodes: it is looked at when a half and three quarters of them are taken.
+#[derive(Clone, Default)]
 pub(super) struct SpreadBound {
     most: u64,
     wanted: usize,
     /// How many nodes there are when it is looked at next; none if it is not.
     next: Option<usize>,
-    /// Sums of hops from the nodes that are left.
+    /// Sums of hops from the nodes that are left; scratch memory.
     sums: Vec<u64>,
     looked: u64,
 }
 
 impl SpreadBound {
-    /// For sets of so many nodes of the region with a sum of hops of at most so many.
-    pub(super) fn new(most: u64, region: &Region, wanted: usize) -> SpreadBound {
+    /// Begins with sets of so many nodes of the region with a sum of hops of at most so many.
+    pub(super) fn begin(&mut self, most: u64, region: &Region, wanted: usize) {
         let pays = most < u64::MAX && region.count() <= ROOMY * wanted && wanted >= FEW;
-        let next = pays.then_some(wanted / 2);
-        SpreadBound { most, wanted, next, sums: Vec::new(), looked: 0 }
+        (self.most, self.wanted, self.next) = (most, wanted, pays.then_some(wanted / 2));
     }
 
     /// Whether all sets of the region with so many nodes that hold this one have more hops. O(1), and twice in all
@@ -61,9 +61,12 @@ impl SpreadBound {
     ) -> u64 {
         let missing = self.wanted - spread.nodes() as usize;
         self.looked += region.count() as u64;
-        let left = (0..region.count() as u32).filter(|&node| !is_taken(node));
         self.sums.clear();
-        self.sums.extend(left.map(|node| spread.of_any(region.point(node))));
+        for node in 0..region.count() as u32 {
+            if !is_taken(node) {
+                self.sums.push(spread.of_any(region.point(node)));
+            }
+        }
         self.sums.select_nth_unstable(missing - 1);
         let apart = least_distance(grid, missing as u64);
         spread.total() + self.sums[..missing].iter().sum::<u64>() + apart

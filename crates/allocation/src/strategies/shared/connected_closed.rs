@@ -25,7 +25,7 @@ pub(super) struct ClosedGrowth {
     /// Neighbours that were passed over, with how many each would have cut off.
     passed: Vec<(usize, u32)>,
     nodes: Vec<u32>,
-    looked: u64,
+    bound: SpreadBound,
 }
 
 impl ClosedGrowth {
@@ -51,7 +51,8 @@ impl ClosedGrowth {
         spread.clear();
         self.fringe.add(spread, seed, region.point(seed));
         self.passed.clear();
-        let (mut bound, mut over) = (SpreadBound::new(most, region, wanted), false);
+        self.bound.begin(most, region, wanted);
+        let mut over = false;
         while self.nodes.len() < wanted && !over {
             let missing = wanted - self.nodes.len() - 1;
             let nearest = self.nearest(spread);
@@ -67,9 +68,8 @@ impl ClosedGrowth {
                 behind.iter().take(missing).for_each(|&node| self.take(region, spread, node));
             }
             let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
-            over = bound.is_passed(grid, region, spread, is_taken);
+            over = self.bound.is_passed(grid, region, spread, is_taken);
         }
-        self.looked += bound.looked();
         (!over).then_some(&self.nodes[..])
     }
 
@@ -101,6 +101,6 @@ impl ClosedGrowth {
 
     /// Neighbours and nodes of the region that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.looked + self.fringe.looked()
+        self.fringe.looked() + self.bound.looked()
     }
 }

@@ -41,6 +41,7 @@ pub(super) struct SetGrowth {
     by_mark: [Vec<(u32, Coordinates)>; 7],
     /// For [`Next::Nearest`] the free neighbours of the set.
     fringe: Fringe,
+    bound: SpreadBound,
     looked: u64,
 }
 
@@ -82,7 +83,7 @@ impl SetGrowth {
             Next::Nearest => self.fringe.add(spread, seed, region.point(seed)),
         }
         let nodes = nodes as usize;
-        let mut bound = SpreadBound::new(most, region, nodes);
+        self.bound.begin(most, region, nodes);
         let (mut key, mut over) = (0_u64, false);
         while grown.nodes.len() < nodes && !over {
             let node = match next {
@@ -97,9 +98,9 @@ impl SetGrowth {
             grown.keys.push(key);
             self.list_beside(region, spread, node, next);
             let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
-            over = bound.is_passed(grid, region, spread, is_taken) || self.is_known(&grown, nodes);
+            over = self.bound.is_passed(grid, region, spread, is_taken)
+                || self.is_known(&grown, nodes);
         }
-        self.looked += bound.looked();
         self.clear(&grown.nodes);
         self.growths[self.begun] = grown;
         self.begun += 1;
@@ -177,6 +178,6 @@ impl SetGrowth {
 
     /// Free neighbours and nodes of the region that were looked at.
     pub(super) fn looked(&self) -> u64 {
-        self.looked + self.fringe.looked()
+        self.looked + self.fringe.looked() + self.bound.looked()
     }
 }
