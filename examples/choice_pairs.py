@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from freedom import LOGS
-from paired_runs import ended, interval
+from paired_runs import ended, in_both, interval
 
 CHOICE = ["--strategy", "bf:turn=all", "--scheduler", "easy:tear=pays"]
 OTHERS = {
@@ -38,8 +38,7 @@ def turnarounds(command, more):
 
 def cell(choice, other):
     """The ratio of two means over the same jobs, with its interval."""
-    keys = sorted(choice.keys() & other.keys(), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
-    pairs = [(choice[key], other[key]) for key in keys]
+    pairs = [(choice[key], other[key]) for key in in_both(choice, other)]
     ratio = sum(one for one, _ in pairs) / sum(two for _, two in pairs)
     ends = interval(pairs)
     return f"{ratio:.3f}" if ends is None else f"{ratio:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"

@@ -21,6 +21,7 @@ Needs Python 3.11 alone.
 import math
 import random
 import sys
+from collections.abc import Iterable
 from itertools import accumulate
 
 from placements import Job, read, unreadable, whole
@@ -34,13 +35,17 @@ FEWEST = 100
 SPANS = {"waiting": ("submit", "start"), "service": ("start", "end"), "turnaround": ("submit", "end")}
 
 
-def ended(path: str) -> dict[tuple[int | str, float, int], Job]:
-    """The jobs that ended, by number, time of submission, and which one of those that have both alike."""
+# The number of a job, when it was submitted, and which one it is of those that have both alike.
+Key = tuple[int | str, float, int]
+
+
+def ended(path: str) -> dict[Key, Job]:
+    """The jobs that ended."""
     faults: list[str] = []
     jobs = whole(read(path), faults)
     if faults:
         unreadable(f"{path}: {faults[0]}")
-    found: dict[tuple[int | str, float, int], Job] = {}
+    found: dict[Key, Job] = {}
     alike: dict[tuple[int | str, float], int] = {}
     for job in jobs:
         key = (job["job"], job["submit"])
@@ -48,6 +53,11 @@ def ended(path: str) -> dict[tuple[int | str, float, int], Job]:
         if job["end"] is not None:
             found[*key, alike[key]] = job
     return found
+
+
+def in_both(one: Iterable[Key], other: Iterable[Key]) -> list[Key]:
+    """The jobs of both runs, by when they were submitted."""
+    return sorted(set(one) & set(other), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
 
 
 def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
@@ -73,7 +83,7 @@ def main() -> None:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     one, other = (ended(path) for path in sys.argv[1:])
-    both = sorted(one.keys() & other.keys(), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
+    both = in_both(one, other)
     if len(both) < FEWEST:
         unreadable(f"{len(both)} jobs ended in both runs, at least {FEWEST} are needed")
     alone = len(one) + len(other) - 2 * len(both)

@@ -4,8 +4,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use pavior_allocation::{SelectedStrategy, Selection};
-use pavior_kernel::{BadName, unknown_name};
+use pavior_kernel::BadName;
 use pavior_mesh::{Freedom, Grid, Sides};
+use pavior_workload::freedom_named;
 
 use crate::failure::Failure;
 
@@ -24,10 +25,7 @@ pub(crate) fn name<T: FromStr<Err = BadName>>(option: &str, typed: &str) -> Resu
 
 /// How free a job is to be placed.
 pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
-    typed.parse().map_err(|_| {
-        let unknown = unknown_name("freedom", typed, &Freedom::ALL.map(Freedom::word));
-        Failure::option("--freedom", typed, 0, &unknown)
-    })
+    freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
 /// A list of names with options, separated by commas; each may stand once.

@@ -50,6 +50,14 @@ impl FreedomRule {
     }
 }
 
+/// The freedom with this word.
+///
+/// # Errors
+/// If there is none; a word that is nearly one is told.
+pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
+    word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
+}
+
 impl FromStr for FreedomRule {
     type Err = BadName;
 
@@ -61,10 +69,8 @@ impl FromStr for FreedomRule {
                 Some((word, condition)) => (word, Some(condition)),
                 None => (part, None),
             };
-            let level = word.parse().map_err(|_| {
-                let known = Freedom::ALL.map(Freedom::word);
-                BadName { span: at..at + word.len(), ..unknown_name("freedom", word, &known) }
-            })?;
+            let level =
+                freedom_named(word).map_err(|bad| BadName { span: at..at + word.len(), ..bad })?;
             let condition = condition.map(|condition| {
                 let start = at + word.len() + 1;
                 condition.parse().map_err(|bad: BadName| BadName {

@@ -23,7 +23,7 @@ pub use failures::{
     BadFailures, Change, Component, ComponentKind, FailureClass, FailureClasses, FailureEvent,
     Failures, SWITCHES, read_failures,
 };
-pub use freedom::FreedomRule;
+pub use freedom::{FreedomRule, freedom_named};
 pub use generators::{Class, Generator, Lublin, LublinJobs};
 pub use job::{Job, Service, TimeUnit};
 pub use pavior_kernel::{Family, Selection};

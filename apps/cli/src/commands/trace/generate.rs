@@ -88,10 +88,10 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
             "{model}: request sides are drawn for a --machine, not --nodes"
         )));
     }
-    let own = ["load", "service", "arrivals"].into_iter().find(|name| stream.typed(name).is_some());
-    if let Some(name) = own.filter(|_| !is_sides) {
+    let own = if is_sides { None } else { stream.settings().into_iter().next() };
+    if let Some(Setting { key, .. }) = own {
         return Err(Failure::usage(format!(
-            "{model}: the model has arrivals and run times of its own; --{name} is for drawn sides"
+            "{model}: the model has arrivals and run times of its own; --{key} is for drawn sides"
         )));
     }
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
