@@ -116,6 +116,11 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.file_name().is_none() {
         return Err(FileError::place(path, &"it names no file"));
     }
+    if path == Path::new("-") {
+        let reason =
+            "results go to files; /dev/stdout is standard output, and ./- a file of that name";
+        return Err(FileError::place(path, &reason));
+    }
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path)
             .map_err(|_| FileError::place(path, &"it is a link to what is not there")),

@@ -116,6 +116,11 @@ impl Shape {
         }
     }
 
+    /// Whether it fits an empty grid.
+    pub fn fits(self, grid: &Grid) -> bool {
+        self.orientations(grid).next().is_some()
+    }
+
     /// Its orientations that fit an empty grid, in the order in which they are tried.
     pub(crate) fn orientations(self, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
         let count = if self.turn { 6 } else { 1 };

@@ -144,7 +144,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
     /// How a number of nodes becomes a box
-    #[arg(long, default_value = "compact")]
+    #[arg(long, default_value = "compact", conflicts_with = "shape")]
     pub(crate) shape_rule: String,
     /// The seed of random strategies
     #[arg(long, default_value_t = 1)]

@@ -30,15 +30,15 @@ pub(crate) struct UnblockArgs {
     /// The number of nodes that is asked for; the shape rule makes it a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
-    /// How free the request is to be placed: box, turned or any-box, whatever --turn says [default: its
-    /// box, turned if --turn allows it]
+    /// How free the request is to be placed: box, turned or any-box, whatever --turn says; for the plain
+    /// question only [default: its box, turned if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
     /// The most jobs that are moved
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, conflicts_with_all = ["blockers", "earliest", "nearest"])]
     pub(crate) max_jobs: usize,
     /// What it costs to disturb a job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
     /// Only says which place is blocked least, and by whom
     #[arg(long, group = "question")]
@@ -59,13 +59,17 @@ pub(crate) struct UnblockArgs {
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
     /// How a number of nodes becomes a box
-    #[arg(long, default_value = "compact")]
+    #[arg(long, default_value = "compact", conflicts_with = "shape")]
     pub(crate) shape_rule: String,
     /// The seed of shape rules that draw
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// How far to search, in words of bit sets looked at, before giving up unproven
-    #[arg(long, default_value_t = pavior_planning::SearchLimits::BUDGET)]
+    #[arg(
+        long,
+        default_value_t = pavior_planning::SearchLimits::BUDGET,
+        conflicts_with_all = ["blockers", "earliest", "nearest"],
+    )]
     pub(crate) budget: u64,
     /// Draws the machine before and after the moves
     #[arg(long)]

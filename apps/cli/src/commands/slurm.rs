@@ -11,6 +11,10 @@ use crate::output;
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     let path = args.config.as_deref();
     let path = path.ok_or_else(|| Failure::usage("pavior slurm needs --config FILE"))?;
+    if args.command.is_some() && (args.dry_run || args.once) {
+        let reason = "--dry-run and --once are for the daemon, not for its other commands";
+        return Err(Failure::usage(reason));
+    }
     let config = Config::read(path).map_err(failure)?;
     match &args.command {
         None => {

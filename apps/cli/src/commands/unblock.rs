@@ -163,6 +163,9 @@ impl Story {
                 let (cost, place) = (self.number(plan.cost), self.words(place));
                 format!("free after these moves, of weight {cost}{sure}: {place}")
             }
+            _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
+                format!("never: {} has no such box", self.snapshot.grid())
+            }
             _ if answer.proven => format!("no way within {}", jobs(limits.max_jobs)),
             _ => format!("no way found within {} and the budget", jobs(limits.max_jobs)),
         };
@@ -218,7 +221,7 @@ impl Story {
             "jobs": found.as_ref().map(|found| self.names(&found.jobs)),
         });
         let sentence =
-            found.map_or("no place of the box is without failed nodes".into(), |found| {
+            found.as_ref().map_or("no place of the box is without failed nodes".into(), |found| {
                 let at = self.words(&found.at);
                 let names: Vec<String> =
                     found.jobs.iter().map(|&job| self.busy.plain_name(job)).collect();
@@ -232,7 +235,12 @@ impl Story {
                     ),
                 }
             });
-        self.tell(&value, &sentence, None)
+        let row = found.map(|found| {
+            let names: Vec<String> =
+                found.jobs.iter().map(|&job| self.busy.plain_name(job)).collect();
+            vec![self.words(&found.at), self.number(found.weight).to_string(), names.join("; ")]
+        });
+        self.tell_places(&value, &sentence, &["place", "weight", "jobs"], row.as_slice())
     }
 
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
@@ -259,6 +267,8 @@ impl Story {
         });
         let place = self.place(found.as_ref().map(|found| &found.place));
         let value = json!({ "at": at, "base": place["base"], "sides": place["sides"] });
+        let row = found.as_ref().zip(at.as_ref());
+        let row = row.map(|(found, at)| vec![at.to_string(), self.words(&found.place)]);
         let sentence = match (found, at) {
             (Some(found), _) if found.at == Time::ZERO => {
                 format!("free now: {}", self.words(&found.place))
@@ -266,7 +276,7 @@ impl Story {
             (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
             _ => "never free, as far as the ends are known".to_string(),
         };
-        self.tell(&value, &sentence, None)
+        self.tell_places(&value, &sentence, &["at", "place"], row.as_slice())
     }
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
@@ -278,7 +288,26 @@ impl Story {
             0 => "nearest that fits: nothing".to_string(),
             _ => format!("nearest that fits: {}", words.join("; ")),
         };
-        self.tell(&value, &sentence, None)
+        let rows: Vec<Vec<String>> = words.into_iter().map(|place| vec![place]).collect();
+        self.tell_places(&value, &sentence, &["place"], &rows)
+    }
+
+    /// Prints an answer without moves, as JSON, as CSV with a row a place, or as a sentence.
+    fn tell_places(
+        &self,
+        value: &Value,
+        sentence: &str,
+        header: &[&str],
+        rows: &[Vec<String>],
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.svg {
+            self.draw(path, &[], &[])?;
+        }
+        match self.format {
+            Format::Json => output::json(value),
+            Format::Csv => output::csv(header, rows),
+            Format::Table => output::text(sentence, WIDE),
+        }
     }
 
     /// Prints an answer, as JSON or as a sentence and a table of the moves.

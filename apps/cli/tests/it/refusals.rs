@@ -86,3 +86,18 @@ fn options_that_a_generated_log_does_not_have() {
     assert!(nodes.contains("drawn for a --machine, not --nodes"), "{nodes}");
     good(&["trace", "generate", "uniform", "--machine", "mesh:4x4", "--load", "2", "--jobs", "3"]);
 }
+
+#[test]
+fn options_of_what_is_not_simulated() {
+    let (_folder, log, _) = folder("x", "");
+    let simulate = |more: &[&str]| refused(&[&["simulate"], more].concat());
+    let unhit = simulate(&["--max-interruptions", "5"]);
+    assert!(unhit.contains("--max-interruptions is for failures"), "{unhit}");
+    let cubes = ["--machine", "torus:8x8x8", "--fail-classes", "cube:mttf=9:mttr=1"];
+    let whole = simulate(&[&cubes[..], &["--spare-switches", "1"]].concat());
+    assert!(whole.contains("no switch fails"), "{whole}");
+    let unbounded = simulate(&["--trace", &log, "--max-waiting", "3"]);
+    assert!(unbounded.contains("--max-waiting is for synthetic workloads"), "{unbounded}");
+    let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);
+    assert!(standard.contains("/dev/stdout is standard output"), "{standard}");
+}

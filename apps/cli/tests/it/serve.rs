@@ -142,3 +142,16 @@ fn wrong_options_are_named() {
         assert!(stderr(&output).contains(reason), "{options:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_file_in_the_place_of_the_socket_stays() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("keep.txt");
+    std::fs::write(&file, "precious").unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let listen = format!("unix:{}", file.display());
+    let output = pavior(&["serve", "--data", &data, "--listen", &listen], "");
+    assert!(!output.status.success());
+    assert!(stderr(&output).contains("keep.txt: it is there already"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+}

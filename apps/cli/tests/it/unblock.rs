@@ -132,3 +132,28 @@ fn the_live_allocator_takes_over_lists_and_plans() {
     assert_eq!(answers[4]["drained"], json!([[2, 0]]));
     assert_eq!(answers[5], json!({"jobs": [{"job": 9, "parts": held}], "failed": [[2, 0]]}));
 }
+
+#[test]
+fn places_are_rows_of_csv() {
+    let rows = |more: &[&str]| {
+        let ask = ["unblock", "--machine", "mesh:6x2", "--busy", "-", "--format", "csv"];
+        let output = pavior(&[&ask, more].concat(), BUSY);
+        assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let blockers = rows(&["--shape", "3x2", "--blockers"]);
+    assert_eq!(blockers, "place,weight,jobs\n\"<0,0> 3x2\",4,7\n");
+    let earliest = rows(&["--shape", "3x2", "--earliest"]);
+    assert_eq!(earliest, "at,place\n12.5,\"<0,0> 3x2\"\n");
+    let nearest = rows(&["--shape", "5x2", "--nearest", "1"]);
+    assert_eq!(nearest, "place\n\"<0,0> 2x2\"\n");
+}
+
+#[test]
+fn a_box_that_no_move_makes_room_for() {
+    for shape in [["--shape", "7x1"], ["--nodes", "13"]] {
+        let ask = ["unblock", "--machine", "mesh:6x2", "--busy", "-", "--format", "table"];
+        let output = pavior(&[&ask[..], &shape].concat(), BUSY);
+        assert_eq!(stdout(&output), "never: mesh:6x2 has no such box\n", "{}", stderr(&output));
+    }
+}

@@ -60,6 +60,9 @@ impl Access {
             let bad = |reason| BadToken { line: index + 1, reason };
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
             let Some(secret) = words.next() else { continue };
+            if access.tokens.iter().any(|known| known.secret == secret) {
+                return Err(bad("an earlier line has the same token"));
+            }
             let mut token = Token { secret: secret.to_string(), tenant: None };
             let mut quota = None;
             for word in words {
@@ -169,5 +172,7 @@ mod tests {
         let error = Access::read("secret\nhush tenant=a/b\n", 0, false).err().unwrap();
         assert_eq!(error.line, 2);
         assert!(!error.to_string().contains("hush"));
+        let error = Access::read("hush tenant=a\n\nhush tenant=b\n", 0, false).err().unwrap();
+        assert_eq!(error.to_string(), "line 3: an earlier line has the same token");
     }
 }

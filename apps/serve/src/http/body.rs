@@ -152,8 +152,15 @@ pub(crate) struct NodeBody {
     pub(crate) machine: Option<String>,
 }
 
-/// Reads a body.
+/// Reads a body: an object.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
+    // A list of its values in their order would be taken for it.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Problem::new(
+            Reason::BadValue,
+            "the body: a list, where an object is expected",
+        ));
+    }
     serde_json::from_slice(bytes).or_else(|error| {
         // In JSON, 4.0 is an integer, too; bodies that have none of these are read once.
         let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();

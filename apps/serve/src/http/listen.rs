@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -259,6 +260,9 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     }
     match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
+                return Err(io::Error::new(error.kind(), "it is there already, and no socket"));
+            }
             if std::os::unix::net::UnixStream::connect(path).is_ok() {
                 return Err(error);
             }

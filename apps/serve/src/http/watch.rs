@@ -19,7 +19,7 @@ use utoipa::IntoParams;
 use super::body::in_query;
 use super::documents::ProblemDocument;
 use super::extract::InQuery;
-use super::reads::compacted;
+use super::reads::{ahead, compacted};
 use super::{App, Fault};
 use crate::core::{Caller, Event, ServiceRecord, StateView, Why};
 use crate::storage::StoreError;
@@ -60,7 +60,7 @@ struct Watcher {
 #[utoipa::path(get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")), responses(
     (status = 200, description = "the events", content_type = "text/event-stream", body = String),
-    (status = 410, description = "these records are compacted", body = ProblemDocument, content_type = "application/problem+json"),
+    (status = 410, description = "these records are compacted, or the service has not come so far", body = ProblemDocument, content_type = "application/problem+json"),
     (status = "default", description = "it cannot be watched", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
@@ -81,7 +81,10 @@ pub(crate) async fn watch(
     let again = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let live = app.writer.watch();
     let view = app.writer.view().await?;
-    let last = again.or(query.after).unwrap_or(view.seq).min(view.seq);
+    let last = again.or(query.after).unwrap_or(view.seq);
+    if last > view.seq {
+        return Err(ahead(last, view.seq));
+    }
     let history = app.writer.history().clone();
     let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
     let oldest = oldest

@@ -38,6 +38,13 @@ fn a_lease_is_granted_renewed_and_ended() {
 }
 
 #[test]
+fn records_beyond_the_last_cannot_be_watched() {
+    let (server, _) = fresh(|_| {});
+    let reply = Client::new(&server.address).get("/v1/watch?after=99").unwrap();
+    assert_eq!((reply.status, &reply.json()["reason"]), (410, &json!("ahead")));
+}
+
+#[test]
 fn a_refusal_says_what_stands_in_the_way() {
     let (server, _) = fresh(|_| {});
     let mut client = Client::new(&server.address);
@@ -51,6 +58,8 @@ fn a_refusal_says_what_stands_in_the_way() {
     assert_eq!(problem["diagnosis"]["blocked"]["jobs"][0]["job"], 7);
     let too_large = client.post("/v1/leases", r#"{"shape":[9,9]}"#).unwrap().json();
     assert_eq!(too_large["reason"], "larger-than-machine");
+    let list = client.post("/v1/leases", "[null,1]").unwrap().json();
+    assert_eq!(list["detail"], "the body: a list, where an object is expected");
     let many = client.post("/v1/leases", r#"{"nodes":99999999999}"#).unwrap().json();
     assert_eq!(many["reason"], "larger-than-machine");
     let if_ended = r#"{"shape":[5,5],"end":[1]}"#;

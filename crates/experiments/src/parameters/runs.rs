@@ -90,6 +90,7 @@ const BOUND: Parameter = Parameter {
 
 pub(super) const MAX_WAITING: Parameter = Parameter {
     name: "max-waiting",
+    applies: Applies::Synthetic,
     meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
     unit: "jobs",
     read: |text, _| count(text, 1..=u64::MAX),

@@ -4,7 +4,7 @@ use pavior_allocation::SelectedStrategy;
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid};
 use pavior_scheduling::weighs_messages;
-use pavior_workload::{Condition, Failures, FreedomRule, JobRule};
+use pavior_workload::{ComponentKind, Condition, Failures, FreedomRule, JobRule};
 
 use super::jobs::{failure_classes, spares, synthetic};
 use super::network;
@@ -106,7 +106,8 @@ fn failures(point: &Point, keys: Keys) -> Result<(), Fault> {
     if let Some(name) = cause.filter(|_| is_given("pattern")) {
         return Err((name, "failures of nodes and messages of jobs do not go together".into()));
     }
-    let needs = ["checkpoint", "spares", "spare-switches"].into_iter().find(|name| is_given(name));
+    let needs = ["checkpoint", "spares", "spare-switches", "max-interruptions"];
+    let needs = needs.into_iter().find(|name| is_given(name));
     if let (Some(name), None) = (needs, cause) {
         let reason =
             format!("{} is for failures; give {mttf}, {classes} or {list}", keys.spell(name));
@@ -122,6 +123,10 @@ fn failures(point: &Point, keys: Keys) -> Result<(), Fault> {
 /// Whether the machine has the cubes that fail, stand by or make a slice.
 fn pod(point: &Point, machine: &Grid) -> Result<(), Fault> {
     if let Some(classes) = failure_classes(point) {
+        let switches = classes.iter().any(|class| class.kind == ComponentKind::Switch);
+        if !switches && spares(point).switches > 0 {
+            return Err(("spare-switches", "no switch fails, so that none has to stand by".into()));
+        }
         let events = Failures::new(machine, &classes, point.unit(), 1, 0);
         events.map_err(|error| ("fail-classes", error.to_string()))?;
     }

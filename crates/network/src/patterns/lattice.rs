@@ -35,7 +35,11 @@ impl Lattice {
 
     /// The rank at a displacement from another, if the grid has one there.
     pub(super) fn at(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
-        let place = self.place(rank);
+        self.beside(self.place(rank), displacement)
+    }
+
+    /// The rank at a displacement from another's place.
+    fn beside(&self, place: [u32; 3], displacement: [i32; 3]) -> Option<u32> {
         let [w, d, _] = self.sides.map(u32::from);
         let mut there = [0u32; 3];
         for axis in 0..3 {
@@ -49,22 +53,16 @@ impl Lattice {
             };
         }
         let other = there[0] + w * (there[1] + d * there[2]);
-        (other < self.ranks && other != rank).then_some(other)
-    }
-
-    /// The rank at a distance along an axis.
-    pub(super) fn along(&self, rank: u32, axis: usize, distance: i32) -> Option<u32> {
-        let mut displacement = [0; 3];
-        displacement[axis] = distance;
-        self.at(rank, displacement)
+        (other < self.ranks && there != place).then_some(other)
     }
 
     /// The neighbours at a distance, in the order east, west, north, south, up, down (+x, -x, +y,
     /// -y, +z, -z), those that exist.
     pub(super) fn neighbours(&self, rank: u32, distance: i32) -> impl Iterator<Item = u32> {
         let own = *self;
+        let place = own.place(rank);
         (0..6).filter_map(move |way| {
-            own.along(rank, way / 2, if way % 2 == 0 { distance } else { -distance })
+            own.beside(place, along(way / 2, if way % 2 == 0 { distance } else { -distance }))
         })
     }
 
@@ -72,4 +70,11 @@ impl Lattice {
     pub(super) fn ways(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }
+}
+
+/// The displacement by a distance along an axis.
+fn along(axis: usize, distance: i32) -> [i32; 3] {
+    let mut displacement = [0; 3];
+    displacement[axis] = distance;
+    displacement
 }
