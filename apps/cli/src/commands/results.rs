@@ -214,6 +214,15 @@ impl Results<'_> {
         if !missed.is_empty() {
             notes.push(format!("The target of precision was not met by: {missed}."));
         }
+        let rejects = |row: &PointResult<'_>| row.samples.iter().any(|run| run.rejected > 0);
+        // A request in a still state is refused for now.
+        let turned_away = self.names(|row| !row.point.is_still() && rejects(row));
+        if !turned_away.is_empty() {
+            notes.push(format!(
+                "Jobs that could never be placed were turned away, and are in no mean (their number: \
+                 --metrics rejected): {turned_away}."
+            ));
+        }
         if self.rejected_sets_differ() {
             notes.push(
                 "The strategies rejected different jobs, so their means are over different jobs."

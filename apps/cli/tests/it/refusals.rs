@@ -101,3 +101,14 @@ fn options_of_what_is_not_simulated() {
     let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);
     assert!(standard.contains("/dev/stdout is standard output"), "{standard}");
 }
+
+#[test]
+fn jobs_that_could_never_be_placed_are_told() {
+    let (_folder, log, _) = folder("x", "");
+    let table = |machine: &str| {
+        let run = ["simulate", "--trace", &log, "--strategy", "ff", "--format", "table"];
+        good(&[&run[..], &["--no-timing", "--machine", machine]].concat())
+    };
+    assert!(table("mesh:3x1").contains("turned away"), "{}", table("mesh:3x1"));
+    assert!(!table("mesh:2x2").contains("turned away"), "{}", table("mesh:2x2"));
+}

@@ -87,6 +87,10 @@ impl JournalStore {
         // What a crashed server had written may never have been made durable.
         file.sync().map_err(failed)?;
         opened.last = next - 1;
+        if opened.last == 0 {
+            // So it is after a crash at the very beginning; or someone has emptied it.
+            tracing::warn!(file = %name, "the journal has no record: the state is that of a new service");
+        }
         let (length, sealed) = (end.length as u64, end.sealed);
         Ok((JournalStore { files, file, name, length, next, sealed, failed: None }, opened))
     }
@@ -195,17 +199,21 @@ impl RecordStore for JournalStore {
 impl Files {
     /// The numbers of the first records of the files, in order.
     fn starts(&self) -> Result<Vec<u64>, StoreError> {
-        self.numbers("journal-", ".log")
+        self.numbers("journal-", journal_name)
     }
 
     /// The numbers of the snapshots, in order.
     fn snapshots(&self) -> Result<Vec<u64>, StoreError> {
-        self.numbers("snapshot-", ".json")
+        self.numbers("snapshot-", snapshot_name)
     }
 
-    fn numbers(&self, before: &str, behind: &str) -> Result<Vec<u64>, StoreError> {
+    /// The numbers of the files whose names are `named`; others in the folder are none of ours.
+    fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
-        let number = |name: &String| name.strip_prefix(before)?.strip_suffix(behind)?.parse().ok();
+        let number = |name: &String| {
+            let digits = name.strip_prefix(before)?.split('.').next()?;
+            digits.parse().ok().filter(|&number| named(number) == *name)
+        };
         let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
         numbers.sort_unstable();
         Ok(numbers)
