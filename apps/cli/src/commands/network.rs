@@ -75,6 +75,10 @@ fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>
             let from = format!("standard input:{number}:{column}:");
             Failure::Usage { message: reason, place: Some(Place { from, line: text, span }) }
         };
+        // A list of its values in their order would be taken for a message.
+        if line.trim_ascii_start().starts_with(b"[") {
+            return Err(fault(1, "a message is an object, {\"at\",\"from\",\"to\"}".into()));
+        }
         let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
             let text = error.to_string();
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);

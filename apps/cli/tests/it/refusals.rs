@@ -1,6 +1,6 @@
 //! What would do nothing, or come to nothing, is refused.
 
-use crate::{good, refused};
+use crate::{good, pavior, refused, stderr};
 
 const LOG: &str = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n\
                    2 5 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
@@ -111,4 +111,11 @@ fn jobs_that_could_never_be_placed_are_told() {
     };
     assert!(table("mesh:3x1").contains("turned away"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("turned away"), "{}", table("mesh:2x2"));
+}
+
+#[test]
+fn a_list_in_the_place_of_a_message() {
+    let output = pavior(&["network", "--machine", "mesh:8x8"], "[0,[0,0],[3,2],8]\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("a message is an object"), "{}", stderr(&output));
 }
