@@ -24,6 +24,11 @@ impl Folder {
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder { path: path.into(), limits, logs: Mutex::default(), failures: Mutex::default() }
     }
+
+    /// The logs that were read so far, in no order.
+    pub fn logs(&self) -> Vec<Arc<Trace>> {
+        self.logs.lock().map_or(Vec::new(), |known| known.values().cloned().collect())
+    }
 }
 
 impl InputFiles for Folder {

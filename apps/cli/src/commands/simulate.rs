@@ -6,6 +6,7 @@ use pavior_experiments::{
     Environment, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
     SweepError,
 };
+use pavior_files::Folder;
 use pavior_simulation::Histories;
 
 use crate::args::{self, SimulateArgs};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
     })?;
     bar.finish();
+    note_skipped_lines(&folder);
     let samples = samples.map_err(|error| match error {
         SweepError::Input(error) => Failure::of_input(error),
         other => Failure::usage(other.to_string()),
@@ -46,6 +48,20 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let named = args.parameters.typed("metrics");
     results::print(format, named, &specification, &samples)?;
     same_jobs
+}
+
+/// Says how many lines of a log are no jobs that can be run.
+fn note_skipped_lines(folder: &Folder) {
+    for log in folder.logs() {
+        let report = &log.report;
+        let skipped = report.job_lines - report.kept - report.filtered;
+        if skipped > 0 {
+            let lines = report.job_lines;
+            eprintln!(
+                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` says why"
+            );
+        }
+    }
 }
 
 /// The specification that settings make; a fault is underlined in what was typed.

@@ -119,3 +119,17 @@ fn a_list_in_the_place_of_a_message() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("a message is an object"), "{}", stderr(&output));
 }
+
+#[test]
+fn lines_of_a_log_that_are_no_jobs_are_counted() {
+    let (_folder, log, more) =
+        folder("more.swf", &format!("{LOG}3 -1 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n"));
+    let notes = |log: &str| {
+        stderr(&pavior(
+            &["simulate", "--trace", log, "--strategy", "ff", "--filter", "queue=2"],
+            "",
+        ))
+    };
+    assert!(notes(&more).contains("note: 1 of 3 job lines skipped"), "{}", notes(&more));
+    assert!(!notes(&log).contains("skipped"), "{}", notes(&log));
+}
