@@ -43,8 +43,9 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
 pub(crate) fn fits_grid(request: &Request, freedom: Freedom, grid: &Grid) -> Result<(), Refusal> {
     let fits = match freedom {
         _ if request.is_empty() => return Err(Refusal::EmptyRequest),
+        _ if request.nodes > grid.nodes() => false,
         Freedom::Box | Freedom::Turned if request.shape.is_none() => return Err(Refusal::NoShape),
-        Freedom::Connected | Freedom::Any => request.nodes <= grid.nodes(),
+        Freedom::Connected | Freedom::Any => true,
         _ => !boxes(request, freedom, grid).is_empty(),
     };
     if fits { Ok(()) } else { Err(Refusal::LargerThanMachine) }

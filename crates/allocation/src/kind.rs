@@ -97,15 +97,15 @@ impl StrategyKind {
             None if self.contiguous => false,
             hint => request.nodes <= grid.nodes() && hint.is_none_or(|sides| !sides.contains(&0)),
         };
-        if fits { Ok(()) } else { Err(self.never(request)) }
+        if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
     /// Why no grid of this size could grant a request.
     #[cold]
-    fn never(&self, request: &Request) -> Refusal {
+    fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {
             Refusal::EmptyRequest
-        } else if self.contiguous && request.shape.is_none() {
+        } else if self.contiguous && request.shape.is_none() && request.nodes <= grid.nodes() {
             Refusal::NoShape
         } else {
             Refusal::LargerThanMachine

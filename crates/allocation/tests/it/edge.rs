@@ -60,6 +60,8 @@ fn a_count_is_no_box() {
         let mut machine = machine("mesh:8x8", strategy);
         assert_eq!(machine.probe(&Request::nodes(2)), Err(Refusal::NoShape), "{strategy}");
         assert_eq!(machine.could_ever_fit(&Request::nodes(2)), Err(Refusal::NoShape));
+        let many = Request::nodes(machine.grid().nodes() + 1);
+        assert_eq!(machine.probe(&many), Err(Refusal::LargerThanMachine), "{strategy}");
         assert_eq!(machine.fork().find(&Request::nodes(2)), Err(Refusal::NoShape));
     }
     assert_eq!(machine("mesh:8x8", "naive").probe(&Request::nodes(2)).unwrap().nodes(), 2);
