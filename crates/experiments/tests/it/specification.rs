@@ -62,10 +62,13 @@ fn every_parameter_can_be_given() {
         };
         let log = match parameter.applies {
             _ if parameter.name == "mttr" => "mttf = 2\n",
-            _ if parameter.name == "checkpoint" => "mttf = 2\nmttr = 1\n",
+            _ if ["checkpoint", "max-interruptions"].contains(&parameter.name) => {
+                "mttf = 2\nmttr = 1\n"
+            }
             _ if parameter.name == "fail-classes" => "machine = 'torus:8x8x8'\nstrategy = 'tpu'\n",
             _ if ["spares", "spare-switches", "slice"].contains(&parameter.name) => {
-                "machine = 'torus:8x8x8'\nstrategy = 'tpu'\nfail-classes = 'cube:mttf=5:mttr=1'\n"
+                "machine = 'torus:8x8x8'\nstrategy = 'tpu'\n\
+                 fail-classes = 'cube:mttf=5:mttr=1,switch:mttf=99:mttr=2'\n"
             }
             _ if parameter.name == "movable" => "migration = 2\n",
             parameters::Applies::Messages => "service = 'messages:5'\n",
