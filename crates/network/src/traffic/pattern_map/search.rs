@@ -35,8 +35,18 @@ struct Rank {
     place: u32,
     /// The value of `now` when it or one of its partners moved last.
     moved: u32,
-    /// The hops of its messages above one each, both ways. No exchange saves more of them.
+    /// Its messages, both ways.
+    messages: i64,
+    /// Their hops above one each.
     surplus: i64,
+}
+
+impl Rank {
+    /// The hops that a move so far saves at most: a partner h hops away is at least that far less h away from
+    /// there.
+    fn saves_at_most(&self, hops: i64) -> i64 {
+        self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
+    }
 }
 
 impl<'s> Search<'s> {
@@ -50,13 +60,14 @@ impl<'s> Search<'s> {
             near.extend(grid.neighbours(node).filter_map(|other| place(&other)));
             near_starts.push(near.len());
         }
-        let rank = |node: &NodeId| Rank {
+        let rank = |(number, node): (u32, &NodeId)| Rank {
             point: Hops::point(grid.point(*node)),
             place: place(node).expect("it is one of them"),
             moved: 1,
+            messages: exchanges.partners(number).iter().map(|(_, count)| i64::from(*count)).sum(),
             surplus: 0,
         };
-        let ranks: Vec<Rank> = map.iter().map(rank).collect();
+        let ranks: Vec<Rank> = (0..).zip(map).map(rank).collect();
         let count = ranks.len();
         let mut who = vec![0; count];
         for (number, rank) in (0..).zip(&ranks) {
@@ -126,12 +137,16 @@ impl<'s> Search<'s> {
 
     /// The hops that an exchange saves, if they are more than so many.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
+        let apart = i64::from(self.hops.between(&a.point, &b.point));
+        let by_b_at_most = b.saves_at_most(apart);
+        if a.saves_at_most(apart) + by_b_at_most <= most {
+            return None;
+        }
         let by_a = a.surplus - self.surplus_at(numbers[0], &b.point);
-        if by_a + b.surplus <= most {
+        if by_a + by_b_at_most <= most {
             return None;
         }
         // Counted where both have their old places, each message between the two has none then.
-        let apart = i64::from(self.hops.between(&a.point, &b.point));
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
