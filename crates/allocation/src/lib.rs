@@ -19,6 +19,7 @@
 //! ```
 
 mod allowed;
+mod answers;
 mod checked;
 pub mod claim;
 pub mod conformance;
@@ -37,6 +38,7 @@ mod strategy;
 mod work;
 
 pub use allowed::boxes as allowed_boxes;
+pub use answers::Answers;
 pub use errors::{
     AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
 };

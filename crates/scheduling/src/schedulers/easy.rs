@@ -54,7 +54,6 @@ use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::answers::is_monotone;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
@@ -191,7 +190,7 @@ impl ByGeometry {
         }
         let limit = kept.map_or(Time::MAX, |kept| kept.at);
         let all_stay = || self.staying.iter().all(|&job| machine.placement(job).is_some());
-        if kept.is_none() || !is_monotone(machine) || !all_stay() {
+        if kept.is_none() || !machine.answers(&head.request).are_monotone() || !all_stay() {
             let (better, staying) = replay(now, head, running, machine, limit);
             if limit == Time::MAX || better.is_some() {
                 self.reservation = better;

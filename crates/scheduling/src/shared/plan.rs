@@ -1,9 +1,10 @@
 //! What is expected of the running jobs, and what is booked for the waiting ones: nodes, or numbers of them.
 //!
 //! Questions are put only where the answer can be new. A strategy that misses nothing, and one that
-//! grants by count, refuses on fewer nodes what it refused on more. So a booking can gain only where
+//! grants by count, refuses on fewer nodes what it refused on more; so does every strategy to a job with a
+//! freedom, partition hardware apart ([`Machine::answers`]). So a booking can gain only where
 //! nodes became free since it was last tried, and a request that was refused before some time is refused
-//! before it to every later job that asks for the same for as long. For other strategies every
+//! before it to every later job that asks for the same for as long. For other requests every
 //! time at which enough nodes are free is tried.
 
 mod by_count;
@@ -116,11 +117,10 @@ impl<L: Ledger> Plan<L> {
             self.move_up(now, growth, queue, view);
             self.refusals.forget();
         }
-        if !self.ledger.is_monotone() {
-            for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
-                if self.bookings[index].slot.is_none() {
-                    self.book(now, index, job, view);
-                }
+        for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
+            let is_booked = self.bookings[index].slot.is_some();
+            if !is_booked && !L::is_monotone(&job.request, view.machine()) {
+                self.book(now, index, job, view);
             }
         }
     }
@@ -140,7 +140,7 @@ impl<L: Ledger> Plan<L> {
             let mut most = self.ledger.most_free(growth.end());
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
                 let needed = view.machine().needed(&job.request);
-                if self.ledger.is_monotone() && needed > most {
+                if needed > most && L::is_monotone(&job.request, view.machine()) {
                     continue;
                 }
                 if let Some(left) = self.try_earlier(now, index, job, &growth, &mut refusals, view)
@@ -167,7 +167,7 @@ impl<L: Ledger> Plan<L> {
     ) -> Option<Slot<L::Held>> {
         let slot = self.bookings[index].slot.take()?;
         let booked = slot.interval.from;
-        let (begins, growth): (Vec<Interval>, _) = if self.ledger.is_monotone() {
+        let (begins, growth): (Vec<Interval>, _) = if L::is_monotone(&job.request, view.machine()) {
             let refused = refusals.earliest(&job.request, job.estimate);
             // While its own slot lasts, this job has nodes that the others did not have.
             let length = job.estimate.max(Time(1));
@@ -278,7 +278,7 @@ impl<L: Ledger> Plan<L> {
         let from = self.refusals.earliest(&job.request, job.estimate).max(now);
         let begins = Interval { from, to: Time::MAX };
         let slot = self.ledger.find(&Wish { now, job, begins, own: None, growth: None }, view);
-        if self.ledger.is_monotone() {
+        if L::is_monotone(&job.request, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.refusals.learn(&job.request, job.estimate, at);
         }

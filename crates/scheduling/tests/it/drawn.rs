@@ -2,7 +2,7 @@
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Request};
+use pavior_mesh::{Cuboid, Freedom, Request};
 use pavior_workload::Job;
 
 use crate::world::{NoObserver, World, job};
@@ -127,4 +127,26 @@ fn bypass_deepens_with_the_queue() {
     ];
     // Three wait at 1: two are tried. Four wait at 3: three are.
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
+}
+
+/// A job's freedom, not its strategy's own rule, says where it fits: a box that fits only when the
+/// running job has gone, under a strategy that counts nodes, and a connected set that fits beside it, under
+/// one that places boxes.
+///
+/// ```text
+///   a a a    until 2; b asks for a box of 2 x 3: 6 of the 6 free nodes are a box of 3 x 2 alone
+///   . . .
+///   . . .
+/// ```
+#[test]
+fn plans_follow_the_freedom_of_a_job() {
+    let boxed = Request::shape([2, 3, 1]).with_freedom(Freedom::Box);
+    let connected = Request::shape([2, 3, 1]).with_freedom(Freedom::Connected);
+    for scheduler in ["fcfs", "easy", "conservative", "conservative:count"] {
+        for (strategy, request, start) in [("naive", boxed, 2), ("tff", connected, 0)] {
+            let jobs = [job(0, 0, row(3), 2, 2), job(1, 0, request, 7, 7)];
+            let world = World::new("mesh:3x3", strategy, scheduler).run(&jobs, &mut NoObserver);
+            assert_eq!(world.start_of(1), Time(start), "{strategy} {scheduler}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
-use crate::workloads::{Estimates, GRID, jobs, strategies};
+use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, strategies};
 use crate::world::{Upset, World, fail_and_repair, in_lock_step};
 
 #[derive(Default)]
@@ -199,6 +199,18 @@ proptest! {
             for strategy in strategies(GRID) {
                 compare(GRID, &jobs, strategy, &[]);
             }
+        }
+    }
+
+    /// A strategy that grants by count refuses a box where enough nodes are free, and one that grants boxes
+    /// alone grants a connected set where none is free.
+    #[test]
+    fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
+        jobs in jobs_with_freedoms(40, Estimates::Any),
+    ) {
+        // What a strategy draws depends on how often it was asked.
+        for strategy in strategies(GRID).into_iter().filter(|name| *name != "random") {
+            compare(GRID, &jobs, strategy, &[]);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Random workloads for property tests.
 
 use pavior_allocation::SelectedStrategy;
-use pavior_mesh::Request;
+use pavior_mesh::{Freedom, Request};
 use pavior_workload::Job;
 use proptest::prelude::*;
 
@@ -36,6 +36,20 @@ pub(crate) fn jobs(most: usize, estimates: Estimates) -> impl Strategy<Value = V
             job(id as u64, arrival, Request::shape([w, d, 1]), run, estimate)
         });
         jobs.collect()
+    })
+}
+
+/// The same, of which five in six say how free they are.
+pub(crate) fn jobs_with_freedoms(
+    most: usize,
+    estimates: Estimates,
+) -> impl Strategy<Value = Vec<Job>> {
+    let freedoms = prop::collection::vec(0..=Freedom::ALL.len(), most);
+    (jobs(most, estimates), freedoms).prop_map(|(mut jobs, freedoms)| {
+        for (job, freedom) in jobs.iter_mut().zip(freedoms) {
+            job.request.freedom = Freedom::ALL.get(freedom).copied();
+        }
+        jobs
     })
 }
 

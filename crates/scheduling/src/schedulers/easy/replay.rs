@@ -1,11 +1,10 @@
 //! The head's reservation: the first nodes that it has as running jobs depart when expected.
 
-use pavior_allocation::{Fork, Machine, Placement};
+use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
-use crate::shared::answers::{is_by_count, is_monotone};
 use crate::shared::ends::by_expected_end;
 use crate::{Running, RunningJob};
 
@@ -39,10 +38,12 @@ pub(super) fn replay(
     let mut from = few.count();
     let mut found = None;
     let mut until = inside;
-    if is_monotone(machine) {
-        // What is refused at a moment was refused before. Where enough nodes are free by count, a strategy that
-        // grants by count places the head: it is asked there first, and need not be asked again.
-        let mut probe = if is_by_count(machine) { from } else { inside.saturating_sub(1) };
+    let answers = machine.answers(&head.request);
+    if answers.are_monotone() {
+        // What is refused at a moment was refused before. Where the head is granted by count, it is asked for
+        // first where enough nodes are free, and need not be asked for again.
+        let by_count = answers == Answers::Count;
+        let mut probe = if by_count { from } else { inside.saturating_sub(1) };
         while from < until {
             match place_at(&moments[..=probe], head, machine) {
                 Some(placement) => {

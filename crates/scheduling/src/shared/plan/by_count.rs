@@ -2,7 +2,7 @@
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Occupancy};
+use pavior_mesh::{JobId, Occupancy, Request};
 use pavior_workload::Job;
 
 use super::by_nodes::healthy_part;
@@ -30,7 +30,7 @@ impl Ledger for ByCount {
         ByCount { free, healthy, refused: Refused::default() }
     }
 
-    fn is_monotone(&self) -> bool {
+    fn is_monotone(_request: &Request, _machine: &Machine) -> bool {
         true
     }
 

@@ -2,10 +2,10 @@
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Occupancy, tile_rows};
+use pavior_mesh::{BaseSet, JobId, Occupancy, Request, tile_rows};
 use pavior_workload::Job;
 
-use super::question::{JobQuestion, Known};
+use super::question::JobQuestion;
 use super::{Ledger, Wish};
 use crate::MachineView;
 use crate::shared::profile::{Profile, Search};
@@ -16,7 +16,7 @@ pub(crate) struct ByNodes {
     profile: Profile,
     /// The strategy on an empty machine.
     blank: Fork,
-    known: Known,
+    bases: BaseSet,
 }
 
 impl Ledger for ByNodes {
@@ -25,11 +25,11 @@ impl Ledger for ByNodes {
     fn new(now: Time, machine: &Machine) -> ByNodes {
         let blank = machine.fork_empty();
         let profile = Profile::new(now, blank.free().clone());
-        ByNodes { profile, blank, known: Known::of(machine) }
+        ByNodes { profile, blank, bases: BaseSet::new(*machine.grid()) }
     }
 
-    fn is_monotone(&self) -> bool {
-        self.known.monotone
+    fn is_monotone(request: &Request, machine: &Machine) -> bool {
+        machine.answers(request).are_monotone()
     }
 
     fn held_by(&self, job: JobId, machine: &Machine) -> Placement {
@@ -62,16 +62,17 @@ impl Ledger for ByNodes {
         wish: &Wish<'_, Placement>,
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Placement>> {
-        let ByNodes { profile, blank, known } = self;
+        let ByNodes { profile, blank, bases } = self;
         let Wish { now, job, begins, own, growth } = *wish;
         let room = Room { nodes: view.machine().needed(&job.request), estimate: job.estimate };
-        let search = Search { room, begins, own, monotone: known.monotone };
-        let mut question = JobQuestion::new(now, job, growth, blank, known, view);
+        let monotone = Self::is_monotone(&job.request, view.machine());
+        let search = Search { room, begins, own, monotone };
+        let mut question = JobQuestion::new(now, job, growth, blank, bases, view);
         if let Some((at, held)) = profile.earliest(&search, &mut question) {
             return Some(Slot { interval: Interval::new(at, job.estimate), held });
         }
         // A strategy that misses some might not find the same nodes.
-        let own = own.filter(|_| !self.known.monotone)?;
+        let own = own.filter(|_| !monotone)?;
         let interval = self.profile.earlier_on_same(own, job.estimate)?;
         Some(Slot { interval, held: own.held.clone() })
     }

@@ -2,7 +2,7 @@
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::JobId;
+use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 
 use crate::MachineView;
@@ -17,8 +17,8 @@ pub(crate) trait Ledger: Send + Sync {
     /// Nothing is taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 
-    /// Whether it refuses where more is taken what it refuses where less is.
-    fn is_monotone(&self) -> bool;
+    /// Whether a request is refused where more is taken if it is refused where less is.
+    fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
     /// What a running job takes. Nodes that failed can be taken by none.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;

@@ -1,0 +1,87 @@
+//! What is known of answers to a request before it is asked: what schedulers plan by.
+
+use pavior_mesh::{Freedom, Request, Sides};
+
+use crate::allowed;
+use crate::claim::{BoxGroup, Recognition};
+use crate::freedom::is_hardware;
+use crate::{Machine, SelectedStrategy};
+
+/// When a machine grants a request, as its strategy claims, and as a freedom of the request has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// Exactly where as many nodes are free as [`Machine::needed`] says.
+    Count,
+    /// Exactly where one of some shapes is free ([`Machine::boxes_for`]).
+    Shapes,
+    /// It is refused where fewer nodes are free if it is refused where more are.
+    Monotone,
+    /// Nothing is known: it may be granted where fewer nodes are free, and refused where more are.
+    Unknown,
+}
+
+impl Answers {
+    /// Whether a request that is refused is refused until further nodes become free.
+    pub fn are_monotone(self) -> bool {
+        self != Answers::Unknown
+    }
+}
+
+impl Machine {
+    /// What is known of the answers to a request. O(1).
+    ///
+    /// ```
+    /// use pavior_allocation::{Answers, Freedom, Machine, Request};
+    /// let machine = Machine::new("mesh:8x8".parse()?, "tff")?;
+    /// let asked = Request::shape([2, 3, 1]);
+    /// assert_eq!(machine.answers(&asked), Answers::Shapes);
+    /// assert_eq!(machine.answers(&asked.with_freedom(Freedom::Any)), Answers::Count);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answers(&self, request: &Request) -> Answers {
+        let selection = self.selection();
+        let claim = selection.claim();
+        match request.freedom {
+            Some(_) if is_hardware(&claim) => Answers::Unknown,
+            Some(Freedom::Any) => Answers::Count,
+            Some(Freedom::Connected) => Answers::Monotone,
+            Some(Freedom::Box | Freedom::Turned | Freedom::AnyBox) => Answers::Shapes,
+            None => match claim.recognition {
+                Recognition::Count => Answers::Count,
+                Recognition::First | Recognition::Best { .. } | Recognition::Complete => {
+                    if selection.entry.does.contiguous {
+                        Answers::Shapes
+                    } else {
+                        Answers::Monotone
+                    }
+                }
+                Recognition::Partial(_) | Recognition::Own { .. } => Answers::Unknown,
+            },
+        }
+    }
+
+    /// The boxes of which one must be free for a request to be granted, and is enough; none if that is not all
+    /// there is to know ([`Answers::Shapes`]), or if some of its shapes are no boxes.
+    ///
+    /// ```
+    /// use pavior_allocation::{Freedom, Machine, Request};
+    /// let machine = Machine::new("mesh:4x2".parse()?, "mbs")?;
+    /// let asked = Request::shape([1, 3, 1]);
+    /// assert_eq!(machine.boxes_for(&asked), None);
+    /// let turned = machine.boxes_for(&asked.with_freedom(Freedom::Turned));
+    /// assert_eq!(turned, Some(vec![[3, 1, 1]]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn boxes_for(&self, request: &Request) -> Option<Vec<Sides>> {
+        if self.answers(request) != Answers::Shapes {
+            return None;
+        }
+        if let Some(freedom) = request.freedom {
+            return Some(allowed::boxes(request, freedom, self.grid()));
+        }
+        let selection = self.selection();
+        let groups = (selection.claim().family)(request, self.grid(), &selection.options);
+        let single = |group: &BoxGroup| group.parts.len() == 1;
+        groups.iter().all(single).then(|| groups.iter().map(BoxGroup::bounding).collect())
+    }
+}
