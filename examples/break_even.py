@@ -10,14 +10,16 @@ Reads the results of `pavior reproduce contiguity`, of one run or of several par
 Markdown; a cell is empty where a run is missing. Where results are of several patterns, only those of the one
 named are read. What does not vary in a run has no column: it is read from the experiment beside the results.
 What free moves give is in a file that `examples/freedom.py FOLDER --migration 0` writes; these are runs under `easy`.
+Exits with status 2 if a file cannot be read as results, or none are of the scheduler and the pattern.
 Needs Python 3.11 alone.
 """
 
 import argparse
-import csv
 import math
 import tomllib
 from pathlib import Path
+
+from scripts import end_with_reader, number, rows, unreadable
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
 # The strategy for boxes over which the choice is made.
@@ -31,6 +33,8 @@ STEPS = [
     ("connected", "any-box", "connected"),
     ("any nodes", "connected", "any"),
 ]
+RESULTS = ["machine", "strategy", "scheduler", "metric", "mean"]
+METRICS = ["waiting", "service", "turnaround"]
 WATERFALL = ["`box`", *(name for name, _, _ in STEPS), "`any`", "`mbs`", "wrap", "free moves"]
 
 Metrics = dict[str, float]
@@ -41,20 +45,29 @@ Found = dict[tuple[str, str], Shares]
 def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
     """Means in hours by log and machine, share of communication, freedom and metric."""
     found: Found = {}
+    schedulers = set()
     for path in paths:
         alike = unvaried(path.with_name("experiment.toml"))
-        with path.open(newline="") as lines:
-            for given in csv.DictReader(lines):
-                row = alike | given
-                chosen = row["scheduler"] == CHOICE
-                if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
-                    continue
-                if row["pattern"] != pattern:
-                    continue
-                shares = found.setdefault((log_of(row["trace"]), row["machine"]), {})
-                freedoms = shares.setdefault(float(row["communication"]), {})
-                name = "pays" if chosen else row.get("freedom") or row["strategy"]
-                freedoms.setdefault(name, {})[row["metric"]] = float(row["mean"]) / 3600
+        for given in rows(path, RESULTS):
+            row = alike | given
+            chosen = row["scheduler"] == CHOICE
+            if not row["mean"] or not (chosen or row["scheduler"] == scheduler):
+                continue
+            if row["pattern"] != pattern:
+                continue
+            schedulers.add(row["scheduler"])
+            shares = found.setdefault((log_of(row["trace"]), row["machine"]), {})
+            freedoms = shares.setdefault(number(row["communication"]), {})
+            name = "pays" if chosen else row.get("freedom") or row["strategy"]
+            freedoms.setdefault(name, {})[row["metric"]] = number(row["mean"]) / 3600
+    # The choice is read beside every scheduler, and alone only where it is the one that is asked for.
+    if scheduler not in schedulers:
+        unreadable(f"no results under {scheduler} with the pattern {pattern}")
+    for shares in found.values():
+        for freedoms in shares.values():
+            for name, metrics in freedoms.items():
+                if missing := [metric for metric in METRICS if metric not in metrics]:
+                    unreadable(f"no {', '.join(missing)} of {name}")
     return dict(sorted(found.items()))
 
 
@@ -64,14 +77,15 @@ def log_of(trace: str) -> str:
 
 
 def add_moves(found: Found, path: Path) -> None:
-    """Adds free moves as a freedom of their own, where the file is of the same jobs: where turned boxes wait as long."""
+    """Adds free moves as a freedom, where the file is of the same jobs: where turned boxes wait as long."""
     waits: dict[tuple[str, str, str], dict[str, float]] = {}
-    with path.open(newline="") as lines:
-        for row in csv.DictReader(lines):
-            # Files of several runs may follow each other, each with its head.
-            if row["waiting"] and row["waiting"] != "waiting":
-                case = (log_of(row["log"]), row["machine"], row["first"])
-                waits.setdefault(case, {})[row["choice"]] = float(row["waiting"]) / 3600
+    # Files of several runs may follow each other, each with its head.
+    for row in rows(path, ["log", "machine", "first", "choice", "waiting"]):
+        if row["waiting"]:
+            case = (log_of(row["log"]), row["machine"], row["first"])
+            waits.setdefault(case, {})[row["choice"]] = number(row["waiting"]) / 3600
+    if not any("moves 0" in choices for choices in waits.values()):
+        unreadable(f"{path}: no free moves")
     for (log, machine, _), choices in waits.items():
         freedoms = found.get((log, machine), {}).get(0.0, {})
         if "turned" not in freedoms or "moves 0" not in choices:
@@ -83,7 +97,10 @@ def add_moves(found: Found, path: Path) -> None:
 
 def unvaried(path: Path) -> dict[str, str]:
     """The one log, pattern and share of communication of an experiment, for results that lack their columns."""
-    experiment = tomllib.loads(path.read_text()) if path.exists() else {}
+    try:
+        experiment = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        unreadable(f"{path}: {error}")
     found = {"trace": path.parent.name, "pattern": "near-neighbour", "communication": "0"}
     for part in [experiment, *experiment.get("sweep", [])]:
         for key in found.keys() & part.keys():
@@ -166,6 +183,7 @@ def choice(freedoms: dict[str, Metrics]) -> list[str]:
 
 def main() -> None:
     """Reads the results and prints their tables."""
+    end_with_reader()
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("results", nargs="+", type=Path)
     arguments.add_argument("--scheduler", default="easy")

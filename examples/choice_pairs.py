@@ -10,12 +10,11 @@ and the `pavior` binary.
 """
 
 import argparse
-import subprocess
-import sys
 import tempfile
 
-from freedom import LOGS
-from paired_runs import ended, in_both, interval
+from freedom import logs_of
+from paired_runs import Key, ended, in_both, interval
+from scripts import end_with_reader, run
 
 CHOICE = ["--strategy", "bf:turn=all", "--scheduler", "easy:tear=pays"]
 OTHERS = {
@@ -27,16 +26,14 @@ OTHERS = {
 }
 
 
-def turnarounds(command, more):
+def turnarounds(command: list[str], more: list[str]) -> dict[Key, float]:
     """The turnaround of each job of a run."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as placed:
-        run = subprocess.run([*command, *more, "--placements", placed.name], stdout=subprocess.DEVNULL)
-        if run.returncode != 0:
-            sys.exit(run.returncode)
+        run([*command, *more, "--placements", placed.name])
         return {key: job["end"] - job["submit"] for key, job in ended(placed.name).items()}
 
 
-def cell(choice, other):
+def cell(choice: dict[Key, float], other: dict[Key, float]) -> str:
     """The ratio of two means over the same jobs, with its interval."""
     pairs = [(choice[key], other[key]) for key in in_both(choice, other)]
     ratio = sum(one for one, _ in pairs) / sum(two for _, two in pairs)
@@ -44,18 +41,19 @@ def cell(choice, other):
     return f"{ratio:.3f}" if ends is None else f"{ratio:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main() -> None:
+    """Runs the logs and prints a line for each log and share."""
+    end_with_reader()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--logs", default="")
     parser.add_argument("--kind", default="mesh")
     parser.add_argument("--shares", default="0.1,0.2,0.4")
     parser.add_argument("--pavior", default="pavior")
     arguments = parser.parse_args()
+    logs = logs_of(arguments.logs)
     print(f"| log | f | {' | '.join(OTHERS)} |\n|---|---:|{'---:|' * len(OTHERS)}")
-    for log, sides, more in LOGS:
-        if not any(log.startswith(one) for one in arguments.logs.split(",")):
-            continue
+    for log, sides, more in logs:
         for share in arguments.shares.split(","):
             command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{log}.swf.gz", *more]
             command += ["--machine", f"{arguments.kind}:{sides}", "--communication", share, "--no-timing"]

@@ -7,32 +7,45 @@
 
 Each window is so many job lines of the log, from equally spaced places in it. It runs three times: without
 communication, simulated, and estimated. `added` is the mean service time beyond the first run's, `error` that of the
-estimate relative to the simulation's; the last line is of all windows. Needs Python 3 and the `pavior` binary.
+estimate relative to the simulation's; the last line is of all windows. Needs Python 3.11 and the `pavior` binary.
 """
 
 import argparse
 import gzip
 import json
 import os
-import subprocess
-import sys
 import tempfile
+import zlib
+
+from scripts import end_with_reader, run, unreadable
 
 
-def service(arguments, log, more):
+def jobs_of(log: str) -> list[str]:
+    """The job lines of a log."""
+    opened = gzip.open if log.endswith(".gz") else open
+    try:
+        with opened(log, "rt", errors="replace") as lines:
+            jobs = [line for line in lines if line.strip() and not line.startswith(";")]
+    except (OSError, EOFError, zlib.error) as error:
+        unreadable(f"{log}: {error}")
+    if not jobs:
+        unreadable(f"{log}: no jobs")
+    return jobs
+
+
+def service(arguments: argparse.Namespace, log: str, more: list[str]) -> float:
     """The mean service time of a run, in seconds."""
     command = [arguments.pavior, "simulate", "--trace", log, "--machine", arguments.machine]
     command += ["--strategy", arguments.strategy, "--scheduler", arguments.scheduler]
     command += ["--freedom", arguments.freedom] if arguments.freedom else []
     command += ["--no-timing", "--format", "json", *more]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if run.returncode != 0:
-        sys.exit(run.returncode)
-    return json.loads(run.stdout)["results"][0]["metrics"]["service"]["mean"]
+    return float(json.loads(run(command))["results"][0]["metrics"]["service"]["mean"])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main() -> None:
+    """Runs the windows and prints a line for each."""
+    end_with_reader()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("log")
     parser.add_argument("machine")
     parser.add_argument("--windows", type=int, default=4)
@@ -46,9 +59,9 @@ def main():
     parser.add_argument("--cycles-per-second", default="10")
     parser.add_argument("--pavior", default="pavior")
     arguments = parser.parse_args()
-    opened = gzip.open if arguments.log.endswith(".gz") else open
-    with opened(arguments.log, "rt", errors="replace") as lines:
-        jobs = [line for line in lines if line.strip() and not line.startswith(";")]
+    if arguments.windows < 1 or arguments.jobs < 1:
+        unreadable("--windows and --jobs must be at least 1")
+    jobs = jobs_of(arguments.log)
     shared = ["--communication", arguments.communication, "--pattern", arguments.pattern]
     shared += ["--ranks", arguments.ranks]
     speed = ["--cycles-per-second", arguments.cycles_per_second]
@@ -67,11 +80,12 @@ def main():
         finally:
             os.unlink(cut.name)
         print_line(first + 1, *added)
-        totals = [total + one for total, one in zip(totals, added)]
+        totals = [total + one for total, one in zip(totals, added, strict=True)]
     print_line("all", *(total / arguments.windows for total in totals))
 
 
-def print_line(name, exact, model):
+def print_line(name: int | str, exact: float, model: float) -> None:
+    """Prints the seconds of one window, or of all."""
     error = f"{model / exact - 1:+8.1%}" if exact else "        "
     print(f"{name:>10} {exact:>12.2f} {model:>12.2f} {error}", flush=True)
 

@@ -11,19 +11,27 @@ The first form runs the logs of the folder (the Parallel Workloads Archive's nam
 alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy:tear=pays`, which chooses
 the level for each job. A share of each run time is communication. The second form compares the
 fixed levels, without messages, with boxes that may be turned and running jobs that move at so many seconds a node.
-Both write a line a run, the others tables from these lines (that of moves is in results/contiguity.md). Needs Python 3
-and the `pavior` binary.
+Both write a line a run, the others tables from these lines (that of moves is in results/contiguity.md). Exits with
+status 2 if there is nothing to run, or nothing to print a table of. Needs Python 3.11 and the `pavior` binary.
 """
 
 import argparse
 import csv
 import json
-import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
-# The logs, the sides of machines that they fit, and what is read of them.
-LOGS = [
+from scripts import Row, end_with_reader, number, rows, run, unreadable
+
+# The start of a log's name, the sides of its machine, and what is read of it.
+Log = tuple[str, str, list[str]]
+# A name, the strategy, the scheduler, and the freedom of all jobs.
+Choice = tuple[str, str, str, str | None]
+
+
+LOGS: list[Log] = [
     ("SDSC-Par-1996-3.1-cln", "16x22", ["--filter", "partition=2"]),
     ("NASA-iPSC-1993-3.1-cln", "16x8", []),
     ("LANL-CM5-1994-4.1-cln", "32x32", []),
@@ -36,8 +44,8 @@ LOGS = [
     ("CEA-Curie-2011-2.1-cln", "48x48x41", []),
     ("lublin_256", "16x16", []),
 ]
-# What is compared: a name, the strategy, the scheduler, the freedom of all jobs.
-CHOICES = [
+# What is compared.
+CHOICES: list[Choice] = [
     ("count", "mbs", "easy", None),
     ("box", "tff", "easy", "box"),
     ("turned", "tff", "easy", "turned"),
@@ -51,11 +59,22 @@ MOVES = ["moves", "nodes_moved", "migration_time"]
 FIELDS = ["log", "machine", "first", "share", "choice", *METRICS, *MOVES, "seconds"]
 
 
-def measure(arguments, log, sides, more, kind, share, choice):
+def logs_of(names: str | None) -> list[Log]:
+    """The logs whose names begin with one of those that are named, or all."""
+    wanted = names.split(",") if names else [""]
+    for one in wanted:
+        if not any(log.startswith(one) for log, _, _ in LOGS):
+            unreadable(f"no log's name begins with {one}; they are {', '.join(log for log, _, _ in LOGS)}")
+    return [log for log in LOGS if log[0].startswith(tuple(wanted))]
+
+
+def measure(arguments: argparse.Namespace, log: Log, kind: str, share: str, choice: Choice) -> dict[str, Any]:
     """A run as a row."""
+    trace, sides, more = log
     name, strategy, scheduler, freedom = choice
     metrics = METRICS + (MOVES if name.startswith("moves") else [])
-    command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{log}.swf.gz", "--machine", f"{kind}:{sides}"]
+    machine = f"{kind}:{sides}"
+    command = [arguments.pavior, "simulate", "--trace", f"{arguments.folder}/{trace}.swf.gz", "--machine", machine]
     command += ["--strategy", strategy, "--scheduler", scheduler, "--metrics", ",".join(metrics), *more]
     if share != "none":
         command += ["--communication", share, "--pattern", arguments.pattern, "--ranks", "pattern"]
@@ -67,51 +86,49 @@ def measure(arguments, log, sides, more, kind, share, choice):
     if arguments.first:
         command += ["--first", arguments.first]
     begin = time.monotonic()
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if run.returncode != 0:
-        sys.exit(run.returncode)
-    found = json.loads(run.stdout)["results"][0]["metrics"]
-    row = {"log": log, "machine": f"{kind}:{sides}", "first": arguments.first or "all", "share": share, "choice": name}
+    found = json.loads(run(command))["results"][0]["metrics"]
+    row = {"log": trace, "machine": machine, "first": arguments.first or "all", "share": share, "choice": name}
     row.update({metric: found[metric]["mean"] for metric in metrics})
     row["seconds"] = round(time.monotonic() - begin, 1)
     return row
 
 
-def run_all(arguments):
+def run_all(arguments: argparse.Namespace) -> None:
     """All runs, a line as soon as one is done."""
+    logs = logs_of(arguments.logs)
+    known = [choice[0] for choice in CHOICES]
+    chosen = arguments.choices.split(",") if arguments.choices else known
+    if unknown := [name for name in chosen if name not in known]:
+        unreadable(f"no choice {', '.join(unknown)}; they are {', '.join(known)}")
     out = csv.DictWriter(sys.stdout, FIELDS)
     out.writeheader()
-    wanted = arguments.logs.split(",") if arguments.logs else [""]
-    chosen = arguments.choices.split(",") if arguments.choices else [choice[0] for choice in CHOICES]
-    for log, sides, more in LOGS:
-        if not any(log.startswith(one) for one in wanted):
-            continue
+    for log in logs:
         for kind in arguments.kinds.split(","):
             if arguments.migration:
                 prices = arguments.migration.split(",")
-                moving = [(f"moves {price}", "tff", "easy", "turned") for price in prices]
+                moving: list[Choice] = [(f"moves {price}", "tff", "easy", "turned") for price in prices]
                 for choice in [*CHOICES[:-1], *moving]:
-                    out.writerow(measure(arguments, log, sides, more, kind, "none", choice))
+                    out.writerow(measure(arguments, log, kind, "none", choice))
                     sys.stdout.flush()
                 continue
             if "count" in chosen:
-                out.writerow(measure(arguments, log, sides, more, kind, "0", CHOICES[0]))
+                out.writerow(measure(arguments, log, kind, "0", CHOICES[0]))
             for share in arguments.shares.split(","):
                 for choice in CHOICES:
                     if choice[0] in chosen:
-                        out.writerow(measure(arguments, log, sides, more, kind, share, choice))
+                        out.writerow(measure(arguments, log, kind, share, choice))
                         sys.stdout.flush()
 
 
-def tables(path):
+def tables(path: Path) -> None:
     """The tables of a file of rows: a line a log, machine and share."""
-    with open(path) as lines:
-        rows = [row for row in csv.DictReader(lines) if row["log"] != "log"]
-    cases = {}
-    for row in rows:
+    cases: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = {}
+    for row in rows(path, ["log", "machine", "first", "share", "choice", *METRICS]):
         case = (row["log"].rsplit("-", 2)[0], row["first"], row["machine"], row["share"])
-        cases.setdefault(case, {})[row["choice"]] = {metric: float(row[metric]) for metric in METRICS}
+        cases.setdefault(case, {})[row["choice"]] = {metric: number(row[metric]) for metric in METRICS}
     fixed = [choice[0] for choice in CHOICES if choice[0] not in ("count", "pays")]
+    if not any(found.keys() >= {"count", *fixed, "pays"} for found in cases.values()):
+        unreadable(f"{path}: no log and share with all of count, {', '.join(fixed)}, pays")
     print("| log | lines | machine | f | `mbs` f=0 | `mbs` | " + " | ".join(f"`{name}`" for name in fixed), end="")
     print(" | `pays` | to `mbs` | service to `box` | turnaround to the best fixed |")
     print("|---|---|---|---|" + "---:|" * (len(fixed) + 6))
@@ -119,40 +136,46 @@ def tables(path):
         if any(name not in found for name in ["count", *fixed, "pays"]):
             continue
         alone = cases.get((log, first, machine, "0"), {}).get("count", {}).get("waiting")
-        waits = [alone] + [found[name]["waiting"] for name in ["count", *fixed, "pays"]]
-        waits = " | ".join("" if wait is None else f"{wait / 3600:.3g}" for wait in waits)
+        every = [alone] + [found[name]["waiting"] for name in ["count", *fixed, "pays"]]
+        waits = " | ".join("" if wait is None else f"{wait / 3600:.3g}" for wait in every)
         pays = found["pays"]
         best = min(["count", *fixed], key=lambda name: found[name]["turnaround"])
         ratio = pays["waiting"] / max(found["count"]["waiting"], 1e-9)
         serves = pays["service"] / found["box"]["service"]
         total = pays["turnaround"] / found[best]["turnaround"]
-        print(f"| {log} | {first} | `{machine}` | {share} | {waits} | {ratio:.2f} | {serves:.3f} | {total:.3f} (`{best}`) |")
+        compared = f"{ratio:.2f} | {serves:.3f} | {total:.3f} (`{best}`)"
+        print(f"| {log} | {first} | `{machine}` | {share} | {waits} | {compared} |")
 
 
-def moves(path):
+def moves(path: Path) -> None:
     """The table of a file of rows with migration: a line a log and machine."""
-    with open(path) as lines:
-        rows = [row for row in csv.DictReader(lines) if row["log"] != "log"]
-    cases = {}
-    for row in rows:
+    cases: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in rows(path, ["log", "machine", "first", "choice", "waiting", *MOVES]):
         cases.setdefault((row["log"].rsplit("-", 2)[0], row["first"], row["machine"]), {})[row["choice"]] = row
-    names = list(dict.fromkeys(row["choice"] for row in rows))
-    prices = [name for name in names if name.startswith("moves")]
+    names = list(dict.fromkeys(name for found in cases.values() for name in found))
+    prices = [name for name in names if name.startswith("moves ")]
+    if not prices:
+        unreadable(f"{path}: no moves")
+    if not any(found.keys() >= set(names) for found in cases.values()):
+        unreadable(f"{path}: no log with all of {', '.join(names)}")
     heads = [f"`{name}`" if name not in prices else f"{name.split(' ')[1]} s" for name in names]
     print("| log | lines | machine | " + " | ".join(heads) + " | moves | nodes a move | paid |")
     print("|---|---|---|" + "---:|" * (len(names) + 3))
     for (log, first, machine), found in cases.items():
         if any(name not in found for name in names):
             continue
-        waits = " | ".join(f"{float(found[name]['waiting']) / 3600:.3g}" for name in names)
-        counts = [" / ".join(f"{float(found[name]['moves']):.0f}" for name in prices)]
-        counts.append(" / ".join(f"{float(found[name]['nodes_moved']) / max(1, float(found[name]['moves'])):.1f}" for name in prices))
-        counts.append(" / ".join(f"{float(found[name]['migration_time']) / 3600:.3g}" for name in prices))
+        waits = " | ".join(f"{number(found[name]['waiting']) / 3600:.3g}" for name in names)
+        moved, nodes, paid = ([number(found[name][metric]) for name in prices] for metric in MOVES)
+        counts = [" / ".join(f"{one:.0f}" for one in moved)]
+        counts.append(" / ".join(f"{many / max(1, one):.1f}" for many, one in zip(nodes, moved, strict=True)))
+        counts.append(" / ".join(f"{time / 3600:.3g}" for time in paid))
         print(f"| {log} | {first} | `{machine}` | {waits} | " + " | ".join(counts) + " |")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main() -> None:
+    """Runs the logs, or prints a table of what was written."""
+    end_with_reader()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--logs")
     parser.add_argument("--kinds", default="mesh")
@@ -162,8 +185,8 @@ def main():
     parser.add_argument("--pattern", default="near-neighbour")
     parser.add_argument("--pavior", default="pavior")
     parser.add_argument("--migration")
-    parser.add_argument("--tables")
-    parser.add_argument("--moves")
+    parser.add_argument("--tables", type=Path)
+    parser.add_argument("--moves", type=Path)
     arguments = parser.parse_args()
     if arguments.tables:
         tables(arguments.tables)

@@ -24,7 +24,8 @@ import sys
 from collections.abc import Iterable
 from itertools import accumulate
 
-from placements import Job, read, unreadable, whole
+from placements import Job, read, whole
+from scripts import end_with_reader, unreadable
 
 SAMPLES = 999
 # Of the sorted ratios, those at the two ends of the interval.
@@ -79,6 +80,7 @@ def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
 
 def main() -> None:
     """Compares two files and prints a line for each span of time."""
+    end_with_reader()
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -21,6 +21,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
+from scripts import end_with_reader, unreadable
+
 Job = dict[str, Any]
 Node = tuple[int, ...]
 
@@ -34,12 +36,6 @@ class Machine(NamedTuple):
 
     sides: list[int]
     wraps: list[bool]
-
-
-def unreadable(message: str) -> NoReturn:
-    """Ends the program: nothing can be said of such an input."""
-    print(f"placements.py: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 def machine_of(text: str) -> Machine:
@@ -228,6 +224,7 @@ def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
 
 def main() -> None:
     """Checks a file and prints what is found."""
+    end_with_reader()
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -70,6 +70,7 @@ fn a_request_says_how_free_it_is() {
             r#"{"op":"unblock","shape":[2,2],"freedom":"any"}"#,
             r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"conected"}"#,
             r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":true}"#,
+            r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":null,"dry_run":true}"#,
             r#"{"op":"allocate","job":2,"shape":[2,2],"freedom":"any"}"#,
             r#"{"op":"show"}"#,
         ],
@@ -83,7 +84,8 @@ fn a_request_says_how_free_it_is() {
     assert!(error(5).contains("one of box, turned, any-box, not any"), "{}", error(5));
     assert!(error(6).contains("`conected` is no freedom"), "{}", error(6));
     assert!(error(7).contains("\"freedom\" is a word"), "{}", error(7));
-    assert_eq!((&given[8]["granted"], &given[9]["busy"]), (&json!(true), &json!(5)));
+    assert_eq!(given[8]["reason"], json!("no-free-submesh"));
+    assert_eq!((&given[9]["granted"], &given[10]["busy"]), (&json!(true), &json!(5)));
 }
 
 #[test]

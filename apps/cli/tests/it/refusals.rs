@@ -96,6 +96,12 @@ fn options_of_what_is_not_simulated() {
     let cubes = ["--machine", "torus:8x8x8", "--fail-classes", "cube:mttf=9:mttr=1"];
     let whole = simulate(&[&cubes[..], &["--spare-switches", "1"]].concat());
     assert!(whole.contains("no switch fails"), "{whole}");
+    let all = ["--fail-classes", "switch:mttf=9:mttr=1", "--spare-switches", "48"];
+    let all = simulate(&[&["--machine", "torus:8x8x8", "--strategy", "tpu"], &all[..]].concat());
+    assert!(all.contains("48 of 48 switches leave none in use"), "{all}");
+    let moves = ["--trace", &log, "--machine", "mesh:4x4", "--strategy", "ff", "--migration", "1"];
+    let moved = simulate(&[&moves[..], &["--jobs-csv", "jobs.csv"]].concat());
+    assert!(moved.contains("a job that moves has several; choose --placements"), "{moved}");
     let unbounded = simulate(&["--trace", &log, "--max-waiting", "3"]);
     assert!(unbounded.contains("--max-waiting is for synthetic workloads"), "{unbounded}");
     let standard = simulate(&["--jobs", "9", "--strategy", "ff", "--placements", "-"]);

@@ -226,7 +226,7 @@ fn flag(message: &Map<String, Value>, key: &str) -> Result<bool, String> {
 
 /// How free a request is to be placed, if it says.
 fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
-    let Some(word) = message.get("freedom") else { return Ok(None) };
+    let Some(word) = message.get("freedom").filter(|word| !word.is_null()) else { return Ok(None) };
     let word = word.as_str().ok_or("\"freedom\" is a word")?;
     word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }

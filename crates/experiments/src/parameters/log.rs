@@ -69,7 +69,7 @@ pub(super) const ESTIMATES: Parameter = Parameter {
 
 pub(super) const KILL: Parameter = Parameter {
     name: "kill",
-    meaning: "cuts runs at their estimates",
+    meaning: "cuts logged run times at their estimates; what messages and moves add comes on top",
     kind: ValueType::Switch,
     default: &["false"],
     read: switch,

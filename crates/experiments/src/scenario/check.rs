@@ -4,7 +4,7 @@ use pavior_allocation::SelectedStrategy;
 use pavior_kernel::Time;
 use pavior_mesh::{Cubes, Grid};
 use pavior_scheduling::weighs_messages;
-use pavior_workload::{ComponentKind, Condition, Failures, FreedomRule, JobRule};
+use pavior_workload::{ComponentKind, Condition, Failures, FreedomRule, JobRule, SWITCHES};
 
 use super::jobs::{failure_classes, spares, synthetic};
 use super::network;
@@ -123,9 +123,16 @@ fn failures(point: &Point, keys: Keys) -> Result<(), Fault> {
 /// Whether the machine has the cubes that fail, stand by or make a slice.
 fn pod(point: &Point, machine: &Grid) -> Result<(), Fault> {
     if let Some(classes) = failure_classes(point) {
-        let switches = classes.iter().any(|class| class.kind == ComponentKind::Switch);
-        if !switches && spares(point).switches > 0 {
+        let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
+        let spare = spares(point).switches;
+        if !fail && spare > 0 {
             return Err(("spare-switches", "no switch fails, so that none has to stand by".into()));
+        }
+        if spare >= SWITCHES {
+            return Err((
+                "spare-switches",
+                format!("{spare} of {SWITCHES} switches leave none in use"),
+            ));
         }
         let events = Failures::new(machine, &classes, point.unit(), 1, 0);
         events.map_err(|error| ("fail-classes", error.to_string()))?;

@@ -70,6 +70,13 @@ impl Files {
                      iterations"
                 )));
             }
+            let moves = |point: &Point| point.get("migration").is_some();
+            if matches!(kind, Kind::JobsCsv) && specification.points.iter().any(moves) {
+                return Err(Failure::usage(format!(
+                    "{option} has one set of nodes a job, and a job that moves has several; choose \
+                     --placements"
+                )));
+            }
             check_name(option, path, specification)?;
         }
         overwrites_nothing(&files, specification)?;

@@ -1,0 +1,57 @@
+"""What the scripts of this folder share: how they end, read tables and run `pavior`. Needs Python 3.11 alone."""
+
+import csv
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+Row = dict[str, str]
+
+
+def end_with_reader() -> None:
+    """Lets the program end without a word where nobody reads its output any longer, as `| head` does."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def unreadable(message: str) -> NoReturn:
+    """Ends the program: nothing can be said of such an input."""
+    print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def rows(path: Path, columns: Sequence[str]) -> list[Row]:
+    """The rows of a file of comma-separated values with these columns; heads that are repeated are left out."""
+    try:
+        with path.open(newline="", encoding="utf-8") as lines:
+            reader = csv.DictReader(lines, restval="")
+            if missing := [column for column in columns if column not in (reader.fieldnames or [])]:
+                unreadable(f"{path}: no column {', '.join(missing)}")
+            found = [row for row in reader if any(row[column] != column for column in columns)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        unreadable(f"{path}: {error}")
+    if not found:
+        unreadable(f"{path}: no rows")
+    return found
+
+
+def number(text: str) -> float:
+    """The number that a cell has."""
+    try:
+        return float(text)
+    except ValueError:
+        unreadable(f"{text!r} is no number")
+
+
+def run(command: list[str]) -> str:
+    """What a program prints; where it fails, it has said why, and this program ends with its status."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        unreadable(f"{command[0]}: {error}")
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return done.stdout
