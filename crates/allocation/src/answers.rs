@@ -60,6 +60,15 @@ impl Machine {
         }
     }
 
+    /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A freedom changes
+    /// nothing of it. O(1).
+    pub fn is_determined(&self) -> bool {
+        matches!(
+            self.selection().claim().recognition,
+            Recognition::First | Recognition::Best { first_of_ties: true, .. }
+        )
+    }
+
     /// The boxes of which one must be free for a request to be granted, and is enough; none if that is not all
     /// there is to know ([`Answers::Shapes`]), or if some of its shapes are no boxes.
     ///

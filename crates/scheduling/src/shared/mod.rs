@@ -1,6 +1,5 @@
 //! What several schedulers are made of.
 
-pub(crate) mod answers;
 pub(crate) mod arrivals;
 pub(crate) mod ends;
 pub(crate) mod growth;

@@ -3,7 +3,6 @@
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::{Cuboid, JobId, Occupancy, Request};
 
-use crate::shared::answers::is_determined;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Running};
 
@@ -104,7 +103,7 @@ impl Follower {
         let mut fork = machine.fork();
         fork.take_free(reserved);
         let mut held = Vec::new();
-        if is_determined(machine) {
+        if machine.is_determined() {
             let ids = running.by_estimated_end().map(|running| running.job.id);
             held.extend(ids.filter_map(|id| Some((id, machine.placement(id)?.clone()))));
         }
@@ -119,7 +118,7 @@ impl Follower {
         started: &[JobId],
         reserved: &Placement,
     ) -> Option<Follower> {
-        if !is_determined(machine) || self.health != machine.health() {
+        if !machine.is_determined() || self.health != machine.health() {
             return None;
         }
         let (fork, grid) = (&mut self.fork, machine.grid());
