@@ -26,7 +26,7 @@ use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::strategies::shared::connected_search::ConnectedSearch;
-use crate::{BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
+use crate::{Answers, BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
 
 /// A strategy, and what is needed to honour freedoms.
 pub(crate) struct Placer {
@@ -36,6 +36,8 @@ pub(crate) struct Placer {
     contiguous: bool,
     /// Whether it follows the rules of partition hardware.
     hardware: bool,
+    /// What is known of its answers to requests without a freedom.
+    claimed: Answers,
     /// Whether the switches are missing that join parts of placements.
     unswitched: bool,
     /// Made for the first request with a freedom.
@@ -86,9 +88,27 @@ impl Wider {
 
 impl Placer {
     pub(crate) fn new(selection: &Selection, grid: &Grid) -> Result<Placer, BuildError> {
-        let hardware = is_hardware(&selection.claim());
-        let (own, contiguous) = (selection.build(grid)?, selection.entry.does.contiguous);
-        Ok(Placer { own, grid: *grid, contiguous, hardware, unswitched: false, wider: None })
+        let (claim, contiguous) = (selection.claim(), selection.entry.does.contiguous);
+        Ok(Placer {
+            own: selection.build(grid)?,
+            grid: *grid,
+            contiguous,
+            hardware: is_hardware(&claim),
+            claimed: Answers::claimed(&claim.recognition, contiguous),
+            unswitched: false,
+            wider: None,
+        })
+    }
+
+    /// See [`Machine::answers`](crate::Machine::answers).
+    pub(crate) fn answers(&self, request: &Request) -> Answers {
+        match request.freedom {
+            None => self.claimed,
+            Some(_) if self.hardware => Answers::Unknown,
+            Some(Freedom::Any) => Answers::Count,
+            Some(Freedom::Connected) => Answers::Monotone,
+            Some(Freedom::Box | Freedom::Turned | Freedom::AnyBox) => Answers::Shapes,
+        }
     }
 
     /// What is granted for a request; none if nothing is.

@@ -19,7 +19,6 @@
 //! ```
 
 mod allowed;
-mod answers;
 mod checked;
 pub mod claim;
 pub mod conformance;
@@ -38,7 +37,6 @@ mod strategy;
 mod work;
 
 pub use allowed::boxes as allowed_boxes;
-pub use answers::Answers;
 pub use errors::{
     AllocateError, BadProposal, BuildError, PlacementError, RelocateError, UnknownJob, UnknownNode,
 };
@@ -47,7 +45,7 @@ pub use kind::{
     ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, StrategyClosure,
     StrategyKind, Unsupported,
 };
-pub use machine::Machine;
+pub use machine::{Answers, Machine};
 pub use pavior_kernel::{
     BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
 };

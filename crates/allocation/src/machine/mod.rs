@@ -1,7 +1,9 @@
 //! A machine: nodes, the strategy that allocates them, and who holds what.
 
+mod answers;
 mod facts;
 
+pub use answers::Answers;
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 use rustc_hash::FxHashMap;

@@ -1,10 +1,9 @@
 //! What is known of answers to a request before it is asked: what schedulers plan by.
 
-use pavior_mesh::{Freedom, Request, Sides};
+use pavior_mesh::{Request, Sides};
 
 use crate::allowed;
 use crate::claim::{BoxGroup, Recognition};
-use crate::freedom::is_hardware;
 use crate::{Machine, SelectedStrategy};
 
 /// When a machine grants a request, as its strategy claims, and as a freedom of the request has it.
@@ -25,6 +24,21 @@ impl Answers {
     pub fn are_monotone(self) -> bool {
         self != Answers::Unknown
     }
+
+    /// Those of a strategy to requests without a freedom.
+    pub(crate) fn claimed(recognition: &Recognition, contiguous: bool) -> Answers {
+        match recognition {
+            Recognition::Count => Answers::Count,
+            Recognition::First | Recognition::Best { .. } | Recognition::Complete => {
+                if contiguous {
+                    Answers::Shapes
+                } else {
+                    Answers::Monotone
+                }
+            }
+            Recognition::Partial(_) | Recognition::Own { .. } => Answers::Unknown,
+        }
+    }
 }
 
 impl Machine {
@@ -39,25 +53,7 @@ impl Machine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn answers(&self, request: &Request) -> Answers {
-        let selection = self.selection();
-        let claim = selection.claim();
-        match request.freedom {
-            Some(_) if is_hardware(&claim) => Answers::Unknown,
-            Some(Freedom::Any) => Answers::Count,
-            Some(Freedom::Connected) => Answers::Monotone,
-            Some(Freedom::Box | Freedom::Turned | Freedom::AnyBox) => Answers::Shapes,
-            None => match claim.recognition {
-                Recognition::Count => Answers::Count,
-                Recognition::First | Recognition::Best { .. } | Recognition::Complete => {
-                    if selection.entry.does.contiguous {
-                        Answers::Shapes
-                    } else {
-                        Answers::Monotone
-                    }
-                }
-                Recognition::Partial(_) | Recognition::Own { .. } => Answers::Unknown,
-            },
-        }
+        self.strategy.answers(request)
     }
 
     /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A freedom changes
