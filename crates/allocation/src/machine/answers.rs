@@ -13,9 +13,9 @@ pub enum Answers {
     Count,
     /// Exactly where one of some shapes is free ([`Machine::boxes_for`]).
     Shapes,
-    /// It is refused where fewer nodes are free if it is refused where more are.
+    /// What is refused is refused on any part of the free nodes, too.
     Monotone,
-    /// Nothing is known: it may be granted where fewer nodes are free, and refused where more are.
+    /// Nothing is known: it may be refused, and granted on a part of the free nodes.
     Unknown,
 }
 

@@ -129,23 +129,27 @@ fn bypass_deepens_with_the_queue() {
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// A job's freedom, not its strategy's own rule, says where it fits: a box that fits only when the
-/// running job has gone, under a strategy that counts nodes, and a connected set that fits beside it, under
-/// one that places boxes.
+/// A job's freedom, not its strategy's own rule, says where it fits: a box only when the running job has gone,
+/// under a strategy that counts nodes, and a connected set beside it, under one that places boxes.
 ///
 /// ```text
-///   a a a    until 2; b asks for a box of 2 x 3: 6 of the 6 free nodes are a box of 3 x 2 alone
-///   . . .
-///   . . .
+///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected
+///   . . .    the six free nodes are a box of 3 x 2     a a a a    nodes, which are no box of 2 x 5
+///   . . .                                              . . . .
+///                                                      . . . .
+///                                                      . . . .
 /// ```
 #[test]
 fn plans_follow_the_freedom_of_a_job() {
-    let boxed = Request::shape([2, 3, 1]).with_freedom(Freedom::Box);
-    let connected = Request::shape([2, 3, 1]).with_freedom(Freedom::Connected);
+    let cases = [
+        ("mesh:3x3", "naive", [3, 1, 1], [2, 3, 1], Freedom::Box, 2),
+        ("mesh:4x5", "tff", [4, 2, 1], [2, 5, 1], Freedom::Connected, 0),
+    ];
     for scheduler in ["fcfs", "easy", "conservative", "conservative:count"] {
-        for (strategy, request, start) in [("naive", boxed, 2), ("tff", connected, 0)] {
-            let jobs = [job(0, 0, row(3), 2, 2), job(1, 0, request, 7, 7)];
-            let world = World::new("mesh:3x3", strategy, scheduler).run(&jobs, &mut NoObserver);
+        for (grid, strategy, held, wanted, freedom, start) in cases {
+            let wanted = Request::shape(wanted).with_freedom(freedom);
+            let jobs = [job(0, 0, Request::shape(held), 2, 2), job(1, 0, wanted, 7, 7)];
+            let world = World::new(grid, strategy, scheduler).run(&jobs, &mut NoObserver);
             assert_eq!(world.start_of(1), Time(start), "{strategy} {scheduler}");
         }
     }
