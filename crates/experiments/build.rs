@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The crates below this one, and this one. Outside the workspace they are pinned by their versions.
+/// The crates below this one, and this one. Outside the workspace they are pinned by their
+/// versions.
 const CRATES: [&str; 8] = [
     "kernel",
     "mesh",

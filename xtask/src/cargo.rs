@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What builds the program, with the features that the tests have: other ones would build most of it twice.
+/// What builds the program, with the features that the tests have: other ones would build most of
+/// it twice.
 const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
 
 fn command(root: &Path, arguments: &[&str]) -> Command {

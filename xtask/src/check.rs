@@ -125,7 +125,8 @@ pub(crate) fn slurm(root: &Path) -> Vec<String> {
     }
 }
 
-/// Tries every hostile value of every option, and every fault of outputs; prints the counts by area.
+/// Tries every hostile value of every option, and every fault of outputs; prints the counts by
+/// area.
 pub(crate) fn tries(root: &Path) -> Vec<String> {
     let tests = ["test", "--quiet", "--package", PROGRAM, "--test", "it"];
     let tries = ["tries", "--", "--nocapture", "--test-threads", "1"];
@@ -152,8 +153,8 @@ pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     }
 }
 
-/// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers that
-/// question from the flags of the compiler.
+/// The features that the call of `mesh/src/search/vectors.rs` asks the processor for. Miri answers
+/// that question from the flags of the compiler.
 const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
 
 /// Runs the tests of the vectors under Miri, where a nightly toolchain has it.

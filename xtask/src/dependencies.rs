@@ -1,5 +1,5 @@
-//! Licences and duplicate versions of the dependencies, from `cargo metadata`: what cargo-deny checks,
-//! without its online advisories.
+//! Licences and duplicate versions of the dependencies, from `cargo metadata`: what cargo-deny
+//! checks, without its online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

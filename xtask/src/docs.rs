@@ -1,8 +1,9 @@
-//! The pages about strategies, made from the headers of the strategies' files and from the registry.
+//! The pages about strategies, made from the headers of the strategies' files and from the
+//! registry.
 //!
-//! A page a strategy, `docs/strategies/NAME.md`: the header (`//!`) of the file that holds its entry,
-//! and what the entry says of machines, claim, options and variants. `docs/strategies/README.md` lists
-//! the pages.
+//! A page a strategy, `docs/strategies/NAME.md`: the header (`//!`) of the file that holds its
+//! entry, and what the entry says of machines, claim, options and variants.
+//! `docs/strategies/README.md` lists the pages.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   check       everything below but exhaustive, with formatting, lints, tests and docs
-  tidy        lengths of files and functions, banned calls
+  tidy        lengths of comments and functions, banned calls
   layers      the direction of dependencies between crates
   deps        licences and duplicate versions of dependencies
   package     packs every package, and compiles all from what is packed

@@ -1,8 +1,8 @@
 //! What a package needs to be published: metadata, a README, the licences, and `cargo package`.
 //!
-//! `cargo package --workspace` packs all in the order of dependency. Its own verification builds each
-//! package by itself, which takes minutes; here all are unpacked side by side and compiled together,
-//! from what is in the packages alone.
+//! `cargo package --workspace` packs all in the order of dependency. Its own verification builds
+//! each package by itself, which takes minutes; here all are unpacked side by side and compiled
+//! together, from what is in the packages alone.
 
 use std::fs;
 use std::path::Path;
@@ -88,10 +88,11 @@ pub(crate) fn pack(root: &Path) -> Vec<String> {
     }
 }
 
-const PACK: [&str; 7] = [
+const PACK: [&str; 8] = [
     "package",
     "--workspace",
     "--exclude=xtask",
+    "--exclude=pavior-trials",
     "--allow-dirty",
     "--no-verify",
     "--quiet",
@@ -99,8 +100,8 @@ const PACK: [&str; 7] = [
     "--offline",
 ];
 
-/// Unpacks the packages that were packed and compiles them as one workspace, in which they depend on
-/// each other as on packages of a registry.
+/// Unpacks the packages that were packed and compiles them as one workspace, in which they depend
+/// on each other as on packages of a registry.
 fn compile_packed(root: &Path) -> Result<(), String> {
     let workspace = root.join("target/packages");
     let packed = root.join("target/package");

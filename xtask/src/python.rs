@@ -1,5 +1,5 @@
-//! The Python package: built into a wheel, installed into an environment of its own, and tried there; and
-//! the documentation site, which is built in the same environment.
+//! The Python package: built into a wheel, installed into an environment of its own, and tried
+//! there; and the documentation site, which is built in the same environment.
 //!
 //! The environment lies in `target/python`. It is made anew when what it needs has changed.
 
@@ -135,7 +135,8 @@ fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds the wheel and installs it. The profile is that of the tests, so that little is built twice.
+/// Builds the wheel and installs it. The profile is that of the tests, so that little is built
+/// twice.
 fn install(root: &Path, folder: &Path, environment: &Environment) -> Result<(), String> {
     let wheels = root.join("target/wheels-check");
     // Nothing else lies there, and nothing at all the first time.

@@ -1,4 +1,4 @@
-//! Lengths of files and functions, and calls that are banned, each with what to use instead.
+//! Lengths of comments and functions, and calls that are banned, each with what to use instead.
 //!
 //! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
 //! at its own indentation.
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::rust_files;
 
-const FILE_LINES: usize = 400;
+const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
 
 /// A call that is banned, where, and what to use instead.
@@ -97,7 +97,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     problems
 }
 
-/// What is untidy in a file. Tests, benches, examples and build scripts are held to the length of functions only.
+/// What is untidy in a file. Tests, benches, examples and build scripts may use every call.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let code = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
@@ -105,12 +105,24 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     let others = ["/tests/", "/benches/", "/examples/", "/build.rs"];
     let is_source = !others.iter().any(|part| name.contains(part));
     let mut problems = long_functions(name, &lines);
-    if is_source && code > FILE_LINES {
-        problems.push(format!("{name}: {code} lines; a file has at most {FILE_LINES}: split it"));
-    }
+    problems.extend(long_comments(name, &lines));
     if is_source && name != "xtask/src/tidy.rs" {
         for (index, line) in lines[..code].iter().enumerate() {
             problems.extend(banned(name, index + 1, line));
+        }
+    }
+    problems
+}
+
+/// Comments past the last column: rustfmt leaves them as they are. Code in comments is left out.
+fn long_comments(name: &str, lines: &[&str]) -> Vec<String> {
+    let (mut problems, mut fenced) = (Vec::new(), false);
+    for (index, line) in lines.iter().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+        fenced ^= comment.trim_start_matches(['/', '!']).trim_start().starts_with("```");
+        let columns = line.chars().count();
+        if columns > COLUMNS && !fenced {
+            problems.push(format!("{name}:{}: {columns} columns of {COLUMNS}", index + 1));
         }
     }
     problems
@@ -172,10 +184,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_files_and_functions_are_found() {
-        let long = "let _ = 0;\n".repeat(401);
-        assert_eq!(of_file("crates/x/src/a.rs", &long).len(), 1);
+    fn long_comments_and_functions_are_found() {
+        let long = format!("// {}\n", "é".repeat(97));
         assert!(of_file("crates/x/tests/a.rs", &long).is_empty());
+        let long = format!("// {}\n", "é".repeat(98));
+        assert!(of_file("crates/x/tests/a.rs", &long)[0].contains(":1: 101 columns"));
         let body = "    let _ = 0;\n".repeat(69);
         let function = format!("pub(crate) fn far() {{\n{body}}}\n");
         assert!(of_file("crates/x/src/a.rs", &function)[0].contains("`far` has 71 lines"));

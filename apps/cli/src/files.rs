@@ -1,5 +1,5 @@
-//! The files of the command line: `pavior_files`, with the one option that bounds all inputs, and its
-//! errors as failures of commands.
+//! The files of the command line: `pavior_files`, with the one option that bounds all inputs, and
+//! its errors as failures of commands.
 
 use std::io::{self, Write};
 use std::path::Path;

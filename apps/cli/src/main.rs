@@ -40,11 +40,13 @@ fn main() -> ExitCode {
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The longest message of the library that reads arguments which is printed as it is, with its colours.
+/// The longest message of the library that reads arguments which is printed as it is, with its
+/// colours.
 const LONGEST_USAGE: usize = 2000;
 
-/// Says what is wrong with the arguments. The library quotes them as they were typed: what is hidden in them
-/// is written out, and what is long is cut. A standard error that is closed or full changes nothing.
+/// Says what is wrong with the arguments. The library quotes them as they were typed: what is
+/// hidden in them is written out, and what is long is cut. A standard error that is closed or full
+/// changes nothing.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     let harmless = plain.lines().all(|line| pavior_kernel::cell(line) == line);

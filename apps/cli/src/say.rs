@@ -1,8 +1,8 @@
 //! Standard error: whatever is said there is harmless, and a closed or full one changes nothing.
 //!
-//! Standard error may be a closed descriptor or a full disk. That is no reason
-//! to fail, or to exit in another way than otherwise. The macro takes the place of the library's, which
-//! panics, in the whole program.
+//! Standard error may be a closed descriptor or a full disk. That is no reason to fail, or to exit
+//! in another way than otherwise. The macro takes the place of the library's, which panics, in the
+//! whole program.
 
 use std::fmt::Arguments;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! The directory of an experiment: what it holds of replications, over `pavior_files::Directory`.
 //!
 //! While an experiment runs, finished replications are lines of `journal`. When it is done they are
-//! in `replications.csv` and `timings.csv`, and the journal goes. `run.json` says what the directory
-//! holds, from the first moment.
+//! in `replications.csv` and `timings.csv`, and the journal goes. `run.json` says what the
+//! directory holds, from the first moment.
 
 use std::io;
 use std::path::Path;
@@ -155,8 +155,8 @@ pub(crate) fn known(directory: &Path, spec: &Specification) -> Result<Vec<Journa
     Ok(entries)
 }
 
-/// A file's text; empty where there is no file. Bytes that are no text are replaced: what they stand
-/// in is damaged, and is found so.
+/// A file's text; empty where there is no file. Bytes that are no text are replaced: what they
+/// stand in is damaged, and is found so.
 pub(crate) fn read_if_there(path: &Path) -> Result<String, Failure> {
     if !path.exists() {
         return Ok(String::new());

@@ -70,7 +70,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Writes the files of the results, each whole or not at all; the journal goes when they are safe.
+    /// Writes the files of the results, each whole or not at all; the journal goes when they are
+    /// safe.
     fn finish(&self, py: Python<'_>, results: &Results) -> PyResult<()> {
         let publications = results.publications()?;
         let files = publications.iter().map(|file| (file.name.as_str(), file.bytes.as_slice()));

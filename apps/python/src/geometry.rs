@@ -43,8 +43,8 @@ fn numbers(argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<([u16
     Ok((all, count))
 }
 
-/// The entries of a plain tuple of so many whole numbers in range, which is what most callers give; None for
-/// whatever else, which [`numbers`] reads or refuses.
+/// The entries of a plain tuple of so many whole numbers in range, which is what most callers give;
+/// None for whatever else, which [`numbers`] reads or refuses.
 fn plain(argument: &Bound<'_, PyAny>, axes: usize) -> Option<[u16; 3]> {
     let tuple = argument.cast_exact::<PyTuple>().ok().filter(|tuple| tuple.len() == axes)?;
     let mut all = [1; 3];

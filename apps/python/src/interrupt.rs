@@ -13,8 +13,8 @@ use crate::errors::other;
 /// How often it is looked whether a signal came.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long an interrupted piece of work is waited for. One that takes longer, such as reading a long
-/// log, ends by itself later: its result is not used.
+/// How long an interrupted piece of work is waited for. One that takes longer, such as reading a
+/// long log, ends by itself later: its result is not used.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// What a signal raises, if one came.
@@ -23,8 +23,8 @@ fn signals(py: Python<'_>) -> PyResult<()> {
 }
 
 /// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
-/// interpreter, so that a call costs little, and a signal also raises in the caller's code, which may be
-/// in a loop without end; so does another thread that makes `is_stopped` true.
+/// interpreter, so that a call costs little, and a signal also raises in the caller's code, which
+/// may be in a loop without end; so does another thread that makes `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -67,8 +67,8 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     raise.call1((thread, raised)).map(drop)
 }
 
-/// Runs something on a thread of its own, without the interpreter, and looks for signals meanwhile. If
-/// a signal raises, `stop` is called, which must make the work end, and the exception is raised.
+/// Runs something on a thread of its own, without the interpreter, and looks for signals meanwhile.
+/// If a signal raises, `stop` is called, which must make the work end, and the exception is raised.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

@@ -48,8 +48,9 @@ impl std::fmt::Display for JobName {
 /// Numbers of jobs whose names are no numbers of at least 0 begin here.
 const TABLED: u64 = 1 << 63;
 
-/// The names of the jobs that hold nodes. A name that is a number of at least 0 is the job's number itself, and
-/// the machine knows which jobs hold nodes and in which order they got them, so that the usual path notes nothing.
+/// The names of the jobs that hold nodes. A name that is a number of at least 0 is the job's number
+/// itself, and the machine knows which jobs hold nodes and in which order they got them, so that
+/// the usual path notes nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -65,7 +66,8 @@ impl Jobs {
         JobName::Number(self.next_name - 1)
     }
 
-    /// The number that a job of this name has, if it holds nodes; the job of a number of at least 0 may hold none.
+    /// The number that a job of this name has, if it holds nodes; the job of a number of at least 0
+    /// may hold none.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),

@@ -81,8 +81,8 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines that `replicate` gave; returns how many. A line that is not whole is an error, and
-    /// nothing is added.
+    /// Adds lines that `replicate` gave; returns how many. A line that is not whole is an error,
+    /// and nothing is added.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = entries(lines)?;
         let count = added.len();

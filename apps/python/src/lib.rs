@@ -1,7 +1,7 @@
 //! The native half of the Python package `pavior`.
 //!
-//! It converts: arguments to this workspace's types, errors to exceptions, results to Python objects
-//! and Arrow tables. What it decides nothing about lies in the crates below it.
+//! It converts: arguments to this workspace's types, errors to exceptions, results to Python
+//! objects and Arrow tables. What it decides nothing about lies in the crates below it.
 
 // PyO3 converts arguments into owned values; a function that only looks at one takes it so, too.
 #![allow(clippy::needless_pass_by_value)]

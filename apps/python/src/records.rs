@@ -43,8 +43,8 @@ fn times(records: &[JobRecord], unit: TimeUnit, of: fn(&JobRecord) -> Option<Tim
     Arc::new(records.iter().map(time).collect::<Float64Array>())
 }
 
-/// A row a job, in the order of arrival: `job` (its number in the log), `submit`, `start`, `end` (in
-/// units; null where it did not), `nodes` (asked for), `granted_nodes`, `fate`, `reason` (of a
+/// A row a job, in the order of arrival: `job` (its number in the log), `submit`, `start`, `end`
+/// (in units; null where it did not), `nodes` (asked for), `granted_nodes`, `fate`, `reason` (of a
 /// rejection), `boxes` (base and sides, six numbers a box).
 pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     let jobs = || records.iter().map(|record| &record.job);
@@ -72,8 +72,8 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// A row a box: `job`, `start`, `end` (null if it is still held; both of the stay if the job moved),
-/// `base_x` to `base_z`, `side_x` to `side_z`.
+/// A row a box: `job`, `start`, `end` (null if it is still held; both of the stay if the job
+/// moved), `base_x` to `base_z`, `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records

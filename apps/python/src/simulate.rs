@@ -79,7 +79,8 @@ impl Outcome {
     }
 
     /// How many nodes were `busy`, how many jobs waited (`queue`), or the nodes of the largest free
-    /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of nodes.
+    /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of
+    /// nodes.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         if ["mttf", "fail-classes", "failures"].iter().any(|name| self.point.get(name).is_some()) {
             return Err(value("jobs that were interrupted held nodes that are in no table"));
@@ -206,9 +207,9 @@ fn named(given: Option<&Bound<'_, PyAny>>, usual: &str, own: &mut Own) -> PyResu
     }
 }
 
-/// One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or `Priority`, or a
-/// function that gives a job its key. `parameters` are the keys of experiment files, `_` for `-`; an
-/// unknown one raises `BadName`.
+/// One run. `strategy` may be a subclass of `Strategy`, `scheduler` one of `Scheduler` or
+/// `Priority`, or a function that gives a job its key. `parameters` are the keys of experiment
+/// files, `_` for `-`; an unknown one raises `BadName`.
 #[pyfunction]
 #[pyo3(signature = (
     machine = "mesh:16x16", strategy = None, scheduler = None, *, trace = None, replication = 0,

@@ -50,8 +50,8 @@ impl Trace {
     }
 
     /// A log from any Arrow table with the columns `submit`, `run` (seconds) and `nodes`, and
-    /// optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`. A row
-    /// that makes no sense raises `ValueError`.
+    /// optionally `job`, `estimate`, `x`, `y`, `z`, `freedom` (text), `user`, `queue`, `partition`.
+    /// A row that makes no sense raises `ValueError`.
     #[staticmethod]
     fn from_arrow(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let mut records = Vec::new();
@@ -76,8 +76,8 @@ impl Trace {
         self.trace.records.len()
     }
 
-    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`, `x`,
-    /// `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known.
+    /// The jobs in the order of submission: `job`, `submit`, `run`, `estimate` (seconds), `nodes`,
+    /// `x`, `y`, `z`, `freedom`, `user`, `queue`, `partition`; null where nothing is known.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();

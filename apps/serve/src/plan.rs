@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::core::parts;
 
-/// The cheapest way to make room for a request, in whichever of the boxes that its freedom allows; without
-/// a freedom in its box, turned if the limits say so. Of boxes that cost the same the first is taken.
+/// The cheapest way to make room for a request, in whichever of the boxes that its freedom allows;
+/// without a freedom in its box, turned if the limits say so. Of boxes that cost the same the first
+/// is taken.
 ///
 /// # Errors
 /// If sets that are no boxes are allowed: plans are for boxes.
@@ -26,8 +27,9 @@ pub(crate) fn unblocked(
     Ok(unblock_any(snapshot, &shapes, weights, limits))
 }
 
-/// The members of a plan: whether there is proof that none is cheaper, its cost, the jobs that move,
-/// and the moves in an order in which they can be carried out. `name` is what callers call a job.
+/// The members of a plan: whether there is proof that none is cheaper, its cost, the jobs that
+/// move, and the moves in an order in which they can be carried out. `name` is what callers call a
+/// job.
 pub(crate) fn members(
     grid: &Grid,
     answer: &Planned,

@@ -74,8 +74,8 @@ impl Change {
     }
 }
 
-/// Carries changes out, in order; returns what Slurm objected to. Objections are expected (a job ended
-/// or started meanwhile): the next cycle reads what is.
+/// Carries changes out, in order; returns what Slurm objected to. Objections are expected (a job
+/// ended or started meanwhile): the next cycle reads what is.
 pub(crate) fn carry_out(changes: &[Change]) -> Result<Vec<String>, SlurmError> {
     let error = |error| SlurmError::Command { command: "scontrol", error };
     let mut child = Command::new("scontrol")

@@ -67,8 +67,8 @@ pub(crate) struct Decision {
     pub(crate) overlaps: Vec<NodeId>,
 }
 
-/// Decides. `basic` says that Slurm's priorities are first come, first served, so that a job whose gate
-/// is closed must be given its old priority back.
+/// Decides. `basic` says that Slurm's priorities are first come, first served, so that a job whose
+/// gate is closed must be given its old priority back.
 pub(crate) fn decide(
     config: &Config,
     ledger: &Ledger,

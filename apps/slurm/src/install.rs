@@ -41,8 +41,8 @@ fn unit(config_path: &Path, program: &Path) -> String {
     )
 }
 
-/// Writes `job_submit.lua`, `slurm.conf.lines` and `pavior-slurm.service` into a directory, and returns
-/// what to do with them.
+/// Writes `job_submit.lua`, `slurm.conf.lines` and `pavior-slurm.service` into a directory, and
+/// returns what to do with them.
 ///
 /// # Errors
 /// If a file cannot be written.

@@ -1,9 +1,10 @@
 //! What Slurm says: nodes and active jobs of the partition.
 //!
-//! `squeue -o` takes some 40 ms with 1,500 jobs, `--json` many times that. Nodes are read before jobs:
-//! the other way round a node could look free that has just been given away. The nodes of a job that ends
-//! in between are read once more. Without that they would count as another partition's, for which no end is
-//! known, and a large box that needs them would have no reservation in this cycle.
+//! `squeue -o` takes some 40 ms with 1,500 jobs, `--json` many times that. Nodes are read before
+//! jobs: the other way round a node could look free that has just been given away. The nodes of a
+//! job that ends in between are read once more. Without that they would count as another
+//! partition's, for which no end is known, and a large box that needs them would have no
+//! reservation in this cycle.
 
 use std::collections::{HashMap, HashSet};
 use std::process::{Command, Stdio};
@@ -15,7 +16,8 @@ use crate::{Config, LICENCE, SlurmError, hosts};
 pub(crate) struct SlurmJob {
     /// How it is addressed: `7`, or `7_3` for a task of an array.
     pub(crate) name: String,
-    /// When it was submitted, or last requeued; with the name, its identity: numbers may be used again.
+    /// When it was submitted, or last requeued; with the name, its identity: numbers may be used
+    /// again.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
     /// Slurm's word for why it waits.
@@ -248,7 +250,8 @@ mod tests {
         let mut ledger =
             Ledger { nodes: nodes(["allocated", "allocated", "idle"]), jobs: vec![runs] };
         assert_eq!(ledger.ownerless(), HashSet::from(["n1".to_string()]));
-        // What is later said of the others comes after the jobs that were read, and is not believed.
+        // What is later said of the others comes after the jobs that were read, and is not
+        // believed.
         ledger.read_again(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);

@@ -1,8 +1,8 @@
 //! `pavior slurm`: boxes of nodes for the jobs of an unmodified Slurm.
 //!
-//! Slurm stays what users talk to, and the only ledger: the daemon keeps nothing on disk. Every job of
-//! its partition needs the licence `pavior`, which is reserved for root, so none starts by itself.
-//! In each cycle the daemon
+//! Slurm stays what users talk to, and the only ledger: the daemon keeps nothing on disk. Every job
+//! of its partition needs the licence `pavior`, which is reserved for root, so none starts by
+//! itself. In each cycle the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
 //! 2. makes a machine that equals them (`state`),
@@ -10,8 +10,9 @@
 //! 4. opens the gate of the chosen ones: one update names exactly their nodes and takes the licence
 //!    away; and closes it again where a job cannot start (`command`).
 //!
-//! Closing is one update as well, and Slurm refuses it as a whole if the job has started meanwhile: a
-//! compare-and-swap. So the daemon can be killed between any two steps: the next one reads what is.
+//! Closing is one update as well, and Slurm refuses it as a whole if the job has started meanwhile:
+//! a compare-and-swap. So the daemon can be killed between any two steps: the next one reads what
+//! is.
 
 mod check;
 mod command;

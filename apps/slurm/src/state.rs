@@ -143,8 +143,8 @@ impl<'a> Building<'a> {
                 (false, false) => self.opened(index, job, shaper),
             };
         }
-        // A job that Slurm has not looked at since it was changed has no reason yet; its start may lie
-        // in the future all the same.
+        // A job that Slurm has not looked at since it was changed has no reason yet; its start may
+        // lie in the future all the same.
         let eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => matches!(reason, "Licenses" | "Priority" | "Resources"),
@@ -187,7 +187,8 @@ impl<'a> Building<'a> {
     }
 }
 
-/// What a job asks for: the shape of its comment, or the box that the shape rule makes of its nodes.
+/// What a job asks for: the shape of its comment, or the box that the shape rule makes of its
+/// nodes.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -210,7 +211,8 @@ pub(crate) fn request(
     Ok(Request::shape(sides))
 }
 
-/// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or semicolons.
+/// What stands behind `shape=` in a comment, whose words are separated by spaces, commas or
+/// semicolons.
 pub(crate) fn shape_text(comment: &str) -> Option<&str> {
     let mut words = comment.split([' ', ',', ';']);
     words.find_map(|word| word.strip_prefix("shape="))

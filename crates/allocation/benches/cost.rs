@@ -90,8 +90,8 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
     Request::shape(grid.sides().map(|n| dice.between(1, u64::from(n.min(longest))) as u16))
 }
 
-/// Asks every question once to warm up, and then some rounds to measure; returns how many were asked,
-/// how many were granted, the work of a round and the time of the fastest.
+/// Asks every question once to warm up, and then some rounds to measure; returns how many were
+/// asked, how many were granted, the work of a round and the time of the fastest.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
     // Who remembers what was refused must not be asked the same again: each round has a copy of the
     // machine that was never asked.

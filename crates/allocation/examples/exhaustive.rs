@@ -1,7 +1,8 @@
-//! Every claim of the registry on every occupancy of all grids of up to 12 nodes: sides in ascending
-//! order, every combination of wraps that matters. Prints a Markdown table; exits with 1 at the first
-//! broken claim. Run by `cargo xtask exhaustive [NAME] [NODES]`: of one strategy with all its variants
-//! (`NAME`) or one variant (`NAME:OPTION`), on grids of up to another number of nodes.
+//! Every claim of the registry on every occupancy of all grids of up to 12 nodes: sides in
+//! ascending order, every combination of wraps that matters. Prints a Markdown table; exits with 1
+//! at the first broken claim. Run by `cargo xtask exhaustive [NAME] [NODES]`: of one strategy with
+//! all its variants (`NAME`) or one variant (`NAME:OPTION`), on grids of up to another number of
+//! nodes.
 
 use std::process::ExitCode;
 

@@ -7,8 +7,8 @@ use pavior_mesh::{Occupancy, Request};
 
 use crate::{BadProposal, Placement, Strategy, Work};
 
-/// Asks a strategy until it fails or proposes what cannot be granted; from then on it proposes nothing.
-/// Forks share the error, so that the machine learns what has gone wrong in a plan.
+/// Asks a strategy until it fails or proposes what cannot be granted; from then on it proposes
+/// nothing. Forks share the error, so that the machine learns what has gone wrong in a plan.
 pub(crate) struct Checked {
     strategy: Box<dyn Strategy>,
     error: Arc<OnceLock<CallerError>>,

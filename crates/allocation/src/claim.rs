@@ -8,8 +8,8 @@ use crate::Placement;
 /// What a strategy claims, for given options.
 pub struct Claim {
     /// The shapes that it may grant for a request, in the order in which it tries them; empty for
-    /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as one
-    /// of them has, in pieces.
+    /// strategies that grant by count. A strategy that is not contiguous grants as many nodes as
+    /// one of them has, in pieces.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which it tries bases.
     pub scan: Scan,
@@ -47,7 +47,8 @@ pub enum Recognition {
     Partial(Question),
     /// Succeeds if and only if enough nodes are free.
     Count,
-    /// Follows a rule of its own (partition hardware, connected sets), which may depend on what is held.
+    /// Follows a rule of its own (partition hardware, connected sets), which may depend on what is
+    /// held.
     Own {
         /// Whether something can be granted: it succeeds if and only if this says so.
         feasible: fn(&Scene<'_>) -> bool,

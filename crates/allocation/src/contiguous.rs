@@ -2,8 +2,8 @@
 //!
 //! A [`BoxRule`] says where a box of one shape goes. [`Contiguous`] makes a [`Strategy`] of it: it
 //! turns requests, keeps the list of busy boxes, copies itself for forks, counts what is looked at,
-//! and checks itself. A rule gives its best placement at once, or an iterator of candidates, of which
-//! [`View::first`] or [`View::best`] takes one:
+//! and checks itself. A rule gives its best placement at once, or an iterator of candidates, of
+//! which [`View::first`] or [`View::best`] takes one:
 //!
 //! ```
 //! use pavior_allocation::contiguous::{BoxRule, Scored, View};
@@ -33,8 +33,8 @@ pub use crate::strategies::shared::turning::{
 };
 use crate::{Placement, Strategy, Work};
 
-/// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says, and
-/// refuses only if no base of it is free.
+/// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says,
+/// and refuses only if no base of it is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -62,8 +62,8 @@ impl From<Cuboid> for Scored {
 
 /// Where a box of one shape goes: what one contiguous strategy does differently from all others.
 ///
-/// Everything but [`best`](BoxRule::best) has a default, which is right for a rule that keeps nothing
-/// of its own but scratch memory.
+/// Everything but [`best`](BoxRule::best) has a default, which is right for a rule that keeps
+/// nothing of its own but scratch memory.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// Whether it reads [`View::busy`]; if not, the list is not kept.
     const READS_BUSY_LIST: bool = true;
@@ -128,8 +128,8 @@ impl<'a> View<'a> {
         at.lies_on(self.grid()) && self.free.is_free(at)
     }
 
-    /// The contact of a free placement: how many pairs (node of the placement, direction) have a busy
-    /// neighbour or the border. O(surface).
+    /// The contact of a free placement: how many pairs (node of the placement, direction) have a
+    /// busy neighbour or the border. O(surface).
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
@@ -194,7 +194,8 @@ impl<R: BoxRule> Contiguous<R> {
         Contiguous { exact: Some(BaseSearch::engine(self.grid)), ..self }
     }
 
-    /// Takes the best of the first orientation that fits, or of all, whatever the option `turn` says.
+    /// Takes the best of the first orientation that fits, or of all, whatever the option `turn`
+    /// says.
     pub fn over(self, over: Over) -> Contiguous<R> {
         Contiguous { over, ..self }
     }

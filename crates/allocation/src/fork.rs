@@ -111,8 +111,8 @@ impl Fork {
         }
     }
 
-    /// What the strategy would grant if only these nodes were free, which must be free here. All others
-    /// are taken, and given back.
+    /// What the strategy would grant if only these nodes were free, which must be free here. All
+    /// others are taken, and given back.
     ///
     /// # Errors
     /// As [`Fork::find`].

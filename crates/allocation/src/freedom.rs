@@ -1,23 +1,23 @@
 //! Honours how free a request is to be placed, for every strategy alike.
 //!
-//! A request without a [`Freedom`] is the strategy's own affair. One with a freedom is granted if and
-//! only if some placement that the freedom allows is free (partition hardware apart), whatever the
-//! strategy:
+//! A request without a [`Freedom`] is the strategy's own affair. One with a freedom is granted if
+//! and only if some placement that the freedom allows is free (partition hardware apart), whatever
+//! the strategy:
 //!
 //! - `box`, `turned`, `any-box`: of the boxes allowed, in the order of [`boxes`], the first that is
-//!   free anywhere; where the strategy places that box if it is asked for it and grants it whole, else
-//!   at its first free base in row-major order.
-//! - `connected`: what the strategy itself grants, if that is connected; else a connected set by the
-//!   rule of the strategy `connected`.
-//! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a free
-//!   node, by the rule of the strategy `mc1x1`.
+//!   free anywhere; where the strategy places that box if it is asked for it and grants it whole,
+//!   else at its first free base in row-major order.
+//! - `connected`: what the strategy itself grants, if that is connected; else a connected set by
+//!   the rule of the strategy `connected`.
+//! - `any`: what the strategy itself grants; else as `connected`; else the n nodes nearest to a
+//!   free node, by the rule of the strategy `mc1x1`.
 //!
-//! Partition hardware (claims with a rule of their own that round up) has units that no box or set of
-//! nodes replaces: what the strategy grants is granted if the freedom allows it.
+//! Partition hardware (claims with a rule of their own that round up) has units that no box or set
+//! of nodes replaces: what the strategy grants is granted if the freedom allows it.
 //!
-//! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first that
-//! is free; little for one that holds a box known to be free nowhere, which is forgotten when nodes
-//! become free. Requests without a freedom cost nothing more.
+//! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first
+//! that is free; little for one that holds a box known to be free nowhere, which is forgotten when
+//! nodes become free. Requests without a freedom cost nothing more.
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume};
@@ -44,8 +44,8 @@ pub(crate) struct Placer {
     wider: Option<Box<Wider>>,
 }
 
-/// The searches that do not depend on the strategy. They know nothing but the state that they are asked
-/// in.
+/// The searches that do not depend on the strategy. They know nothing but the state that they are
+/// asked in.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,

@@ -124,8 +124,8 @@ pub trait SelectedStrategy {
     /// If not, with the reason.
     fn supports(&self, grid: &Grid) -> Result<(), BuildError>;
 
-    /// A strategy for an empty machine. What one that is not built in proposes is checked before it is
-    /// believed.
+    /// A strategy for an empty machine. What one that is not built in proposes is checked before it
+    /// is believed.
     ///
     /// # Errors
     /// If it does not work on such a machine, or its closure fails.

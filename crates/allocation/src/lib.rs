@@ -1,9 +1,9 @@
 //! Processor allocation: which nodes a job gets.
 //!
-//! A [`Strategy`] looks at the free nodes and proposes a [`Placement`]; it changes nothing and never
-//! learns whose job it is. A [`Machine`] owns the occupancy, asks its strategy, commits what it
-//! proposes, and knows who holds what. The [`Registry`] lists every strategy with what it claims,
-//! and [`conformance`] holds each claim against the [`oracle`], which tries every base.
+//! A [`Strategy`] looks at the free nodes and proposes a [`Placement`]; it changes nothing and
+//! never learns whose job it is. A [`Machine`] owns the occupancy, asks its strategy, commits what
+//! it proposes, and knows who holds what. The [`Registry`] lists every strategy with what it
+//! claims, and [`conformance`] holds each claim against the [`oracle`], which tries every base.
 //!
 //! Time does not exist here: the same code decides in a simulation and in a live allocator.
 //!

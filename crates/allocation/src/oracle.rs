@@ -50,7 +50,8 @@ pub fn best(
     best
 }
 
-/// The number of nodes of the largest set of free nodes that links connect. O(F^2) for F free nodes.
+/// The number of nodes of the largest set of free nodes that links connect. O(F^2) for F free
+/// nodes.
 pub fn largest_connected(free: &Occupancy) -> u32 {
     let mut left: Vec<NodeId> = free.iter().collect();
     let mut largest = 0;
@@ -67,8 +68,8 @@ pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     left.is_empty()
 }
 
-/// Takes the nodes that are connected with the last one out of a list, and says how many: links join
-/// the nodes that are one hop apart.
+/// Takes the nodes that are connected with the last one out of a list, and says how many: links
+/// join the nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

@@ -9,8 +9,8 @@ use std::fmt;
 pub enum Refusal {
     /// It asks for no node, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, and the request has none: a count without a shape, of no more nodes than the
-    /// machine has.
+    /// The strategy places boxes, and the request has none: a count without a shape, of no more
+    /// nodes than the machine has.
     NoShape,
     /// It can never fit: no permutation of the shape fits the machine (contiguous strategies), or
     /// the count exceeds the machine's nodes (non-contiguous ones).

@@ -25,15 +25,15 @@ pub trait Strategy: Send + Sync {
     /// These nodes, granted together before, are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Makes exactly these the free nodes. False, with nothing changed, if the strategy can only follow grants and
-    /// releases. For one whose answers depend on the free nodes alone, and whose index is made anew sooner than
-    /// it follows many changes.
+    /// Makes exactly these the free nodes. False, with nothing changed, if the strategy can only
+    /// follow grants and releases. For one whose answers depend on the free nodes alone, and whose
+    /// index is made anew sooner than it follows many changes.
     fn reset(&mut self, _free: &Occupancy) -> bool {
         false
     }
 
-    /// Whether what a job holds is joined by switches, without which it cannot be granted or go on. No
-    /// strategy has any but those of hardware with switches.
+    /// Whether what a job holds is joined by switches, without which it cannot be granted or go on.
+    /// No strategy has any but those of hardware with switches.
     fn uses_switches(&self, _placement: &Placement) -> bool {
         false
     }
@@ -44,9 +44,9 @@ pub trait Strategy: Send + Sync {
     /// A copy, for questions of the kind "what if".
     fn fork(&self) -> Box<dyn Strategy>;
 
-    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It answers
-    /// `None` to the question that fails. A machine asks no more questions then, and a run stops with
-    /// this error.
+    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It
+    /// answers `None` to the question that fails. A machine asks no more questions then, and a run
+    /// stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }

@@ -9,8 +9,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// strategies' speed, measure time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes, coverages,
-    /// candidate bases, nodes; one that is tested twice counts twice.
+    /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes,
+    /// coverages, candidate bases, nodes; one that is tested twice counts twice.
     pub boxes: u64,
     /// Units that `find` has gone over in bulk: words of 64 nodes, cells of tables.
     pub words: u64,

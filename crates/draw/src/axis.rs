@@ -57,7 +57,8 @@ impl Scale {
     }
 }
 
-/// Values beyond this are not drawn: sums and differences of two of them could not be reckoned with.
+/// Values beyond this are not drawn: sums and differences of two of them could not be reckoned
+/// with.
 const GREATEST: f64 = 1e300;
 /// Smaller steps than this between the numbers of an axis cannot be told apart.
 const LEAST: f64 = 1e-290;

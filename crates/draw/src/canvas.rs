@@ -92,8 +92,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// The mark of a series at a place: shapes differ, and every other one is hollow, so that series are
-/// told apart without colours and where they coincide.
+/// The mark of a series at a place: shapes differ, and every other one is hollow, so that series
+/// are told apart without colours and where they coincide.
 pub(crate) fn mark((x, y): (f64, f64), series: usize) -> Element {
     let (class, colour) = Ink::Series(series).class();
     // Where two coincide, the later one is drawn over the earlier one and must not cover it.

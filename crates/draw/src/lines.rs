@@ -69,8 +69,8 @@ fn y_scale(chart: &Chart, top: f64) -> Scale {
         [mark.y - half, mark.y, mark.y + half]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
-    // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals are
-    // cut there, and one that is much wider than the points are high does not flatten the rest.
+    // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals
+    // are cut there, and one that is much wider than the points are high does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -102,8 +102,8 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// A name that ends below its place and comes from the lower left, at 30 degrees: as much of it as the
-/// picture has room for.
+/// A name that ends below its place and comes from the lower left, at 30 degrees: as much of it as
+/// the picture has room for.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }

@@ -1,5 +1,5 @@
-//! The machine from above: which job holds which nodes, and which are free. A 3D machine is drawn layer
-//! by layer, z = 0 first.
+//! The machine from above: which job holds which nodes, and which are free. A 3D machine is drawn
+//! layer by layer, z = 0 first.
 
 use pavior_mesh::Grid;
 

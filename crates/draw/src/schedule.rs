@@ -16,8 +16,8 @@ const BOTTOM: f64 = 52.0;
 /// More boxes make a file that no viewer shows.
 const MOST_BOXES: usize = 200_000;
 
-/// Draws the jobs that hold nodes at some time from `from` to `to` (the whole schedule where they are
-/// none).
+/// Draws the jobs that hold nodes at some time from `from` to `to` (the whole schedule where they
+/// are none).
 ///
 /// # Errors
 /// If there is nothing to draw, or too much, or a time that is no number.

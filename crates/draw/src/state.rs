@@ -8,8 +8,8 @@ use crate::explanation::{AXIS, GAP, View, busy_nodes, plane, rect, text};
 use crate::palette;
 use crate::xml::Element;
 
-/// Draws a state: planes of constant z side by side, the origin at the lower left. `name` gives the names
-/// of jobs.
+/// Draws a state: planes of constant z side by side, the origin at the lower left. `name` gives the
+/// names of jobs.
 ///
 /// Takes O(N) for N nodes; machines of some thousand nodes can still be read.
 pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {

@@ -10,8 +10,8 @@ pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Text broken between words into lines that are at most so wide; no line of no text. A word that is
-/// wider than a line is broken, too.
+/// Text broken between words into lines that are at most so wide; no line of no text. A word that
+/// is wider than a line is broken, too.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -54,8 +54,8 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     broken(text, columns).swap_remove(0) + "…"
 }
 
-/// The greatest size, in halves up to 13, at which a text fits into a rectangle; none below 5, which
-/// cannot be read.
+/// The greatest size, in halves up to 13, at which a text fits into a rectangle; none below 5,
+/// which cannot be read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

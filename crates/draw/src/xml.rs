@@ -5,10 +5,10 @@ use std::fmt::{Display, Write};
 
 /// Text for the content or for a quoted attribute of XML and HTML.
 ///
-/// `&`, `<`, `>` and `"` become entities. A character that XML 1.0 does not allow (section 2.2: most
-/// control characters, U+FFFE and U+FFFF), a control character that it discourages (U+007F to
-/// U+009F), and a noncharacter become U+FFFD, the replacement character. Tab, line feed and carriage
-/// return stay.
+/// `&`, `<`, `>` and `"` become entities. A character that XML 1.0 does not allow (section 2.2:
+/// most control characters, U+FFFE and U+FFFF), a control character that it discourages (U+007F to
+/// U+009F), and a noncharacter become U+FFFD, the replacement character. Tab, line feed and
+/// carriage return stay.
 ///
 /// ```
 /// assert_eq!(pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}"), "&lt;a &amp; &quot;b&quot;&gt;\u{fffd}\u{fffd}");

@@ -4,11 +4,12 @@ use pavior_kernel::Registry;
 use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
-/// The registries from which the names in an experiment are read: the built-in entries and those that
-/// the caller adds. Clones share the entries.
+/// The registries from which the names in an experiment are read: the built-in entries and those
+/// that the caller adds. Clones share the entries.
 ///
-/// Results depend on an added entry by its name alone as far as [fingerprints](crate::Specification::fingerprint)
-/// know: a caller that changes what an entry does gives it another name, or does not resume.
+/// Results depend on an added entry by its name alone as far as
+/// [fingerprints](crate::Specification::fingerprint) know: a caller that changes what an entry does
+/// gives it another name, or does not resume.
 ///
 /// ```
 /// use pavior_experiments::{Catalogue, Environment, NoStore, Shard, Specification};

@@ -1,7 +1,7 @@
 //! Formulas as text: numbers, names, `+ - * / ^`, brackets, `sqrt` and `log2`.
 //!
-//! `^` binds most tightly and to the right, then `* /`, then `+ -`. Evaluation uses `libm`, so that a
-//! formula has the same bits on every processor.
+//! `^` binds most tightly and to the right, then `* /`, then `+ -`. Evaluation uses `libm`, so that
+//! a formula has the same bits on every processor.
 
 use std::str::FromStr;
 

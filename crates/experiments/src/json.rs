@@ -1,5 +1,5 @@
-//! Results as JSON, made point by point while they are written: values take many times what a point's
-//! samples do.
+//! Results as JSON, made point by point while they are written: values take many times what a
+//! point's samples do.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! Orders of growth that an experiment states: a formula a strategy, evaluated in still states.
 //!
-//! The key `orders` of an experiment file gives them; the metric `printed_order` is their value, with
-//! the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
+//! The key `orders` of an experiment file gives them; the metric `printed_order` is their value,
+//! with the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
 
 use pavior_mesh::Grid;
 
@@ -15,8 +15,8 @@ pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
 pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
-    /// What the order of the point's strategy comes to in its state; none if there is no formula for
-    /// it, or no state.
+    /// What the order of the point's strategy comes to in its state; none if there is no formula
+    /// for it, or no state.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let strategy = point.get("strategy")?;
         // Options hardly change an order: `ff:plain` has that of `ff` unless it has its own.

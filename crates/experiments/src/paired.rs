@@ -22,8 +22,8 @@ impl Paired {
     /// Compares `a` with `b`, which stand in the same order; where one has more, the first count.
     /// None if there is no pair.
     ///
-    /// The interval of the difference is Student's t of the differences. The interval of the ratio r
-    /// is that of the residuals a - r b over the mean of b (the delta method for paired samples;
+    /// The interval of the difference is Student's t of the differences. The interval of the ratio
+    /// r is that of the residuals a - r b over the mean of b (the delta method for paired samples;
     /// Cochran, Sampling Techniques, 1977, ch. 6): what both samples share cancels.
     ///
     /// ```

@@ -108,7 +108,8 @@ impl Point {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }
 
-    /// All values in one line, `name=value` separated by spaces: equal if and only if the points are.
+    /// All values in one line, `name=value` separated by spaces: equal if and only if the points
+    /// are.
     pub fn key(&self) -> String {
         let part = |(parameter, value): (&Parameter, &str)| {
             format!("{}={}", parameter.name, value.escape_default())

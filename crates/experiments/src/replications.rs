@@ -1,7 +1,8 @@
 //! Every replication, as two tables: what is the same on every machine, and what was measured.
 //!
-//! They are what a finished experiment is merged and extended from; each number reads back the same. Every
-//! line ends with a checksum of its other cells, so that a changed one is found and named.
+//! They are what a finished experiment is merged and extended from; each number reads back the
+//! same. Every line ends with a checksum of its other cells, so that a changed one is found and
+//! named.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

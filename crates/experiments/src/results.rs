@@ -22,8 +22,8 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters that have a column; empty where one does not apply. The lines of a
-    /// point share them.
+    /// The values of the parameters that have a column; empty where one does not apply. The lines
+    /// of a point share them.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
@@ -171,8 +171,8 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// Reads a table. Columns that it does not know are parameters, so that tables of `simulate` can
-    /// be read, too.
+    /// Reads a table. Columns that it does not know are parameters, so that tables of `simulate`
+    /// can be read, too.
     ///
     /// # Errors
     /// If it is no such table, in words that name the line.
@@ -216,8 +216,8 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
-    /// Reads measured times, replication by replication, as the table of their medians; an empty text
-    /// is an empty table.
+    /// Reads measured times, replication by replication, as the table of their medians; an empty
+    /// text is an empty table.
     ///
     /// # Errors
     /// If they are no such times, in words.

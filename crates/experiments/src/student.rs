@@ -3,9 +3,9 @@
 //! The quantile is that of the incomplete beta function I(x; n/2, 1/2), inverted by Newton's method
 //! (Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas 1977, Remark AS R19 and
 //! Algorithm AS 109; Berry, Mielke & Cran 1990, Remark AS R83). The incomplete beta function is a
-//! continued fraction (Press et al., Numerical Recipes, 6.4), the gamma function Lanczos' approximation
-//! with Pugh's coefficients (2004). Follows the crates `statrs` (MIT) and `special` (MIT or Apache 2.0),
-//! operation by operation.
+//! continued fraction (Press et al., Numerical Recipes, 6.4), the gamma function Lanczos'
+//! approximation with Pugh's coefficients (2004). Follows the crates `statrs` (MIT) and `special`
+//! (MIT or Apache 2.0), operation by operation.
 
 /// Pugh's r and coefficients.
 const GAMMA_R: f64 = 10.900_511;
@@ -29,8 +29,8 @@ const PRECISION: f64 = f64::EPSILON / 2.0;
 /// The least change that Newton's method looks at, squared.
 const LEAST_SQUARE: f64 = 1e-30;
 
-/// The two-sided quantile of Student's t: the t within which so much of the distribution lies. It is
-/// infinite without a degree of freedom.
+/// The two-sided quantile of Student's t: the t within which so much of the distribution lies. It
+/// is infinite without a degree of freedom.
 ///
 /// ```
 /// let t = pavior_experiments::student_t(0.95, 9);

@@ -47,8 +47,8 @@ pub struct Known {
 }
 
 impl Directory {
-    /// Makes a directory where there is none, and locks it. A directory that holds other files, and no
-    /// run, is not touched.
+    /// Makes a directory where there is none, and locks it. A directory that holds other files, and
+    /// no run, is not touched.
     ///
     /// # Errors
     /// If another process works in it, if it holds something else, or if it cannot be written.
@@ -62,8 +62,8 @@ impl Directory {
         Directory::take(path)
     }
 
-    /// Makes a directory where there is none, and locks it, whatever it holds; what a killed process
-    /// of ours left half written there is removed.
+    /// Makes a directory where there is none, and locks it, whatever it holds; what a killed
+    /// process of ours left half written there is removed.
     ///
     /// # Errors
     /// If another process works in it, or if it cannot be written.
@@ -104,8 +104,8 @@ impl Directory {
         note(&self.path)
     }
 
-    /// Prepares for a run: a new one in an empty directory, or the same one again. `description` is the
-    /// name and text of the file that describes it.
+    /// Prepares for a run: a new one in an empty directory, or the same one again. `description` is
+    /// the name and text of the file that describes it.
     ///
     /// # Errors
     /// If it holds a run and `resume` is not set; if it holds another run; if a line is damaged and
@@ -271,8 +271,8 @@ pub fn known(directory: &Path, key: &str, discard_damaged: bool) -> Result<Known
     Ok(known)
 }
 
-/// Compares a finished file with the checksum that `run.json` has of it; a file that it does not list
-/// is not compared.
+/// Compares a finished file with the checksum that `run.json` has of it; a file that it does not
+/// list is not compared.
 ///
 /// # Errors
 /// If a byte of it was changed, or it is not there.

@@ -8,8 +8,8 @@
 //! - Writing is whole or not at all: a temporary file with a name that cannot be foreseen, made
 //!   exclusively, written, synchronized and renamed. The mode of a file that is replaced stays.
 //! - An output that is also an input is refused before anything is read ([`FileUses`]).
-//! - A directory of a run ([`Directory`]) is locked by one process, and every line and file in it has a
-//!   checksum.
+//! - A directory of a run ([`Directory`]) is locked by one process, and every line and file in it
+//!   has a checksum.
 //! - Text from outside is shown by `pavior_kernel::shown` alone, also in the errors of this crate.
 
 mod bounded;

@@ -7,7 +7,8 @@ pub const LONGEST_LINE: u64 = 1 << 20;
 /// Workloads Archive that Pavior was tried on.
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
-/// The longest document, in bytes, that is read as a whole: an experiment, a state, a list of names.
+/// The longest document, in bytes, that is read as a whole: an experiment, a state, a list of
+/// names.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
 
 /// How much of an input is read before reading fails.

@@ -11,8 +11,8 @@ pub enum NextLine {
     End,
     /// A line was read, its end included.
     Whole,
-    /// The line is longer than allowed: its beginning was read, and the rest is passed over when the
-    /// next line is read.
+    /// The line is longer than allowed: its beginning was read, and the rest is passed over when
+    /// the next line is read.
     TooLong,
 }
 

@@ -26,8 +26,8 @@ enum To {
 }
 
 impl Output {
-    /// Begins to write a file. A link is followed to the file that it names; the mode of a file that
-    /// is there stays.
+    /// Begins to write a file. A link is followed to the file that it names; the mode of a file
+    /// that is there stays.
     ///
     /// # Errors
     /// If the place cannot be written.

@@ -2,8 +2,8 @@
 
 use pavior_kernel::Digest;
 
-/// A line with a checksum behind it: `TEXT HEX`, without its end. The checksum covers a key as well,
-/// so that a line of another run is as wrong as a changed one.
+/// A line with a checksum behind it: `TEXT HEX`, without its end. The checksum covers a key as
+/// well, so that a line of another run is as wrong as a changed one.
 ///
 /// ```
 /// use pavior_files::{seal, unseal};

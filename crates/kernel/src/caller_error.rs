@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// What went wrong in a strategy, a scheduler or another entry that the caller added to a registry: an
-/// exception of a script, say, or a service that does not answer. Clones share it; two are equal if
-/// they are clones of each other.
+/// What went wrong in a strategy, a scheduler or another entry that the caller added to a registry:
+/// an exception of a script, say, or a service that does not answer. Clones share it; two are equal
+/// if they are clones of each other.
 ///
 /// ```
 /// use pavior_kernel::CallerError;

@@ -3,8 +3,8 @@
 //! Every registry of the project (strategies, schedulers, patterns, shape rules, ...) is read by
 //! the one parser in this file, so that the notation means the same everywhere: a name, then
 //! options, each after a colon, as `key=value` or as a bare value. A bare value goes to the first
-//! option, in the order of declaration, that is not set yet and takes such a value; a number goes to the
-//! first that takes numbers, and is at fault if it is out of that one's range.
+//! option, in the order of declaration, that is not set yet and takes such a value; a number goes
+//! to the first that takes numbers, and is at fault if it is out of that one's range.
 
 use std::fmt;
 use std::ops::Range;
@@ -52,8 +52,8 @@ impl Values {
         }
     }
 
-    /// Whether a value was meant for an option of this kind: it is one of its values, or a number out of
-    /// their range.
+    /// Whether a value was meant for an option of this kind: it is one of its values, or a number
+    /// out of their range.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),

@@ -245,7 +245,8 @@ impl<F: Family> Registry<F> {
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // What stands behind an alias goes behind its target; a fault is shown where it was typed.
+            // What stands behind an alias goes behind its target; a fault is shown where it was
+            // typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());

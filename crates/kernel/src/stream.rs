@@ -66,8 +66,9 @@ impl Stream {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Draws `count` items without replacement, or all if there are fewer, by exchanges (Durstenfeld 1964): they
-    /// come to stand at the front, in random order, and are returned. One draw an item.
+    /// Draws `count` items without replacement, or all if there are fewer, by exchanges
+    /// (Durstenfeld 1964): they come to stand at the front, in random order, and are returned. One
+    /// draw an item.
     ///
     /// ```
     /// use pavior_kernel::Stream;

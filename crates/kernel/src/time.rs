@@ -23,8 +23,8 @@ impl Time {
     /// Later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation reaches: 146,000 years of microseconds. What would happen
-    /// later is an error that names the job, and the room above keeps sums of two times from
+    /// The latest instant that a simulation reaches: 146,000 years of microseconds. What would
+    /// happen later is an error that names the job, and the room above keeps sums of two times from
     /// overflowing.
     pub const LATEST: Time = Time(1 << 62);
 

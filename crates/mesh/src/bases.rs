@@ -2,8 +2,8 @@
 //!
 //! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
 //! `that & that >> 2` wherever a run of four begins: a run of any length takes about log2(length)
-//! passes. The same along y with rows in place of bits, and along z with planes, gives every base of
-//! the shape. O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
+//! passes. The same along y with rows in place of bits, and along z with planes, gives every base
+//! of the shape. O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -11,9 +11,9 @@
 //!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
 //! ```
 //!
-//! Short rows lie several to a word, a power of two bits each; the bits behind a row's last node are
-//! zeros. What a shift brings in from beyond the end of an axis is never free, so that the set holds
-//! canonical bases alone. On an axis that wraps a shift is a rotation within the axis.
+//! Short rows lie several to a word, a power of two bits each; the bits behind a row's last node
+//! are zeros. What a shift brings in from beyond the end of an axis is never free, so that the set
+//! holds canonical bases alone. On an axis that wraps a shift is a rotation within the axis.
 //!
 //! The set also tells what its bases touch. The neighbour of a base along an axis is a base too
 //! exactly if the face of the placement on that side is free: [`BaseSet::edges`] has a bit where a
@@ -59,9 +59,9 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// A search in a box as on a machine of its own: an axis wraps that wraps there and that the box closes, and the
-    /// first base is the box's. Its free nodes are loaded: O(rows of the box). In a box that does not lie on the grid
-    /// nothing is found.
+    /// A search in a box as on a machine of its own: an axis wraps that wraps there and that the
+    /// box closes, and the first base is the box's. Its free nodes are loaded: O(rows of the box).
+    /// In a box that does not lie on the grid nothing is found.
     ///
     /// ```
     /// use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy};
@@ -87,7 +87,8 @@ impl BaseSet {
         &self.grid
     }
 
-    /// The first base in row-major order of a shape, unturned, on the free nodes of the last [`BaseSet::load`].
+    /// The first base in row-major order of a shape, unturned, on the free nodes of the last
+    /// [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
     }
@@ -114,8 +115,8 @@ impl BaseSet {
     }
 
     /// Computes the bases of a shape, to be asked with [`BaseSet::contains`] and
-    /// [`BaseSet::row_major`]. Returns false, and leaves nothing to ask, if the shape does not fit the
-    /// empty grid unturned, or the occupancy is of another grid.
+    /// [`BaseSet::row_major`]. Returns false, and leaves nothing to ask, if the shape does not fit
+    /// the empty grid unturned, or the occupancy is of another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
@@ -205,8 +206,8 @@ impl BaseSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there is a base in a box. None is in one that passes the end of an axis. O(rows of the
-    /// box).
+    /// Whether there is a base in a box. None is in one that passes the end of an axis. O(rows of
+    /// the box).
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -236,8 +237,8 @@ impl BaseSet {
         }
     }
 
-    /// Takes out the bases whose placement would meet a box; one that does not lie on the grid meets
-    /// none. O(rows of these).
+    /// Takes out the bases whose placement would meet a box; one that does not lie on the grid
+    /// meets none. O(rows of these).
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;
@@ -270,9 +271,10 @@ impl BaseSet {
         self.words[word] >> bit & 1 == 1
     }
 
-    /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other` have
-    /// computed one part each, which lie at these offsets from the base of the shape's bounding box.
-    /// `None`, too, where a part leaves the bounding box, the grids differ or an axis wraps.
+    /// The first base in row-major order of a shape of two parts, on a mesh: `self` and `other`
+    /// have computed one part each, which lie at these offsets from the base of the shape's
+    /// bounding box. `None`, too, where a part leaves the bounding box, the grids differ or an axis
+    /// wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -353,8 +355,8 @@ impl BaseSet {
         }
     }
 
-    /// The number of nodes of a box that were not free when the nodes were last loaded: all, if it does
-    /// not lie on the grid. O(rows of the box).
+    /// The number of nodes of a box that were not free when the nodes were last loaded: all, if it
+    /// does not lie on the grid. O(rows of the box).
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

@@ -1,7 +1,8 @@
 //! Sets of nodes as bits, and shifts of them along the axes.
 //!
-//! A row along x begins at a multiple of its pitch: the next power of two up to 64, so that short rows
-//! lie several to a word, or whole words. A plane begins with a new word. The bits between are zeros.
+//! A row along x begins at a multiple of its pitch: the next power of two up to 64, so that short
+//! rows lie several to a word, or whole words. A plane begins with a new word. The bits between are
+//! zeros.
 //!
 //! ```text
 //!   rows of 5:   . . . 44444 . . . 33333 . . . 22222 . . . 11111    the low bits, a pitch of 8
@@ -104,7 +105,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes of a box of another grid, of which this is the grid, from its base on.
+    /// Lays out the free nodes of a box of another grid, of which this is the grid, from its base
+    /// on.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -147,8 +149,8 @@ impl Layout {
         }
     }
 
-    /// Hands every word that a box, which passes the end of no axis, touches to a function, with the
-    /// box's bits in it, until the function says to stop; returns whether it did.
+    /// Hands every word that a box, which passes the end of no axis, touches to a function, with
+    /// the box's bits in it, until the function says to stop; returns whether it did.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));

@@ -2,8 +2,8 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The cubes of a machine with three axes whose sides are multiples of 4: aligned boxes of 4x4x4 nodes,
-/// numbered row-major.
+/// The cubes of a machine with three axes whose sides are multiples of 4: aligned boxes of 4x4x4
+/// nodes, numbered row-major.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};

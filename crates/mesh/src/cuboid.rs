@@ -93,9 +93,9 @@ impl Cuboid {
         })
     }
 
-    /// The least box that holds every box of these sides, which must fit the grid, that shares a node with this one,
-    /// which must lie on it; with its canonical base. Where it does not close a ring, every box of these sides in
-    /// it shares a node.
+    /// The least box that holds every box of these sides, which must fit the grid, that shares a
+    /// node with this one, which must lie on it; with its canonical base. Where it does not close a
+    /// ring, every box of these sides in it shares a node.
     ///
     /// ```
     /// use pavior_mesh::{Cuboid, Grid};
@@ -123,7 +123,8 @@ impl Cuboid {
         around
     }
 
-    /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the grid.
+    /// The nodes, x fastest, each axis from the base through the wrap. The box must lie on the
+    /// grid.
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
         let at = move |axis: usize, offset: u16| own.coordinate(&grid, axis, offset);

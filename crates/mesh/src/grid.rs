@@ -114,8 +114,8 @@ impl Grid {
     /// A grid with the given sides and, per axis, whether it wraps.
     ///
     /// # Errors
-    /// If there are not one to three axes with a flag each, a side is 0, or there are more than 2^24
-    /// nodes.
+    /// If there are not one to three axes with a flag each, a side is 0, or there are more than
+    /// 2^24 nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
         if sides.len() != wraps.len() {
             return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
@@ -149,8 +149,8 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// The grid of the nodes of a box, which must lie on this one: an axis wraps that wraps here and that the box
-    /// closes.
+    /// The grid of the nodes of a box, which must lie on this one: an axis wraps that wraps here
+    /// and that the box closes.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
@@ -233,8 +233,8 @@ impl Grid {
         }
     }
 
-    /// The nodes that a link joins to a node, each once: on every axis the one below and the one above,
-    /// around rings of more than two nodes. Of a number that no node has: none.
+    /// The nodes that a link joins to a node, each once: on every axis the one below and the one
+    /// above, around rings of more than two nodes. Of a number that no node has: none.
     ///
     /// ```
     /// use pavior_mesh::{Grid, NodeId};

@@ -1,12 +1,13 @@
 //! The largest free box of an occupancy.
 //!
-//! For every pair (first plane, number of planes) the planes are ANDed together, one AND a step, and the
-//! greatest rectangle of what they have in common is found row by row from the heights of free columns,
-//! with a stack. Planes lie across the shortest axis, so that the pairs are few. O(N H) steps for N nodes
-//! and a shortest side of H; up to four times as many on rings, which are walked twice. A pair is left
-//! as soon as nothing in it can beat the best box so far.
+//! For every pair (first plane, number of planes) the planes are ANDed together, one AND a step,
+//! and the greatest rectangle of what they have in common is found row by row from the heights of
+//! free columns, with a stack. Planes lie across the shortest axis, so that the pairs are few. O(N
+//! H) steps for N nodes and a shortest side of H; up to four times as many on rings, which are
+//! walked twice. A pair is left as soon as nothing in it can beat the best box so far.
 //!
-//! Source: the greatest rectangle under a histogram, of the textbooks; for every pair of planes, ours.
+//! Source: the greatest rectangle under a histogram, of the textbooks; for every pair of planes,
+//! ours.
 
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 

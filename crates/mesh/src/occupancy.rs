@@ -90,8 +90,8 @@ impl Occupancy {
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Whether every node of a box is free; a box that does not lie on the grid is not. O(rows of the
-    /// box), a few words each.
+    /// Whether every node of a box is free; a box that does not lie on the grid is not. O(rows of
+    /// the box), a few words each.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)
@@ -105,7 +105,8 @@ impl Occupancy {
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
     }
 
-    /// The number of free nodes of a box; none of one that does not lie on the grid. O(rows of the box).
+    /// The number of free nodes of a box; none of one that does not lie on the grid. O(rows of the
+    /// box).
     pub fn free_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) {
             return 0;
@@ -143,7 +144,8 @@ impl Occupancy {
     /// Marks every node of a box as free. O(rows of the box).
     ///
     /// # Errors
-    /// If the box does not lie on the grid or holds a node that is free already; nothing has changed.
+    /// If the box does not lie on the grid or holds a node that is free already; nothing has
+    /// changed.
     pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
@@ -164,8 +166,8 @@ impl Occupancy {
     /// Takes several boxes, all or none.
     ///
     /// # Errors
-    /// As [`Occupancy::take`], for the first box that cannot be taken after those before it; nothing
-    /// has changed.
+    /// As [`Occupancy::take`], for the first box that cannot be taken after those before it;
+    /// nothing has changed.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -182,8 +184,8 @@ impl Occupancy {
     /// Gives several boxes, all or none.
     ///
     /// # Errors
-    /// As [`Occupancy::give`], for the first box that cannot be given after those before it; nothing
-    /// has changed.
+    /// As [`Occupancy::give`], for the first box that cannot be given after those before it;
+    /// nothing has changed.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {
@@ -206,8 +208,8 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free, and says whether it was free; one that the grid does not have was
-    /// not.
+    /// Marks one node as not free, and says whether it was free; one that the grid does not have
+    /// was not.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -267,8 +269,8 @@ impl Occupancy {
     }
 }
 
-/// Hands the index of every word that a box touches to a function, with the box's bits in it, until the function says
-/// to stop; returns whether it did. The box must lie on the grid.
+/// Hands the index of every word that a box touches to a function, with the box's bits in it, until
+/// the function says to stop; returns whether it did. The box must lie on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");

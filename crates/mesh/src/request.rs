@@ -12,8 +12,8 @@ use crate::{PerAxis, Sides, volume};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// How free a job is to be placed, from the least to the greatest freedom: each level allows all that
-/// the one before allows.
+/// How free a job is to be placed, from the least to the greatest freedom: each level allows all
+/// that the one before allows.
 ///
 /// ```
 /// use pavior_mesh::Freedom;

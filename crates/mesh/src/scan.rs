@@ -10,9 +10,9 @@ use crate::{Coordinates, Grid, Sides};
 /// A scan order: which axis runs fastest, and in which direction each is walked.
 ///
 /// The default is row-major, `xyz`: x fastest, each axis ascending, so that the first base is the
-/// lowest-leftmost. It is written as the axes from the fastest to the slowest, a descending one with
-/// a minus before it: `x-yz` goes left to right and top to bottom. Axes that are left out follow in
-/// alphabetical order.
+/// lowest-leftmost. It is written as the axes from the fastest to the slowest, a descending one
+/// with a minus before it: `x-yz` goes left to right and top to bottom. Axes that are left out
+/// follow in alphabetical order.
 ///
 /// ```
 /// use pavior_mesh::{Grid, Scan};

@@ -3,8 +3,8 @@
 use crate::{Cuboid, Grid, NodeId};
 
 /// The wanted nodes of a box as disjoint boxes: maximal runs along x, joined along y where the run
-/// of the next row is the same. Boxes do not pass the end of an axis that wraps. A box that does not
-/// lie on the grid has none.
+/// of the next row is the same. Boxes do not pass the end of an axis that wraps. A box that does
+/// not lie on the grid has none.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid, tile};
@@ -24,9 +24,10 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     })
 }
 
-/// As [`tile`], with the wanted nodes given 64 at a time: `wanted` is asked for up to 64 nodes from one on
-/// along x, and answers with a one in the low bits for each that is wanted, as
-/// [`Occupancy::window`](crate::Occupancy::window) does for free ones. O(rows of the box, and boxes).
+/// As [`tile`], with the wanted nodes given 64 at a time: `wanted` is asked for up to 64 nodes from
+/// one on along x, and answers with a one in the low bits for each that is wanted, as
+/// [`Occupancy::window`](crate::Occupancy::window) does for free ones. O(rows of the box, and
+/// boxes).
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {

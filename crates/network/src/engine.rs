@@ -224,7 +224,8 @@ impl Engine for Network {
 }
 
 /// Sends a list of messages, in order of `created` and then id, through an idle engine and hands
-/// every delivery to `sink`, in order of time and then id. Memory is that of the messages in flight.
+/// every delivery to `sink`, in order of time and then id. Memory is that of the messages in
+/// flight.
 ///
 /// # Errors
 /// If the network deadlocks; what could be delivered has been.

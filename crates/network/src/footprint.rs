@@ -19,8 +19,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///                                                                       in the columns 0, 1 and 2)
 /// ```
 ///
-/// On an axis without a wrap, and on rings on which the nodes lie within half of the ring, these are
-/// exactly the links that an all-to-all uses. On other rings they are all links of a line.
+/// On an axis without a wrap, and on rings on which the nodes lie within half of the ring, these
+/// are exactly the links that an all-to-all uses. On other rings they are all links of a line.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId};

@@ -5,7 +5,8 @@
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
 //! ```
 //!
-//! - [`Channels`] numbers the channels of a grid, [`Path`] is the dimension-order path of a message.
+//! - [`Channels`] numbers the channels of a grid, [`Path`] is the dimension-order path of a
+//!   message.
 //! - [`Engine`] is what an engine is. [`Worm`] follows headers only and is the default; [`Flit`]
 //!   moves every flit, is the specification, and models what the other does not. They are written
 //!   independently and agree message by message.

@@ -101,8 +101,8 @@ impl Path {
     }
 }
 
-/// Writes down the straight runs between two nodes, the ejection channel last; returns the number of
-/// links.
+/// Writes down the straight runs between two nodes, the ejection channel last; returns the number
+/// of links.
 #[inline]
 pub(crate) fn write_segments(
     channels: &Channels,

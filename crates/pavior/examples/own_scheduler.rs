@@ -1,4 +1,5 @@
-//! A scheduler written outside the library: registered, and run in a simulation beside a built-in one.
+//! A scheduler written outside the library: registered, and run in a simulation beside a built-in
+//! one.
 //!
 //! Youngest First starts the job that arrived last, if it fits; all others wait for it.
 

@@ -1,5 +1,5 @@
-//! How long a grant and its release take: the same calls as `apps/python/benches/measure.py`, which prints
-//! them beside each other.
+//! How long a grant and its release take: the same calls as `apps/python/benches/measure.py`, which
+//! prints them beside each other.
 
 use std::time::Instant;
 

@@ -54,7 +54,8 @@ pub use pavior_mesh::{
 };
 
 pub mod strategies {
-    //! The strategies: their registry, and what one outside this library is written and judged with.
+    //! The strategies: their registry, and what one outside this library is written and judged
+    //! with.
     //!
     //! ```
     //! use pavior::strategies::Registry;

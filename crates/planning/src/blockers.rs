@@ -1,8 +1,8 @@
 //! Blockers: the place of a box that it costs least to empty.
 //!
 //! Of all places of the box, in any orientation, none of whose nodes has failed: the one whose jobs
-//! weigh least together. A job counts once, with all its weight, however many of its nodes lie there.
-//! Ties go to the earlier orientation, then to the earlier base, row-major. Exact.
+//! weigh least together. A job counts once, with all its weight, however many of its nodes lie
+//! there. Ties go to the earlier orientation, then to the earlier base, row-major. Exact.
 //!
 //! O(jobs + N) an orientation; see `windows.rs` for jobs of several parts.
 

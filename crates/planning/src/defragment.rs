@@ -17,8 +17,8 @@ pub struct Slots {
     pub proven: bool,
 }
 
-/// The plan that makes the most disjoint boxes of a shape free with at most `max_jobs` moved jobs, and
-/// of those the cheapest.
+/// The plan that makes the most disjoint boxes of a shape free with at most `max_jobs` moved jobs,
+/// and of those the cheapest.
 ///
 /// One box more is tried at a time, since a plan for more is a plan for fewer. Exact within the
 /// budget, which all tries share.

@@ -6,9 +6,9 @@ use crate::plan::{Budget, Goal, Planned, SearchLimits};
 use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
-/// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them, the
-/// cheapest at most `max_jobs` others move as well. The plan's boxes are empty, and its moves as well
-/// if no job holds such a node. Nodes outside the grid are not looked at.
+/// Where the jobs on some nodes go, so that these nodes are empty; if there is no room for them,
+/// the cheapest at most `max_jobs` others move as well. The plan's boxes are empty, and its moves
+/// as well if no job holds such a node. Nodes outside the grid are not looked at.
 pub fn drain(
     snapshot: &Snapshot,
     nodes: &[NodeId],

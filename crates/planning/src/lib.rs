@@ -5,13 +5,14 @@
 //! - [`fit`] and [`nearest`] say where a box is free, or which smaller ones are;
 //! - [`blockers`] finds the place of least weight: the jobs that would have to go;
 //! - [`earliest`] says when running jobs will have made room, and where;
-//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each goes, and
-//!   [`unblock_any`] that for one of several boxes;
-//! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape can
-//!   be made free at once.
+//! - [`unblock`] finds the cheapest set of jobs whose moving makes the box fit, with where each
+//!   goes, and [`unblock_any`] that for one of several boxes;
+//! - [`drain`] plans how a set of nodes is emptied, and [`defragment`] how many boxes of a shape
+//!   can be made free at once.
 //!
 //! Every answer is exact. A search that could take too long has a budget of words looked at, not of
-//! time, so that the same question always has the same answer; it says whether its answer is proven.
+//! time, so that the same question always has the same answer; it says whether its answer is
+//! proven.
 //!
 //! ```
 //! use pavior_allocation::{Machine, Placement, Selection};

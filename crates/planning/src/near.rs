@@ -24,9 +24,9 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
 ///
 /// Looked at are the boxes within the sides asked for, in any orientation. Greater volume comes
 /// first; then the least sum of what is cut off the sides; then the earlier orientation; then the
-/// greater sides in the order x, y, z; each at its first base. A box that lies within the sides of a
-/// listed one (turned, if the request may be) is not listed. So if the box itself is free, it is the
-/// only answer.
+/// greater sides in the order x, y, z; each at its first base. A box that lies within the sides of
+/// a listed one (turned, if the request may be) is not listed. So if the box itself is free, it is
+/// the only answer.
 ///
 /// O(v) searches for v the volume asked for, in the worst case.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {

@@ -45,8 +45,8 @@ pub struct MovePlan {
     pub jobs: Vec<JobId>,
     /// The boxes that are free after the moves, as they were asked for.
     pub boxes: Vec<Cuboid>,
-    /// The moves, in an order in which each finds its nodes free. A job moves twice only where there
-    /// is no other way.
+    /// The moves, in an order in which each finds its nodes free. A job moves twice only where
+    /// there is no other way.
     pub moves: Vec<Move>,
 }
 

@@ -6,7 +6,8 @@ use crate::order;
 use crate::packing::{Outcome, Room, pack};
 use crate::plan::{Budget, Move};
 
-/// Places the boxes asked for and the moved jobs, so that the moves can be carried out one after another.
+/// Places the boxes asked for and the moved jobs, so that the moves can be carried out one after
+/// another.
 pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let (grid, count) = (room.snapshot.grid, room.goal.count);
     let mut free = room.without(jobs);

@@ -26,7 +26,8 @@ impl Snapshot {
         }
     }
 
-    /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes had failed.
+    /// The same state in which some jobs, of so many nodes, stay where they are, as if their nodes
+    /// had failed.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -60,7 +61,8 @@ impl Snapshot {
         &self.jobs[job].1
     }
 
-    /// The free nodes if some jobs (by their places in the list) were gone: failed nodes stay taken.
+    /// The free nodes if some jobs (by their places in the list) were gone: failed nodes stay
+    /// taken.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
         for job in jobs {
@@ -104,8 +106,8 @@ impl Shape {
         Shape { sides, turn: false }
     }
 
-    /// The boxes that a request allows: those of its freedom, else its box, turned if `turn` says so; none if it has
-    /// none. `None` if it allows sets that are no boxes.
+    /// The boxes that a request allows: those of its freedom, else its box, turned if `turn` says
+    /// so; none if it has none. `None` if it allows sets that are no boxes.
     pub fn allowed(request: &Request, grid: &Grid, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,

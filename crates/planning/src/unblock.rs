@@ -4,11 +4,11 @@ use crate::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
-/// The cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, and where each
-/// goes. Jobs that stand in the box's place move, and others that make room for them.
+/// The cheapest set of at most `max_jobs` jobs that can be moved so that the box fits, and where
+/// each goes. Jobs that stand in the box's place move, and others that make room for them.
 ///
-/// Exact within the budget: every set of jobs is judged by every packing. Ties go to fewer jobs, then
-/// to lower job numbers. The plan has no moves if the box fits already.
+/// Exact within the budget: every set of jobs is judged by every packing. Ties go to fewer jobs,
+/// then to lower job numbers. The plan has no moves if the box fits already.
 ///
 /// Cost: see `search.rs`; the number of sets grows as jobs to the power of `max_jobs`.
 pub fn unblock(
@@ -30,8 +30,8 @@ pub fn unblock(
     cheapest(snapshot, &goal, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// The same for whichever of several boxes can be made room for at the least weight; of equals the first. All of them
-/// together have the budget, in equal shares. No box fits nowhere, ever.
+/// The same for whichever of several boxes can be made room for at the least weight; of equals the
+/// first. All of them together have the budget, in equal shares. No box fits nowhere, ever.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

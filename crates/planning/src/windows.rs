@@ -1,7 +1,7 @@
 //! Every place of a box at once: which jobs stand in it, and what they weigh.
 //!
-//! The bases at which a window meets a box are themselves a box (on a mesh, of sides window + box - 1,
-//! cut at the border). So a job's weight is added to all of them by a difference array: eight
+//! The bases at which a window meets a box are themselves a box (on a mesh, of sides window + box -
+//! 1, cut at the border). So a job's weight is added to all of them by a difference array: eight
 //! corners, and one pass of prefix sums along each axis at the end. A job of several parts counts
 //! once where the window meets any of them: the union of its boxes is marked in a bit set, and its
 //! maximal runs along x are added. O(jobs + N) for jobs of one part.
@@ -79,8 +79,8 @@ impl Sums {
         Sums { sides, values: vec![0; sides.iter().product()] }
     }
 
-    /// Adds a value to all bases of a box that does not wrap. Sums are exact below 2^64: what passes
-    /// the end on the way comes back.
+    /// Adds a value to all bases of a box that does not wrap. Sums are exact below 2^64: what
+    /// passes the end on the way comes back.
     pub(crate) fn add(&mut self, cuboid: &Cuboid, value: u64) {
         let low = cuboid.base.map(usize::from);
         let [w, d, _] = self.sides;

@@ -1,7 +1,7 @@
 //! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` asks a scheduler that knows nothing yet, `after_arrival` one that has decided and hears of
-//! one more job. `cargo bench -p pavior-scheduling`; compare along a row, not across machines.
+//! `anew` asks a scheduler that knows nothing yet, `after_arrival` one that has decided and hears
+//! of one more job. `cargo bench -p pavior-scheduling`; compare along a row, not across machines.
 
 use divan::Bencher;
 use pavior_allocation::Machine;

@@ -5,8 +5,9 @@ use pavior_workload::Job;
 
 /// Says beforehand how much longer a job takes on some nodes than in the box that it asks for.
 ///
-/// The one who runs the machine hands it over ([`MachineView::with_prediction`](crate::MachineView::with_prediction)):
-/// a scheduler sees neither strategy nor network. Any function of a job and a placement is one.
+/// The one who runs the machine hands it over
+/// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)): a scheduler sees
+/// neither strategy nor network. Any function of a job and a placement is one.
 ///
 /// ```
 /// use pavior_allocation::Placement;
@@ -18,8 +19,8 @@ use pavior_workload::Job;
 /// takes(&mut torn);
 /// ```
 pub trait Prediction {
-    /// The job's time on these nodes over its time in the box that it asks for. The same question must
-    /// have the same answer as long as no job starts or ends.
+    /// The job's time on these nodes over its time in the box that it asks for. The same question
+    /// must have the same answer as long as no job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }
 

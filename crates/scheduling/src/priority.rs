@@ -1,10 +1,11 @@
 //! Priority by a function of the job: the waiting job with the least key first, ties by arrival.
 //!
 //! The key of a job is asked for once, when the job first waits, and again if it waits anew after a
-//! failure of a node. It therefore cannot change with time; a rule that does is a [`Scheduler`] of its own.
-//! A least job that does not fit blocks all others; with `backfill` the others are tried in the order of
-//! their keys, and then jobs with large keys may wait without bound. O(log q) a decision for q waiting
-//! jobs; with `backfill` O(q) after a change of the machine, where each request is asked about once.
+//! failure of a node. It therefore cannot change with time; a rule that does is a [`Scheduler`] of
+//! its own. A least job that does not fit blocks all others; with `backfill` the others are tried
+//! in the order of their keys, and then jobs with large keys may wait without bound. O(log q) a
+//! decision for q waiting jobs; with `backfill` O(q) after a change of the machine, where each
+//! request is asked about once.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -44,7 +45,8 @@ pub struct Priority {
     newest: Option<JobId>,
     /// The health of the machine when it was last looked at: failures make jobs wait anew.
     health: u64,
-    /// The state of the machine in which all waiting jobs but those in `fresh` are known to be refused.
+    /// The state of the machine in which all waiting jobs but those in `fresh` are known to be
+    /// refused.
     passed: Option<u64>,
     fresh: BTreeSet<Place>,
     refused: Refused,
@@ -84,8 +86,8 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Priority {
-    /// A scheduler that starts the job with the least key; with `backfill`, the one with the least key
-    /// of those that fit. A key that is not a number is an error, which stops the run.
+    /// A scheduler that starts the job with the least key; with `backfill`, the one with the least
+    /// key of those that fit. A key that is not a number is an error, which stops the run.
     pub fn new(key: Box<KeyFunction>, backfill: bool) -> Priority {
         Priority {
             key,

@@ -41,8 +41,8 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// The place of a job that arrived at this time; `None` if it does not wait. O(log q) for q waiting
-    /// jobs.
+    /// The place of a job that arrived at this time; `None` if it does not wait. O(log q) for q
+    /// waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)

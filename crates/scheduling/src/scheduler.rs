@@ -25,8 +25,8 @@ pub trait Scheduler: Send + Sync {
         0
     }
 
-    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It answers
-    /// `None` to the question that fails, and the run stops with this error.
+    /// What has gone wrong in it, if it needs something that can fail: a script, a service. It
+    /// answers `None` to the question that fails, and the run stops with this error.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -37,7 +37,8 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's place in the queue.
     pub index: usize,
-    /// Where it is put; `None` leaves that to the machine's strategy, which the scheduler has asked.
+    /// Where it is put; `None` leaves that to the machine's strategy, which the scheduler has
+    /// asked.
     pub placement: Option<Placement>,
 }
 

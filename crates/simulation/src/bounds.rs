@@ -16,8 +16,8 @@ use crate::Ending;
 /// How far a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most jobs that wait while jobs are drawn without end; a log has an end, and is not bounded
-    /// so.
+    /// The most jobs that wait while jobs are drawn without end; a log has an end, and is not
+    /// bounded so.
     pub waiting: u64,
     /// The latest instant.
     pub until: Time,
@@ -32,9 +32,9 @@ impl Default for Bounds {
     }
 }
 
-/// Instants on an idle machine, since a job last completed, at which jobs wait: with arrivals while no
-/// repair will change anything, or with failures and repairs. What starts in between and is interrupted is
-/// no progress.
+/// Instants on an idle machine, since a job last completed, at which jobs wait: with arrivals while
+/// no repair will change anything, or with failures and repairs. What starts in between and is
+/// interrupted is no progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
@@ -110,7 +110,8 @@ pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     interruptions: FxHashMap<JobId, u64>,
-    /// Completions by the last instant, and the idle instants and the interruptions since they changed.
+    /// Completions by the last instant, and the idle instants and the interruptions since they
+    /// changed.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
@@ -163,8 +164,8 @@ impl Watch {
         Ok(())
     }
 
-    /// An instant is over: the completions by now, whether any job runs, and whether nothing but arrivals
-    /// is still to come.
+    /// An instant is over: the completions by now, whether any job runs, and whether nothing but
+    /// arrivals is still to come.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

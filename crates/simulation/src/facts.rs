@@ -73,8 +73,8 @@ pub enum Fact<'a> {
         /// The free nodes after that.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins: whether the slice of the [`Setup`](crate::Setup) could
-    /// be granted now that the instant is over.
+    /// The machine has changed, or the run begins: whether the slice of the [`Setup`](crate::Setup)
+    /// could be granted now that the instant is over.
     Slice {
         /// Were no job running.
         alone: bool,
@@ -159,7 +159,8 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// Someone who watches a run and cannot influence it. A run moves between threads with its observers.
+/// Someone who watches a run and cannot influence it. A run moves between threads with its
+/// observers.
 pub trait Observer: Send {
     /// Which facts it wants to be told of; asked once, at the beginning.
     fn interest(&self) -> Interest;

@@ -1,11 +1,12 @@
 //! Running jobs move so that the oldest waiting job fits.
 //!
-//! When the scheduler starts no more, and the oldest waiting job is refused although as many nodes are free as it
-//! needs, the planner of `unblock` looks for the cheapest set of jobs whose moving makes its box fit. The jobs
-//! move at once, and each ends later by the price of its nodes. They do so only if
+//! When the scheduler starts no more, and the oldest waiting job is refused although as many nodes
+//! are free as it needs, the planner of `unblock` looks for the cheapest set of jobs whose moving
+//! makes its box fit. The jobs move at once, and each ends later by the price of its nodes. They do
+//! so only if
 //!
-//! - the prices together are less than the time until running jobs will have made room by their expected
-//!   ends (`earliest`), and
+//! - the prices together are less than the time until running jobs will have made room by their
+//!   expected ends (`earliest`), and
 //! - the strategy, asked on a fork in which the moves are made, grants the job its nodes.
 //!
 //! Then the scheduler is asked again. A question is put once in a state of the machine.

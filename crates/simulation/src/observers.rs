@@ -5,8 +5,8 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// Attempts from one that is measured to the next are 1 to this, each as often as any other. To read the
-/// clock twice takes as long as a quick attempt does.
+/// Attempts from one that is measured to the next are 1 to this, each as often as any other. To
+/// read the clock twice takes as long as a quick attempt does.
 const APART: u64 = 31;
 
 /// The observers, told of facts at the present instant.
@@ -18,7 +18,8 @@ pub(crate) struct Observers<'a, 'o> {
     watch: Option<Sampled>,
 }
 
-/// A stopwatch for one attempt in sixteen, taken by chance: what a scheduler asks often repeats itself.
+/// A stopwatch for one attempt in sixteen, taken by chance: what a scheduler asks often repeats
+/// itself.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,

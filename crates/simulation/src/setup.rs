@@ -37,7 +37,8 @@ pub struct Setup {
     pub ending: Ending,
     /// Whether attempts are timed.
     pub timing: bool,
-    /// A request of which observers are told whether it could be granted ([`Fact::Slice`](crate::Fact)).
+    /// A request of which observers are told whether it could be granted
+    /// ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
@@ -97,9 +98,10 @@ pub enum RunError {
     /// The run would not end by itself, or passes the greatest time.
     #[error(transparent)]
     Endless(#[from] Endless),
-    /// The strategy or the scheduler has failed ([`Strategy::error`](pavior_allocation::Strategy::error),
-    /// [`Scheduler::error`](pavior_scheduling::Scheduler::error)), or the strategy proposed nodes that
-    /// cannot be granted.
+    /// The strategy or the scheduler has failed
+    /// ([`Strategy::error`](pavior_allocation::Strategy::error),
+    /// [`Scheduler::error`](pavior_scheduling::Scheduler::error)), or the strategy proposed nodes
+    /// that cannot be granted.
     #[error(transparent)]
     Failed(#[from] CallerError),
     /// A [`Stop`] was set.

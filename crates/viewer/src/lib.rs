@@ -1,9 +1,9 @@
-//! A page that shows a machine in two and three dimensions: live, from a service, or as it was, from
-//! a schedule in the page itself.
+//! A page that shows a machine in two and three dimensions: live, from a service, or as it was,
+//! from a schedule in the page itself.
 //!
 //! The page is one file that needs nothing from elsewhere. Its sources are in `page/src`;
-//! `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page` and is kept beside
-//! them, so that building this crate needs no Node. It contains three.js (MIT, see
+//! `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page` and is kept
+//! beside them, so that building this crate needs no Node. It contains three.js (MIT, see
 //! `page/THREE-LICENSE`).
 
 use serde_json::{Value, json};
@@ -82,8 +82,8 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
 }
 
 fn page(data: &str) -> String {
-    // Each mark stands once, and the parts are put in from the last to the first, so that no part is
-    // searched for marks.
+    // Each mark stands once, and the parts are put in from the last to the first, so that no part
+    // is searched for marks.
     let (before, after) =
         PAGE.split_once("/*SCRIPT*/").expect("the page has a mark for its script");
     let (before, between) = before.split_once("<!--DATA-->").expect("and one for its data");

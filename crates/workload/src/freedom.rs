@@ -9,13 +9,13 @@ use pavior_mesh::Freedom;
 use crate::Condition;
 use crate::traces::Tags;
 
-/// Clauses in order; the first that a job meets says how free it is, and a job that meets none is placed
-/// as the strategy does by itself.
+/// Clauses in order; the first that a job meets says how free it is, and a job that meets none is
+/// placed as the strategy does by itself.
 ///
-/// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a condition
-/// behind a colon: `box:16` for jobs of at most 16 nodes, `box:queue=2` for those of a queue (or
-/// `partition`, `status`, `user`, `group`, `app`) of the log, `any:25%` for a share of the jobs, drawn job
-/// by job.
+/// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), or a level with a
+/// condition behind a colon: `box:16` for jobs of at most 16 nodes, `box:queue=2` for those of a
+/// queue (or `partition`, `status`, `user`, `group`, `app`) of the log, `any:25%` for a share of
+/// the jobs, drawn job by job.
 ///
 /// ```
 /// use pavior_kernel::Stream;

@@ -30,8 +30,8 @@ pub enum Service {
     Messages(u64),
     /// It goes through its communication pattern this many times.
     Iterations(u64),
-    /// It computes, and goes through its communication pattern in between. Both times together are its run
-    /// time in the box that it asks for, alone on the machine.
+    /// It computes, and goes through its communication pattern in between. Both times together are
+    /// its run time in the box that it asks for, alone on the machine.
     Partly {
         /// The time that it computes.
         compute: Time,

@@ -126,8 +126,8 @@ pub(crate) struct ExplainArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// Who holds what: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order of
-    /// the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
+    /// Who holds what: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
+    /// of the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     /// The box that is asked for, such as 3x2

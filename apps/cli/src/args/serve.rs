@@ -22,8 +22,8 @@ pub(crate) struct ServeArgs {
     /// The folder of the journal, made if there is none
     #[arg(long, default_value = "pavior-data")]
     pub(crate) data: PathBuf,
-    /// Where records are kept: embedded (in --data), or postgres://USER@HOST/DATABASE, which several
-    /// servers may share
+    /// Where records are kept: embedded (in --data), or postgres://USER@HOST/DATABASE, which
+    /// several servers may share
     #[arg(long, default_value = "embedded")]
     pub(crate) store: String,
     /// Where to listen: 127.0.0.1:8080 or unix:PATH [default: unix:DATA/pavior.sock]

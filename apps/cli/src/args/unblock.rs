@@ -30,8 +30,8 @@ pub(crate) struct UnblockArgs {
     /// The number of nodes that is asked for; the shape rule makes it a box
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Option<u32>,
-    /// How free the request is to be placed: box, turned or any-box, whatever --turn says; for the plain
-    /// question only [default: its box, turned if --turn allows it]
+    /// How free the request is to be placed: box, turned or any-box, whatever --turn says; for the
+    /// plain question only [default: its box, turned if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
     /// The most jobs that are moved

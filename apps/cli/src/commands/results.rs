@@ -27,7 +27,8 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results; `named` is what the user typed as metrics, if anything: a table then shows them all.
+/// Prints results; `named` is what the user typed as metrics, if anything: a table then shows them
+/// all.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -44,8 +45,8 @@ pub(crate) fn print(
 }
 
 /// A log runs to its last departure; what still waits then waits for nodes that never come back, or
-/// for a placement that its strategy never finds. Where several results are compared, their averages are
-/// then not of the same jobs.
+/// for a placement that its strategy never finds. Where several results are compared, their
+/// averages are then not of the same jobs.
 ///
 /// # Errors
 /// If there are such jobs and several results: to be told when the results are written.
@@ -267,8 +268,8 @@ impl Results<'_> {
     }
 }
 
-/// Metrics in their order, but first those that were added to the usual ones (`+NAME`), so that a narrow
-/// table does not leave out what was asked for.
+/// Metrics in their order, but first those that were added to the usual ones (`+NAME`), so that a
+/// narrow table does not leave out what was asked for.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

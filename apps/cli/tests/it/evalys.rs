@@ -1,7 +1,7 @@
 //! Evalys, Batsim's companion from the Python Package Index, reads our `jobs.csv`.
 //!
-//! It is installed once into a virtual environment below `target/tmp`. Where that is not possible, as
-//! without Python or a network, the test says why and checks nothing.
+//! It is installed once into a virtual environment below `target/tmp`. Where that is not possible,
+//! as without Python or a network, the test says why and checks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

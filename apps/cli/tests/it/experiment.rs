@@ -1,4 +1,5 @@
-//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, full; the same bytes come out.
+//! `pavior experiment` and `merge`: killed, resumed, sharded, locked, full; the same bytes come
+//! out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

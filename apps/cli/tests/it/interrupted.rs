@@ -1,4 +1,5 @@
-//! `pavior reproduce all`, killed at every stage and resumed: the same statements, figures and tables.
+//! `pavior reproduce all`, killed at every stage and resumed: the same statements, figures and
+//! tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,8 +27,8 @@ fn start(arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Kills a run (SIGKILL: nothing is tidied up) as soon as a file has at least so many bytes. Whether
-/// it was killed before it came to its end.
+/// Kills a run (SIGKILL: nothing is tidied up) as soon as a file has at least so many bytes.
+/// Whether it was killed before it came to its end.
 fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     let there = || std::fs::metadata(file).is_ok_and(|file| file.len() >= bytes);
     while !there() {

@@ -122,8 +122,8 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
     assert!(inspect("100000").status.success());
 }
 
-/// Bounds that are no constants of a library: what is at the number on the page is taken, and what is above
-/// it is refused.
+/// Bounds that are no constants of a library: what is at the number on the page is taken, and what
+/// is above it is refused.
 #[test]
 fn what_lies_beyond_a_limit_of_the_page_is_refused() {
     let page = include_str!("../../../../docs/limits.md");

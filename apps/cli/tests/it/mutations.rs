@@ -1,5 +1,5 @@
-//! Changed inputs for every parser: none panics, none takes for ever, every line of the protocol has an
-//! answer.
+//! Changed inputs for every parser: none panics, none takes for ever, every line of the protocol
+//! has an answer.
 //!
 //! The corpus is `fuzz/corpus`; a file added there is used. The checks spend a bounded time;
 //! `cargo xtask fuzz MINUTES` spends more, from another place of the sequence each time.

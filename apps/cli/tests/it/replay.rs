@@ -1,7 +1,7 @@
 //! A day of arrivals sent to a service gives the placements of `simulate`.
 //!
-//! The client sends arrivals and departures in the order of their times; how fast changes nothing but
-//! the pace. `PAVIOR_REPLAY_SPEED=1000` is the pace of a day in 86 s; without it nothing waits.
+//! The client sends arrivals and departures in the order of their times; how fast changes nothing
+//! but the pace. `PAVIOR_REPLAY_SPEED=1000` is the pace of a day in 86 s; without it nothing waits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};

@@ -149,8 +149,8 @@ fn other_readings_of_a_paper() {
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(printed, read("alternatives.csv"));
     let rows = rows(&printed);
-    // As many ratios a reading as there are goals, the closest reading first, and the distance is what
-    // it says.
+    // As many ratios a reading as there are goals, the closest reading first, and the distance is
+    // what it says.
     let distance = |row: &csv::StringRecord| row[1].parse::<f64>().unwrap();
     assert!(rows.is_sorted_by_key(distance));
     let usual: Vec<_> = rows.iter().filter(|row| &row[0] == "default").collect();

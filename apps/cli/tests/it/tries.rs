@@ -1,8 +1,10 @@
-//! Hostile values for the options of every command, and faults of its outputs: each try ends in time with an
-//! exit status of its own, without a panic, and says what is wrong in a bounded message of plain text.
+//! Hostile values for the options of every command, and faults of its outputs: each try ends in
+//! time with an exit status of its own, without a panic, and says what is wrong in a bounded
+//! message of plain text.
 //!
-//! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks make
-//! one try in eleven; `PAVIOR_TRIES=all` makes all of them (results/robustness.md has the numbers).
+//! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
+//! make one try in eleven; `PAVIOR_TRIES=all` makes all of them (results/robustness.md has the
+//! numbers).
 
 use std::io::Read as _;
 use std::path::Path;

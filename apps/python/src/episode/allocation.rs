@@ -46,8 +46,8 @@ impl Allocating {
         Ok(())
     }
 
-    /// Puts the job at the base with this number, or, where it does not fit, at the first base at which
-    /// it does. Whether the mask allows the action.
+    /// Puts the job at the base with this number, or, where it does not fit, at the first base at
+    /// which it does. Whether the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.steps.simulation.machine().grid();

@@ -4,7 +4,8 @@ use pavior_workload::Job;
 
 use super::steps::Steps;
 
-/// The columns of a job: its share of the nodes, of each side, its estimate, how long it has waited.
+/// The columns of a job: its share of the nodes, of each side, its estimate, how long it has
+/// waited.
 pub(super) const COLUMNS: usize = 6;
 
 /// The bytes of an array of 32-bit floats.

@@ -36,8 +36,9 @@ impl Scheduling {
         Ok(())
     }
 
-    /// Starts the job at a place of the queue; any other action waits for the next change, or, where
-    /// there will be none, starts the oldest job that fits. Whether the mask allows the action.
+    /// Starts the job at a place of the queue; any other action waits for the next change, or,
+    /// where there will be none, starts the oldest job that fits. Whether the mask allows the
+    /// action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
         if self.steps.over {

@@ -216,7 +216,8 @@ impl Machine {
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
-    /// Marks a node as failed; answers the job that holds it. The job keeps it until it is released.
+    /// Marks a node as failed; answers the job that holds it. The job keeps it until it is
+    /// released.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;

@@ -22,8 +22,8 @@ use crate::strategies::{lasting, placement};
 /// What the times of a run are in, once its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
-/// A scheduler that is an object of a Python class. Its method is called once a decision, with three
-/// objects that are made once a run.
+/// A scheduler that is an object of a Python class. Its method is called once a decision, with
+/// three objects that are made once a run.
 struct InPython {
     next: Py<PyAny>,
     queue: Py<Queue>,

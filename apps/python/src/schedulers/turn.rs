@@ -1,8 +1,8 @@
 //! What a scheduler sees when it is asked: the queue, the running jobs, and the desk where it asks.
 //!
-//! The objects that Python gets hold nothing: they look at what the thread that asks has put aside for as
-//! long as the question lasts. Nothing is copied for a question, and an object that was kept for later
-//! finds nothing.
+//! The objects that Python gets hold nothing: they look at what the thread that asks has put aside
+//! for as long as the question lasts. Nothing is copied for a question, and an object that was kept
+//! for later finds nothing.
 
 // What these objects show is not in them.
 #![allow(clippy::unused_self)]
@@ -186,8 +186,8 @@ impl Running {
     }
 }
 
-/// Where a scheduler asks what could start. Every question is an attempt in the metrics; looking and
-/// forking are none.
+/// Where a scheduler asks what could start. Every question is an attempt in the metrics; looking
+/// and forking are none.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Desk {}
 

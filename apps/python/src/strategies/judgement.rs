@@ -35,7 +35,8 @@ impl Judgement {
     }
 }
 
-/// Holds a strategy, a class or a name, against the oracle that tries every base, by what it claims.
+/// Holds a strategy, a class or a name, against the oracle that tries every base, by what it
+/// claims.
 ///
 /// `how` is `every` (every occupancy of a machine of at most 12 nodes), `random` (random boxes) or
 /// `history` (random allocations, releases, failures and repairs).

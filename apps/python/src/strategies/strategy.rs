@@ -98,7 +98,8 @@ impl Strategy for InPython {
     }
 }
 
-/// The placement that an answer names: none, a box, or several; `wrong` is what anything else raises.
+/// The placement that an answer names: none, a box, or several; `wrong` is what anything else
+/// raises.
 pub(crate) fn placement(
     answer: &Bound<'_, PyAny>,
     grid: &Grid,
@@ -121,8 +122,8 @@ pub(crate) fn placement(
     }))
 }
 
-/// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or, where
-/// there is none, by each strategy that is made.
+/// Adds a class to a registry, and selects it. What its methods raise is kept in `raised`, or,
+/// where there is none, by each strategy that is made.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,

@@ -135,8 +135,8 @@ pub enum Command {
         /// What happens to it.
         change: NodeChange,
     },
-    /// Carries out commands in order, each on its own, at one instant. Ends that stand together free
-    /// their nodes together: what waits is offered the nodes of all of them at once.
+    /// Carries out commands in order, each on its own, at one instant. Ends that stand together
+    /// free their nodes together: what waits is offered the nodes of all of them at once.
     Batch(Vec<Command>),
     /// Keeps the reply to a refused command under its key, once it has been diagnosed.
     Keep {

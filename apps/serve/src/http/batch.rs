@@ -88,10 +88,10 @@ impl Operation {
 
 /// Carries out many commands in order.
 ///
-/// Each is decided on its own: one that is refused does not stop the others; one that cannot be read
-/// stops all of them before the first. The answers come in
-/// the order of the commands, each with the status that it would have had alone. Ends that stand
-/// together happen at one instant: what waits is offered the nodes of all of them at once.
+/// Each is decided on its own: one that is refused does not stop the others; one that cannot be
+/// read stops all of them before the first. The answers come in the order of the commands, each
+/// with the status that it would have had alone. Ends that stand together happen at one instant:
+/// what waits is offered the nodes of all of them at once.
 #[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, params(ChangeHeaders), responses(
     (status = 200, description = "an answer for each command", body = AnswersDocument),
     (status = "default", description = "none was carried out", body = ProblemDocument, content_type = "application/problem+json")))]

@@ -61,8 +61,8 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what` tells
-    /// requests with equal bodies apart.
+    /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
+    /// tells requests with equal bodies apart.
     pub(crate) async fn carry_out(
         self,
         app: &App,

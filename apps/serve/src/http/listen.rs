@@ -230,8 +230,8 @@ async fn converse(
             let shaken = tokio::time::timeout(PATIENCE, acceptor.accept(*stream)).await;
             let stream = match shaken {
                 Ok(Ok(stream)) => stream,
-                // A client that trusts another authority, say, or shows a certificate that is out of
-                // date.
+                // A client that trusts another authority, say, or shows a certificate that is out
+                // of date.
                 Ok(Err(error)) => return tracing::info!(%error, "no tls connection"),
                 Err(_) => return tracing::info!("no tls connection: the client is too slow"),
             };

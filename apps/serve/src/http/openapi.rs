@@ -78,8 +78,8 @@ fn widen(schema: &mut Value) {
     }
 }
 
-/// Says of a schema what types cannot say: how many coordinates there are and how large they may be,
-/// and that a request has a shape or a number of nodes.
+/// Says of a schema what types cannot say: how many coordinates there are and how large they may
+/// be, and that a request has a shape or a number of nodes.
 fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
     let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };

@@ -261,7 +261,8 @@ pub(crate) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// A record that is not there yet: the caller has seen one of this number before the data were set back.
+/// A record that is not there yet: the caller has seen one of this number before the data were set
+/// back.
 pub(crate) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; begin anew from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

@@ -35,7 +35,8 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service, and plans where the jobs on them go. The plan is not carried out.
+    /// Takes nodes out of service, and plans where the jobs on them go. The plan is not carried
+    /// out.
     pub(super) fn drain(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
         let list = message.get("nodes").and_then(Value::as_array);
         let list = list.ok_or("\"nodes\" is a list of nodes")?;

@@ -107,12 +107,12 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Whether turning one bit of a text of so many bytes, or of its stored sum, explains the difference
-/// between its sum and the stored one.
+/// Whether turning one bit of a text of so many bytes, or of its stored sum, explains the
+/// difference between its sum and the stored one.
 ///
 /// A CRC is linear: the difference that a bit makes depends only on how far it lies before the end.
-/// The differences of all bits, from the last to the first, are the powers of x in the field, in the
-/// reflected order of bits that CRC-64/XZ has.
+/// The differences of all bits, from the last to the first, are the powers of x in the field, in
+/// the reflected order of bits that CRC-64/XZ has.
 fn one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;

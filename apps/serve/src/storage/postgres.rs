@@ -1,9 +1,10 @@
 //! PostgreSQL as the store: several servers share a database, and one of them writes.
 //!
-//! Who writes is a row with an epoch. Every insert carries the writer's epoch and takes the row with
-//! it in the same statement: if another server has raised the epoch, no record is inserted. A server
-//! that was paused for an hour and goes on in the middle of an insert is fenced by that, as it could
-//! not be by a lock that its session holds. Replies to readers are fenced by asking for the epoch.
+//! Who writes is a row with an epoch. Every insert carries the writer's epoch and takes the row
+//! with it in the same statement: if another server has raised the epoch, no record is inserted. A
+//! server that was paused for an hour and goes on in the middle of an insert is fenced by that, as
+//! it could not be by a lock that its session holds. Replies to readers are fenced by asking for
+//! the epoch.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

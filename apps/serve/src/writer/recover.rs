@@ -37,7 +37,8 @@ pub fn recover(
     look_back(history, &Moment { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A moment of the past: after the last record that is neither past `until` nor younger than `at_ms`.
+/// A moment of the past: after the last record that is neither past `until` nor younger than
+/// `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// A record that is known to be no later; 0 if none is.

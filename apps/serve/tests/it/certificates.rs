@@ -167,7 +167,8 @@ fn a_certificate_and_a_token_are_both_good() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).unwrap().json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token raises a tenant to the operator; a wrong one is refused, whatever the certificate says.
+    // A token raises a tenant to the operator; a wrong one is refused, whatever the certificate
+    // says.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK).unwrap();
     assert_eq!(raised.json()["tenant"], json!(null));
     assert_eq!(guarded.client(again(), Some("hush-2")).get("/v1/leases").unwrap().status, 401);

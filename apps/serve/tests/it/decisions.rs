@@ -93,7 +93,8 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Only a request that says how free it is has the member, so that a journal without it reads alike.
+    // Only a request that says how free it is has the member, so that a journal without it reads
+    // alike.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();

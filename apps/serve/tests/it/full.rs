@@ -1,5 +1,5 @@
-//! A real file system that is full: what was acknowledged stays, nothing is acknowledged in vain, the
-//! reason is told, and with room the service goes on.
+//! A real file system that is full: what was acknowledged stays, nothing is acknowledged in vain,
+//! the reason is told, and with room the service goes on.
 //!
 //! Needs the right to mount. Skipped, loudly, where a small file system cannot be mounted.
 

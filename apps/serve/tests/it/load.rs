@@ -2,8 +2,8 @@
 //!
 //! The numbers are printed, not judged: they depend on the machine. What is judged is that every
 //! operation is answered as it should be, and that the memory of the server stays where it is.
-//! `PAVIOR_LOAD_S=20` sets the seconds of each part, `PAVIOR_LOAD_MILLIONS=10` the operations of the
-//! part that watches the memory.
+//! `PAVIOR_LOAD_S=20` sets the seconds of each part, `PAVIOR_LOAD_MILLIONS=10` the operations of
+//! the part that watches the memory.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

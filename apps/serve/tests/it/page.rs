@@ -131,10 +131,10 @@ fn a_schedule_plays_without_a_server() {
     browser.press(" ");
 }
 
-/// How fast a large machine is drawn. Times are printed, not judged: they depend on what else the machine
-/// does, and here the processor draws; the page's own work for a frame is what a graphics processor would
-/// leave to it. What does not depend on that is judged: only faces that can be seen are drawn, and the
-/// picture is sharp when it rests.
+/// How fast a large machine is drawn. Times are printed, not judged: they depend on what else the
+/// machine does, and here the processor draws; the page's own work for a frame is what a graphics
+/// processor would leave to it. What does not depend on that is judged: only faces that can be seen
+/// are drawn, and the picture is sharp when it rests.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -44,8 +44,8 @@ fn nodes(list: &str) -> Vec<u32> {
     all
 }
 
-/// Every allocation is a box of the shape that the job's name begins with, and at no time do two share
-/// a node. Returns the number of allocations.
+/// Every allocation is a box of the shape that the job's name begins with, and at no time do two
+/// share a node. Returns the number of allocations.
 pub(crate) fn judge(records: &[Record]) -> usize {
     let mut by_node: BTreeMap<u32, Vec<(&str, &str, &str)>> = BTreeMap::new();
     let held: Vec<&Record> = records.iter().filter(|record| !record.nodes.is_empty()).collect();

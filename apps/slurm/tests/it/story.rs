@@ -124,8 +124,8 @@ fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.good("scontrol update NodeName=n09 State=RESUME");
 }
 
-/// A job that Slurm does not start although its gate is open (a limit of the partition) gives its nodes
-/// back after a while.
+/// A job that Slurm does not start although its gate is open (a limit of the partition) gives its
+/// nodes back after a while.
 fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
     cluster.good("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
@@ -149,12 +149,13 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
     cluster.until("squeue -h -o %i", 30, str::is_empty);
 }
 
-/// While slurmctld is away nothing is changed; a job that ends meanwhile is known to have ended when it
-/// is back, and everything goes on.
+/// While slurmctld is away nothing is changed; a job that ends meanwhile is known to have ended
+/// when it is back, and everything goes on.
 ///
-/// slurmctld writes its state seconds after a change, and a kill forgets what is younger: a job whose end
-/// was acknowledged but not yet written stays in its list of running jobs. Hence the kill waits until the start
-/// is written, and the job ends only afterwards: its node repeats the message until it is acknowledged.
+/// slurmctld writes its state seconds after a change, and a kill forgets what is younger: a job
+/// whose end was acknowledged but not yet written stays in its list of running jobs. Hence the kill
+/// waits until the start is written, and the job ends only afterwards: its node repeats the message
+/// until it is acknowledged.
 fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
     let over = cluster.submit("4x4-over", "--comment=shape=4x4", 12.0);
     cluster.until(&format!("squeue -h -j {over} -o %t"), 20, |text| text == "R");

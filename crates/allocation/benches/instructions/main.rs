@@ -1,5 +1,5 @@
-//! What an attempt costs, engine against plain, in instructions and in time: the same questions in the
-//! same states.
+//! What an attempt costs, engine against plain, in instructions and in time: the same questions in
+//! the same states.
 //!
 //! ```sh
 //! cargo bench -p pavior-allocation --bench instructions                    # the table of all strategies
@@ -9,18 +9,18 @@
 //! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
 //! ```
 //!
-//! A churn near saturation is recorded once by the engine: requests in one stream; one that is refused
-//! makes the oldest job depart and is asked again. The record is then imposed on the plain search of
-//! the same strategy, which gives the same answers and is what there was before the engine. Only
-//! `Strategy::find` is measured; attempts that fail for want of free nodes never come to it and are
-//! left out.
+//! A churn near saturation is recorded once by the engine: requests in one stream; one that is
+//! refused makes the oldest job depart and is asked again. The record is then imposed on the plain
+//! search of the same strategy, which gives the same answers and is what there was before the
+//! engine. Only `Strategy::find` is measured; attempts that fail for want of free nodes never come
+//! to it and are left out.
 //!
 //! - Instructions are counted by callgrind (`valgrind` must be installed), in a process of its own.
 //!   They depend on the compiler and on whether the processor has AVX2, not on what else runs.
 //! - `ratio` is to `ff`'s engine on its own churn of the same machine.
-//! - `check` holds a small fixed set against `counts.tsv` beside this file, and fails where a count has
-//!   grown by more than 5 %. It is skipped, with a note, where counts cannot be compared: without
-//!   valgrind, with another compiler or processor, or built incrementally.
+//! - `check` holds a small fixed set against `counts.tsv` beside this file, and fails where a count
+//!   has grown by more than 5 %. It is skipped, with a note, where counts cannot be compared:
+//!   without valgrind, with another compiler or processor, or built incrementally.
 
 mod count;
 mod fixed;

@@ -1,19 +1,19 @@
 //! What a search costs, engine against plain: times and instructions for the same questions in the
 //! same states.
 //!
-//! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter is
-//! a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to 8"`;
-//! a case runs if it has one of them. `--list` names the cases.
+//! `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A filter
+//! is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or `"mesh:64x64x64 to
+//! 8"`; a case runs if it has one of them. `--list` names the cases.
 //!
 //! A churn near saturation is recorded once a case, by the engine: requests in one stream; one that
 //! is refused makes the oldest job depart and is asked again. The record is then imposed on every
 //! strategy, so that all of them, TBL too, answer the same questions in the same states; all are
-//! complete, so that they must agree on what is refused. Only `Strategy::find` is measured: attempts
-//! that fail for want of free nodes never come to it and are left out, and so is the upkeep of
-//! lists.
+//! complete, so that they must agree on what is refused. Only `Strategy::find` is measured:
+//! attempts that fail for want of free nodes never come to it and are left out, and so is the
+//! upkeep of lists.
 //!
-//! - `mean`, `median`, `p99`: single readings, less the clock's overhead; of a question's readings in
-//!   all rounds the median. A reading waits for the search to end, where otherwise the processor
+//! - `mean`, `median`, `p99`: single readings, less the clock's overhead; of a question's readings
+//!   in all rounds the median. A reading waits for the search to end, where otherwise the processor
 //!   would go on with what follows: 5 to 15 ns more for the fast ones. (Batches less the same
 //!   without the searches would be wrong: the engine puts off upkeep that only a search needs.)
 //! - `instructions`: by callgrind (`valgrind` must be installed), of `find` alone, per search; over

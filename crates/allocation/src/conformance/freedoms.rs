@@ -9,10 +9,10 @@ use crate::claim::BoxGroup;
 use crate::freedom::is_hardware;
 use crate::{Machine, Placement, SelectedStrategy, Selection, oracle};
 
-/// Asks a machine every request with every freedom in every occupancy of a grid, reached node by node
-/// in Gray-code order. A request is granted if and only if a placement that its freedom allows is free,
-/// and what is granted is allowed; of partition hardware only the latter is demanded. Returns the number
-/// of answers.
+/// Asks a machine every request with every freedom in every occupancy of a grid, reached node by
+/// node in Gray-code order. A request is granted if and only if a placement that its freedom allows
+/// is free, and what is granted is allowed; of partition hardware only the latter is demanded.
+/// Returns the number of answers.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.

@@ -48,7 +48,8 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid, reached node by node in Gray-code order, so
-/// that a strategy is told of 2^nodes grants and releases of single nodes. Returns the number of answers.
+/// that a strategy is told of 2^nodes grants and releases of single nodes. Returns the number of
+/// answers.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.
@@ -69,8 +70,9 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, String
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and judges every request; empties it again in random
-/// order, judging one request after each release. `rounds` times. Returns the number of answers.
+/// Fills the machine with random disjoint boxes and judges every request; empties it again in
+/// random order, judging one request after each release. `rounds` times. Returns the number of
+/// answers.
 ///
 /// # Errors
 /// The first broken claim, with the state drawn.

@@ -70,8 +70,9 @@ fn grid(name: &str) -> Grid {
     name.parse().expect("a grid of the list")
 }
 
-/// Holds one selection to its claim: in every occupancy of small machines, among random boxes, in long
-/// histories, and, if it is an engine, against its plain search. Returns the number of answers.
+/// Holds one selection to its claim: in every occupancy of small machines, among random boxes, in
+/// long histories, and, if it is an engine, against its plain search. Returns the number of
+/// answers.
 ///
 /// # Errors
 /// The first broken claim or difference, with the state drawn.

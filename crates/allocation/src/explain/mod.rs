@@ -1,9 +1,9 @@
 //! What each strategy would do in a state, how good that is, and why a request is refused.
 //!
-//! [`explain()`] asks a machine. A [`State`] is a machine's state without its strategy, taken from a
-//! machine or listed by hand: [`answer`] asks any strategy in it, [`Diagnosis`] says what a request is
-//! blocked by, whatever the strategy. All are facts, which `pavior-draw` draws; nothing here changes
-//! anything.
+//! [`explain()`] asks a machine. A [`State`] is a machine's state without its strategy, taken from
+//! a machine or listed by hand: [`answer`] asks any strategy in it, [`Diagnosis`] says what a
+//! request is blocked by, whatever the strategy. All are facts, which `pavior-draw` draws; nothing
+//! here changes anything.
 //!
 //! ```
 //! use pavior_allocation::explain::{Diagnosis, State, answer};
@@ -66,7 +66,8 @@ impl Choice {
 pub struct Explanation {
     /// The placement that its strategy would choose, or why it refuses.
     pub outcome: Result<Choice, Refusal>,
-    /// What is free near the requested box, and what blocks it; `None` for a request without a shape.
+    /// What is free near the requested box, and what blocks it; `None` for a request without a
+    /// shape.
     pub diagnosis: Option<Diagnosis>,
 }
 
@@ -111,13 +112,14 @@ pub fn answer(
     Ok(Answer { selection: selection.clone(), outcome })
 }
 
-/// The optimality index of a free box: how many of the faces of its nodes touch busy or failed nodes
-/// or the border. In 2D this is the definition of the MFA paper.
+/// The optimality index of a free box: how many of the faces of its nodes touch busy or failed
+/// nodes or the border. In 2D this is the definition of the MFA paper.
 pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }
 
-/// The highest index that a request's box can have, in any of its orientations that fit the machine.
+/// The highest index that a request's box can have, in any of its orientations that fit the
+/// machine.
 pub fn perfect_index(state: &State, shape: Sides) -> Option<i64> {
     let grid = state.grid();
     let fitting = orientations(shape).filter(|&sides| grid.fits(sides));

@@ -56,8 +56,8 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A freedom changes
-    /// nothing of it. O(1).
+    /// Whether answers depend on nothing but which nodes are free, as the strategy claims. A
+    /// freedom changes nothing of it. O(1).
     pub fn is_determined(&self) -> bool {
         matches!(
             self.selection().claim().recognition,
@@ -65,8 +65,8 @@ impl Machine {
         )
     }
 
-    /// The boxes of which one must be free for a request to be granted, and is enough; none if that is not all
-    /// there is to know ([`Answers::Shapes`]), or if some of its shapes are no boxes.
+    /// The boxes of which one must be free for a request to be granted, and is enough; none if that
+    /// is not all there is to know ([`Answers::Shapes`]), or if some of its shapes are no boxes.
     ///
     /// ```
     /// use pavior_allocation::{Freedom, Machine, Request};

@@ -32,8 +32,8 @@ impl Machine {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// What has gone wrong in the strategy, or in a fork of it. One that has failed refuses whatever it
-    /// is asked.
+    /// What has gone wrong in the strategy, or in a fork of it. One that has failed refuses
+    /// whatever it is asked.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
     }
@@ -52,8 +52,8 @@ impl Machine {
         jobs
     }
 
-    /// The number of failures and repairs of nodes, and of the switches that join them, and of moves of jobs
-    /// so far.
+    /// The number of failures and repairs of nodes, and of the switches that join them, and of
+    /// moves of jobs so far.
     pub fn health(&self) -> u64 {
         self.health
     }

@@ -172,8 +172,8 @@ impl Machine {
     /// Grants nodes to a job.
     ///
     /// # Errors
-    /// If the request is refused, with the reason, the strategy fails, or the job holds nodes already;
-    /// nothing has changed.
+    /// If the request is refused, with the reason, the strategy fails, or the job holds nodes
+    /// already; nothing has changed.
     pub fn allocate(&mut self, job: JobId, request: &Request) -> Result<&Placement, AllocateError> {
         if self.held.contains_key(&job) {
             return Err(AllocateError::RepeatedJob(job));
@@ -230,8 +230,8 @@ impl Machine {
         Ok(placement)
     }
 
-    /// Moves a job to other nodes in one step: its own old nodes count as free for it. Returns what it held.
-    /// All that was promised before is void, as after a failure ([`Machine::health`]).
+    /// Moves a job to other nodes in one step: its own old nodes count as free for it. Returns what
+    /// it held. All that was promised before is void, as after a failure ([`Machine::health`]).
     ///
     /// # Errors
     /// If the job holds nothing, or cannot have the nodes; nothing has changed for the job then.
@@ -288,9 +288,10 @@ impl Machine {
         Ok(())
     }
 
-    /// Says whether the switches work that join parts of placements; all do at first. While they do not,
-    /// nothing is granted that needs them ([`Strategy::uses_switches`](crate::Strategy::uses_switches));
-    /// jobs keep what they hold ([`Machine::switched_jobs`]).
+    /// Says whether the switches work that join parts of placements; all do at first. While they do
+    /// not, nothing is granted that needs them
+    /// ([`Strategy::uses_switches`](crate::Strategy::uses_switches)); jobs keep what they hold
+    /// ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);

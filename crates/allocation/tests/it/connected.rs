@@ -1,5 +1,5 @@
-//! What the conformance suite cannot know of `connected`: that its sets cut nothing off that they need not, and
-//! how compact they are.
+//! What the conformance suite cannot know of `connected`: that its sets cut nothing off that they
+//! need not, and how compact they are.
 
 use pavior_allocation::{Placement, SelectedStrategy, Selection};
 use pavior_kernel::Stream;
@@ -79,8 +79,8 @@ struct Tally {
     answers: u32,
     /// Another set, however spread, cuts less off.
     needless: u32,
-    /// Sums over answers: hops between pairs, and the least such sum among the sets that cut no more
-    /// off.
+    /// Sums over answers: hops between pairs, and the least such sum among the sets that cut no
+    /// more off.
     hops: u64,
     least: u64,
 }

@@ -78,8 +78,8 @@ impl Walk {
     }
 }
 
-/// The hashes are of the rule as docs/strategies/connected.md states it: results of studies hang on each of these
-/// answers.
+/// The hashes are of the rule as docs/strategies/connected.md states it: results of studies hang on
+/// each of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

@@ -1,7 +1,7 @@
 //! The drawings in the documentation are what the strategies do.
 //!
-//! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, the request being a
-//! shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first, planes
+//! A drawing is a `text` block that begins with `STRATEGY on MACHINE, REQUEST:`, the request being
+//! a shape such as `3x2` or a count such as `6 nodes`. Rows follow with the highest y first, planes
 //! after an empty line: `#` was busy, the letters are the parts granted, in order. A block that has
 //! no letters is a refusal, whose reason stands in its first line, behind the colon.
 

@@ -1,5 +1,5 @@
-//! Every engine in lock-step with the plain search of the same strategy: the same placement for every
-//! request. Names no strategy.
+//! Every engine in lock-step with the plain search of the same strategy: the same placement for
+//! every request. Names no strategy.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -59,7 +59,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // A job of a prime number of nodes on a square has the shapes n x 1 and 1 x n: First Fit's, turned.
+    // A job of a prime number of nodes on a square has the shapes n x 1 and 1 x n: First Fit's,
+    // turned.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];

@@ -66,7 +66,8 @@ fn table(text: &str) -> Vec<(String, [u16; 2], String)> {
 
 #[test]
 fn table_1() {
-    // Printed 4 for <5,3>: its list of neighbours misses <5,5> and <6,5>, two nodes of beta 2 on top.
+    // Printed 4 for <5,3>: its list of neighbours misses <5,5> and <6,5>, two nodes of beta 2 on
+    // top.
     let expected = table(
         "R 5,1 3
          R 5,2 4
@@ -81,8 +82,8 @@ fn table_1() {
 
 #[test]
 fn table_2() {
-    // All indices as printed. The nodes printed beside <0,3> are those of Table I's last row, ten of
-    // them; the seven are <0,3>, <0,4> on the border and <0,2>, <1,2>, <2,2>, <0,5>, <1,5> busy.
+    // All indices as printed. The nodes printed beside <0,3> are those of Table I's last row, ten
+    // of them; the seven are <0,3>, <0,4> on the border and <0,2>, <1,2>, <2,2>, <0,5>, <1,5> busy.
     // <2,3> touches <2,2> and <3,2>, not <3,1> and <3,2>.
     let expected = table(
         "R 4,0 5
@@ -228,7 +229,8 @@ fn the_threshold_refuses_what_fits() {
     let busy = Cuboid::node([1, 1, 0]);
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
-    // No index above 5 + 4, <0,0> covered, and two rows of free bases: refused where it may not turn.
+    // No index above 5 + 4, <0,0> covered, and two rows of free bases: refused where it may not
+    // turn.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {

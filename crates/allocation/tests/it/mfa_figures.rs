@@ -1,6 +1,7 @@
-//! Figures 8 and 9 of the MFA paper: the optimality index of what each strategy chooses for the tasks
-//! (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts whose values the text does
-//! not give, so that the rows here are ours: base, sides granted, index; `-` for a refusal.
+//! Figures 8 and 9 of the MFA paper: the optimality index of what each strategy chooses for the
+//! tasks (3,2), (3,3) and (4,2) in its two examples. The figures are bar charts whose values the
+//! text does not give, so that the rows here are ours: base, sides granted, index; `-` for a
+//! refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
 use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};

@@ -45,8 +45,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// The shell of a node: how far it lies, in the greatest of its coordinates, from a box centred on a
-/// node, which may stand out over the border.
+/// The shell of a node: how far it lies, in the greatest of its coordinates, from a box centred on
+/// a node, which may stand out over the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));

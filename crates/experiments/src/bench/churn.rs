@@ -1,9 +1,10 @@
 //! A churn near saturation, recorded: what was asked and released, in order, and the answers.
 //!
-//! Requests come in one stream, the same for every strategy. One that is refused makes the oldest job
-//! depart and is asked again, until it is granted: the machine stays as full as the strategy can make
-//! it. With a fill, the oldest jobs also depart beforehand, so that no more than this share of the
-//! nodes is held. A request that the strategy would never grant is passed over, as in simulations.
+//! Requests come in one stream, the same for every strategy. One that is refused makes the oldest
+//! job depart and is asked again, until it is granted: the machine stays as full as the strategy
+//! can make it. With a fill, the oldest jobs also depart beforehand, so that no more than this
+//! share of the nodes is held. A request that the strategy would never grant is passed over, as in
+//! simulations.
 
 use std::collections::VecDeque;
 
@@ -17,8 +18,8 @@ pub(super) struct Demand<'a> {
     /// The stream of requests, which starts again when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// Attempts before those that count; none: until the first departure, and on until all jobs that
-    /// were there have departed, too.
+    /// Attempts before those that count; none: until the first departure, and on until all jobs
+    /// that were there have departed, too.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,

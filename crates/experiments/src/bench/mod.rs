@@ -5,10 +5,10 @@
 //!
 //! - with a reading of the clock about every attempt, less the clock's overhead. An attempt is the
 //!   question alone, as in the metric `allocation_ns`. Of an attempt's readings in all rounds the
-//!   middle ones are averaged: interruptions drop out, and the ticks of a coarse clock are evened out.
-//!   Medians and percentiles are then over attempts;
-//! - with a reading about every [`BATCH`] attempts with their grants and releases, in which the clock
-//!   weighs nothing: what an allocator does all in all, the upkeep of lists included.
+//!   middle ones are averaged: interruptions drop out, and the ticks of a coarse clock are evened
+//!   out. Medians and percentiles are then over attempts;
+//! - with a reading about every [`BATCH`] attempts with their grants and releases, in which the
+//!   clock weighs nothing: what an allocator does all in all, the upkeep of lists included.
 //!
 //! All but the times depends on the arguments alone.
 
@@ -77,7 +77,8 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt with its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// Its mean time of an attempt over that of the first strategy: the median of the rounds' ratios.
+    /// Its mean time of an attempt over that of the first strategy: the median of the rounds'
+    /// ratios.
     pub ratio: f64,
     /// The half-width of the ratio's 95 % confidence interval; none for the first strategy and in a
     /// single round.

@@ -24,8 +24,8 @@ impl StatementCount {
         self.stated.iter().sum()
     }
 
-    /// The statement's own verdict: it differs if a row that the paper states does, and holds within
-    /// tolerance if one of them only does so. Rows that are ours count for nothing.
+    /// The statement's own verdict: it differs if a row that the paper states does, and holds
+    /// within tolerance if one of them only does so. Rows that are ours count for nothing.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,

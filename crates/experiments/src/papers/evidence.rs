@@ -36,16 +36,16 @@ pub struct Evidence<'e> {
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: one that is observed, or the measured time of allocation, of which the
-/// median of the runs counts: a run that was interrupted hardly moves it.
+/// A metric of an experiment: one that is observed, or the measured time of allocation, of which
+/// the median of the runs counts: a run that was interrupted hardly moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed {
     /// The index of the metric.
     Metric(usize),
     /// The time of an attempt, in ns.
     Time,
-    /// It times a metric with this index: `allocation_ns * attempts` is the time for all jobs of a run, every
-    /// attempt included.
+    /// It times a metric with this index: `allocation_ns * attempts` is the time for all jobs of a
+    /// run, every attempt included.
     TimeBy(usize),
 }
 
@@ -65,8 +65,8 @@ impl<'e> Evidence<'e> {
         Evidence { specification, samples }
     }
 
-    /// The values of a parameter at the points that have these values, as numbers where they are some,
-    /// and as the points have them: numbers ascending, words in the order of the points.
+    /// The values of a parameter at the points that have these values, as numbers where they are
+    /// some, and as the points have them: numbers ascending, words in the order of the points.
     ///
     /// # Errors
     /// If there is no such parameter or value.
@@ -90,8 +90,8 @@ impl<'e> Evidence<'e> {
         Ok(values)
     }
 
-    /// The index of the one point that has these values; an empty one is that of a parameter that is
-    /// not set.
+    /// The index of the one point that has these values; an empty one is that of a parameter that
+    /// is not set.
     ///
     /// # Errors
     /// If there is no such parameter or value, no such point, or more than one.

@@ -5,8 +5,8 @@
 //!
 //! - `choice`: what a `strategy` chooses for a `request`. Facts: `place`, the base as `<x,y>`, or
 //!   `nothing`; `index`, the optimality index.
-//! - `candidates`: the `number`th place (from 1) that MFA considers around the busy submesh `around`
-//!   (from 1) for a `request`. Facts: `side` and `place`; `verdict`, the index, `-1` or
+//! - `candidates`: the `number`th place (from 1) that MFA considers around the busy submesh
+//!   `around` (from 1) for a `request`. Facts: `side` and `place`; `verdict`, the index, `-1` or
 //!   `computed earlier`; `index`, a number or nothing; `touches`, the nodes that count; `words`.
 //! - `sizes`: the busy boxes. Facts: `mean` and `sizes`, in nodes.
 //! - `contact`: a `request` placed at `base`. Facts: `index`; `busy` and `border`, how many busy

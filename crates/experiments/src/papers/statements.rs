@@ -2,7 +2,8 @@
 //!
 //! A statement has rows; a row has a rule, and says which points it compares. Rows nest: what a row
 //! says, the rows in it say too, unless they say otherwise, and their points are picked by both.
-//! Texts hold the values of loops in braces, `{load}` or `{case.sides}`, with `|upper` for capitals.
+//! Texts hold the values of loops in braces, `{load}` or `{case.sides}`, with `|upper` for
+//! capitals.
 
 use std::collections::BTreeMap;
 

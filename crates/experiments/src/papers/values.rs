@@ -18,7 +18,8 @@ pub(super) enum Loop {
     Named(String),
     /// These.
     Listed(Vec<Value>),
-    /// The values of a parameter at the points of the experiment: numbers in order, words as they come.
+    /// The values of a parameter at the points of the experiment: numbers in order, words as they
+    /// come.
     Found(Found),
 }
 

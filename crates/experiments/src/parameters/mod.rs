@@ -1,8 +1,8 @@
 //! What a run can vary: the one list of parameters.
 //!
-//! A line in [`ALL`] makes an option of `pavior simulate` (but for [still states](Applies::Still), in
-//! which nothing is simulated), a key of experiment files, of their schema, of figures and of result
-//! tables, and a row of the documentation; `scenario.rs` is where its value takes effect.
+//! A line in [`ALL`] makes an option of `pavior simulate` (but for [still states](Applies::Still),
+//! in which nothing is simulated), a key of experiment files, of their schema, of figures and of
+//! result tables, and a row of the documentation; `scenario.rs` is where its value takes effect.
 
 mod controls;
 mod failures;
@@ -43,8 +43,8 @@ pub struct Parameter {
     pub applies: Applies,
     /// Its values where none are given; none where leaving it out means something.
     pub default: &'static [&'static str],
-    /// The canonical form of a value; names of strategies and the like are read from the catalogue. A
-    /// [`ValueType::Choice`] is checked before.
+    /// The canonical form of a value; names of strategies and the like are read from the catalogue.
+    /// A [`ValueType::Choice`] is checked before.
     read: fn(&str, &Catalogue) -> Result<String, BadName>,
 }
 

@@ -16,8 +16,8 @@ use crate::{Catalogue, Point};
 /// A parameter at fault, and why.
 type Fault = (&'static str, String);
 
-/// Whether the values of a point go together; if not, the parameter at fault, and why. Files are not
-/// looked into.
+/// Whether the values of a point go together; if not, the parameter at fault, and why. Files are
+/// not looked into.
 pub(crate) fn check(point: &Point, keys: Keys, catalogue: &Catalogue) -> Result<(), Fault> {
     let grid: Grid = point.value("machine");
     point.strategy(catalogue).supports(&grid).map_err(|error| ("strategy", error.to_string()))?;

@@ -37,8 +37,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// The scenario of a point, whose names were read with a catalogue. What `histories` knows of jobs that are alone on the network is used
-    /// and added to.
+    /// The scenario of a point, whose names were read with a catalogue. What `histories` knows of
+    /// jobs that are alone on the network is used and added to.
     ///
     /// # Errors
     /// If its log or its list of failures cannot be read.
@@ -56,8 +56,8 @@ impl Scenario {
         }))
     }
 
-    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A still state has
-    /// none.
+    /// The jobs of a replication, in the order of arrival; drawn ones have no end. A still state
+    /// has none.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -81,8 +81,8 @@ impl Scenario {
         }
     }
 
-    /// One replication with its first `most` jobs, for a caller that steps it; it ends when they have
-    /// departed. A still state has none.
+    /// One replication with its first `most` jobs, for a caller that steps it; it ends when they
+    /// have departed. A still state has none.
     ///
     /// # Errors
     /// If strategy, machine and network do not go together, or a scheduler cannot be made.

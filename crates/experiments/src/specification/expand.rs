@@ -241,7 +241,8 @@ fn combine<'v>(
         return Ok(());
     }
     for value in values {
-        // Parameters of messages stand behind service and communication, which say whether there are any.
+        // Parameters of messages stand behind service and communication, which say whether there
+        // are any.
         let messages = reach.messages
             || parameter.name == "service" && sends(&value.text)
             || parameter.name == "communication";

@@ -1,9 +1,9 @@
 //! An experiment as data: what is varied, how often it is run, what is drawn.
 //!
-//! An experiment file is TOML. Every parameter is a key, and takes a value, a list or a range; every
-//! combination is a point. The same keys may be given one by one as [`Setting`]s, by a command line
-//! or a program. `[[sweep]]` tables replace some values of the top level
-//! each, and their points are joined. `[[figure]]` tables declare figures.
+//! An experiment file is TOML. Every parameter is a key, and takes a value, a list or a range;
+//! every combination is a point. The same keys may be given one by one as [`Setting`]s, by a
+//! command line or a program. `[[sweep]]` tables replace some values of the top level each, and
+//! their points are joined. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;

@@ -36,8 +36,8 @@ pub struct SettingError {
 }
 
 impl Specification {
-    /// An experiment from settings: the points of a file whose top level has the same keys, and none
-    /// of its figures.
+    /// An experiment from settings: the points of a file whose top level has the same keys, and
+    /// none of its figures.
     ///
     /// # Errors
     /// If a key or a value means nothing, with the place.
@@ -63,7 +63,8 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// As [`Specification::from_settings`], with the entries that a caller has added to a catalogue.
+    /// As [`Specification::from_settings`], with the entries that a caller has added to a
+    /// catalogue.
     ///
     /// # Errors
     /// As [`Specification::from_settings`].

@@ -169,8 +169,8 @@ impl<'s, 'l> Board<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// The next replication to run. Where a run cannot go on, those before it are run nonetheless: one
-    /// of them may be the first that cannot.
+    /// The next replication to run. Where a run cannot go on, those before it are run nonetheless:
+    /// one of them may be the first that cannot.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.ledger.len() {
             if point == self.first_open && !self.ledger.is_open(point) {

@@ -120,8 +120,8 @@ pub enum SweepError {
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
-    /// Runs the points of a shard, on the threads of the current pool. What is known from an earlier
-    /// run is not run again; what is finished is given to the store at once.
+    /// Runs the points of a shard, on the threads of the current pool. What is known from an
+    /// earlier run is not run again; what is finished is given to the store at once.
     ///
     /// # Errors
     /// If an input cannot be read, a run cannot go on or the store fails; what it kept until then
@@ -146,8 +146,8 @@ impl Specification {
         Ok(ledger.into_samples())
     }
 
-    /// Runs one replication of a point, whose scenario is given: what [`Specification::run`] runs, for
-    /// engines that ask for [`Specification::wanted`] replications themselves.
+    /// Runs one replication of a point, whose scenario is given: what [`Specification::run`] runs,
+    /// for engines that ask for [`Specification::wanted`] replications themselves.
     ///
     /// # Errors
     /// If the run cannot go on, or is stopped.

@@ -70,8 +70,8 @@ fn the_nas_statements_have_a_row_a_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1: six figures, two others. N2, below 0.0005, and N4: two claims a load; N3: three below. N7:
-    // three each.
+    // N1: six figures, two others. N2, below 0.0005, and N4: two claims a load; N3: three below.
+    // N7: three each.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // Three loads, two distributions; and two patterns, three claims.
     assert_eq!(["N5", "N6"].map(count), [12, 36]);
@@ -99,7 +99,8 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
     let all = quickly("mfa", "replications = 9", "replications = 2");
     let differ: Vec<&str> =
         all.iter().filter(|one| !one.verdict.is_good()).map(|one| one.id.as_str()).collect();
-    // The buddy system's larger blocks have a higher index in Example 2 than any box of the task's size.
+    // The buddy system's larger blocks have a higher index in Example 2 than any box of the task's
+    // size.
     assert_eq!(differ, ["M2@2-3x2-granted", "M2@2-3x3-granted", "M2@2-4x2-granted"]);
     let ours = |id: &str| row(&all, id).ours;
     assert_eq!((ours("M1@1"), ours("M1@2")), (Some(10.0), Some(7.0)));

@@ -2,7 +2,8 @@
 
 use super::low;
 
-/// Leaves in each word but the last `distance` the bits that are set in the word so much further on, too.
+/// Leaves in each word but the last `distance` the bits that are set in the word so much further
+/// on, too.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
@@ -59,8 +60,8 @@ impl Axis {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Leaves the bits whose neighbour `ahead` further along the axis is set too; around the end of a
-    /// ring. `spare` has as many words, if it is a ring or in rows.
+    /// Leaves the bits whose neighbour `ahead` further along the axis is set too; around the end of
+    /// a ring. `spare` has as many words, if it is a ring or in rows.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     pub(crate) fn and_ahead(

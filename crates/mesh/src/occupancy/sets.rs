@@ -31,17 +31,19 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Whether every node that is free in another occupancy is free here; of one of another grid none is taken to
-    /// be. O(words).
+    /// Whether every node that is free in another occupancy is free here; of one of another grid
+    /// none is taken to be. O(words).
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
     }
 
-    /// Takes the nodes that are free in another occupancy of the same grid, all of which are free here. O(words).
+    /// Takes the nodes that are free in another occupancy of the same grid, all of which are free
+    /// here. O(words).
     ///
     /// # Errors
-    /// If the other is of another grid, or the first of its nodes that is not free here; nothing has changed.
+    /// If the other is of another grid, or the first of its nodes that is not free here; nothing
+    /// has changed.
     pub fn take_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & !own, OccupancyError::NotFree)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word &= !nodes);
@@ -49,11 +51,12 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Gives back the nodes that are free in another occupancy of the same grid, none of which is free here.
-    /// O(words).
+    /// Gives back the nodes that are free in another occupancy of the same grid, none of which is
+    /// free here. O(words).
     ///
     /// # Errors
-    /// If the other is of another grid, or the first of its nodes that is free here; nothing has changed.
+    /// If the other is of another grid, or the first of its nodes that is free here; nothing has
+    /// changed.
     pub fn give_set(&mut self, nodes: &Occupancy) -> Result<(), OccupancyError> {
         self.check_set(nodes, |own, other| other & own, OccupancyError::NotTaken)?;
         self.words.iter_mut().zip(&nodes.words).for_each(|(word, nodes)| *word |= nodes);
@@ -61,7 +64,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Whether nodes of another set are as they should be here; `wrong` leaves the bits that are not.
+    /// Whether nodes of another set are as they should be here; `wrong` leaves the bits that are
+    /// not.
     fn check_set(
         &self,
         nodes: &Occupancy,

@@ -31,7 +31,8 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Puts some nodes of a grid in the order of [`hilbert`], without a look at the others. O(n log n) for n nodes.
+/// Puts some nodes of a grid in the order of [`hilbert`], without a look at the others. O(n log n)
+/// for n nodes.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId, order};

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The literature draws the first (Z-order). It names a "shuffled snake-like" order that we found
-//! defined nowhere; the other two, and [`hilbert`](fn@super::hilbert), are candidates for it. On grids
-//! that are no power of two the index is that of the enclosing power-of-two square or cube, with the
-//! gaps closed.
+//! defined nowhere; the other two, and [`hilbert`](fn@super::hilbert), are candidates for it. On
+//! grids that are no power of two the index is that of the enclosing power-of-two square or cube,
+//! with the gaps closed.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};

@@ -16,8 +16,8 @@ pub(super) struct Boxes {
     grid: Grid,
     busy: Busy,
     bits: Bits,
-    /// Boxes that the bits do not show yet, or still show: while the list is short no search looks at
-    /// the bits, and flipping the rows of a large box costs more than a search.
+    /// Boxes that the bits do not show yet, or still show: while the list is short no search looks
+    /// at the bits, and flipping the rows of a large box costs more than a search.
     unflipped: Vec<Cuboid>,
     rings: bool,
     /// Longer lists are not searched.
@@ -119,7 +119,8 @@ impl Boxes {
         self.flip(cuboid);
     }
 
-    /// Whether there are so few boxes that a search near one of them costs no less than one anywhere.
+    /// Whether there are so few boxes that a search near one of them costs no less than one
+    /// anywhere.
     pub(super) fn are_few(&self) -> bool {
         self.busy.count() <= self.longest_list.min(2 * Busy::LANES)
     }

@@ -12,10 +12,10 @@
 //!           |<-- 5 -->|            it is 9 ahead.
 //! ```
 //!
-//! Boxes come in groups of eight, a bit of a byte each, so that who forbids a candidate is a byte for
-//! each group. A base is free if the bytes of its three coordinates share no bit. All bases of a
-//! shape are tested without a branch: for each candidate along z, vectors of the candidates along x
-//! for one along y, or with a single group for two.
+//! Boxes come in groups of eight, a bit of a byte each, so that who forbids a candidate is a byte
+//! for each group. A base is free if the bytes of its three coordinates share no bit. All bases of
+//! a shape are tested without a branch: for each candidate along z, vectors of the candidates along
+//! x for one along y, or with a single group for two.
 //!
 //! Exact, in row-major order, on lines and rings alike. O(m^3 / 16) vector operations a shape.
 

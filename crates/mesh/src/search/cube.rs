@@ -9,9 +9,9 @@
 //!   runs along y:  the same with shifts of eight times as much
 //! ```
 //!
-//! A shift along x carries bits over the end of a row, which only touches columns that are no bases;
-//! on a ring they are replaced by those from the other end. What is left, under a mask of the bases,
-//! is the set of free bases. O(1): some forty vector operations a shape.
+//! A shift along x carries bits over the end of a row, which only touches columns that are no
+//! bases; on a ring they are replaced by those from the other end. What is left, under a mask of
+//! the bases, is the set of free bases. O(1): some forty vector operations a shape.
 
 use wide::u64x4;
 

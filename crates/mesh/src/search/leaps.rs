@@ -1,9 +1,10 @@
 //! The first free base among few busy boxes, by leaps from the end of one box to the next.
 //!
-//! A busy box of w nodes on an axis forbids `w + a - 1` bases of a shape with side a there. The search
-//! stands at a base; while a forbidden box holds it, it leaps to that box's end along x. A row that
-//! is covered to its end stays covered until the first of the boxes that covered it ends along y, and
-//! a plane until the first of its boxes ends along z: whole rows and planes are leapt over.
+//! A busy box of w nodes on an axis forbids `w + a - 1` bases of a shape with side a there. The
+//! search stands at a base; while a forbidden box holds it, it leaps to that box's end along x. A
+//! row that is covered to its end stays covered until the first of the boxes that covered it ends
+//! along y, and a plane until the first of its boxes ends along z: whole rows and planes are leapt
+//! over.
 //!
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x 0..2, B forbids x 4..6, both rows 0..1:

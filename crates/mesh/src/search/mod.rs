@@ -1,5 +1,5 @@
-//! The exact search for the first free box: an index of the busy boxes, and whichever of its searches
-//! is the cheapest for a question.
+//! The exact search for the first free box: an index of the busy boxes, and whichever of its
+//! searches is the cheapest for a question.
 //!
 //! ```text
 //!                 taken, given                      first(shapes)
@@ -14,7 +14,8 @@
 //!
 //! A machine of at most 8x8x8 has no list: its nodes are eight words, and are searched at once.
 //!
-//! Every way gives the same answer; which one is taken depends on the state alone, not on the clock.
+//! Every way gives the same answer; which one is taken depends on the state alone, not on the
+//! clock.
 
 // What a search is compiled anew for must be inlined whole, and lanes of several arrays are walked
 // by index, or the compiler does not make vectors of them.
@@ -79,8 +80,8 @@ pub struct Ways {
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts over the rows. With none of the three, and on grids wider than 64, shifts over the whole
-    /// machine ([`BaseSet`](crate::BaseSet)).
+    /// Shifts over the rows. With none of the three, and on grids wider than 64, shifts over the
+    /// whole machine ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
     /// The memory of refusals.
     pub memory: bool,

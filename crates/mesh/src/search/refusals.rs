@@ -1,8 +1,8 @@
 //! What was refused before, and what has been released since.
 //!
-//! While nothing is released, what was refused is refused again, and so is all that is larger. After
-//! a release it can only fit at bases whose box meets what was released: the search looks there and
-//! nowhere else. Grants change nothing, they only make it harder to fit.
+//! While nothing is released, what was refused is refused again, and so is all that is larger.
+//! After a release it can only fit at bases whose box meets what was released: the search looks
+//! there and nowhere else. Grants change nothing, they only make it harder to fit.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
@@ -15,8 +15,8 @@ pub enum RefusalKey {
     Once,
     /// A question whose refusal tells nothing of others.
     Alone([u16; 3]),
-    /// A question whose refusal refuses every name that is as large on each axis: each of the larger
-    /// one's shapes holds one of the smaller one's.
+    /// A question whose refusal refuses every name that is as large on each axis: each of the
+    /// larger one's shapes holds one of the smaller one's.
     Ordered([u16; 3]),
 }
 
@@ -27,7 +27,8 @@ pub(super) struct Refusals {
     kept: Vec<Refusal>,
     /// The one to be overwritten next, where there is no room.
     next: usize,
-    /// A box around what was released since a question was last asked: a job may be of thousands of boxes.
+    /// A box around what was released since a question was last asked: a job may be of thousands of
+    /// boxes.
     pending: Option<Cuboid>,
 }
 

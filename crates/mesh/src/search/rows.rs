@@ -1,7 +1,8 @@
 //! The first free base by shifts and ANDs, a row of nodes to a lane of a vector.
 //!
-//! A row along x is one integer of 16, 32 or 64 bits, bit x set while the node is free. Planes follow
-//! each other with a row of zeros after each, so that no run of rows goes over the end of a plane:
+//! A row along x is one integer of 16, 32 or 64 bits, bit x set while the node is free. Planes
+//! follow each other with a row of zeros after each, so that no run of rows goes over the end of a
+//! plane:
 //!
 //! ```text
 //!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads at whole rows
@@ -9,11 +10,12 @@
 //!   runs of b along y:  row & row + 1, & row + 2, ..                loads at whole rows
 //! ```
 //!
-//! What is left has a bit at each free base, and nothing else. Planes are taken in scan order, a few
-//! kilobytes at a time, so that a search ends with the first group that has a base.
+//! What is left has a bit at each free base, and nothing else. Planes are taken in scan order, a
+//! few kilobytes at a time, so that a search ends with the first group that has a base.
 //!
-//! O(planes * D * (log a + log b + log c) / lanes) for the planes up to the first base. An axis that
-//! wraps costs a rotation in place of a shift along x, and rows or planes gathered past the end.
+//! O(planes * D * (log a + log b + log c) / lanes) for the planes up to the first base. An axis
+//! that wraps costs a rotation in place of a shift along x, and rows or planes gathered past the
+//! end.
 
 use super::region::Region;
 use super::vectors::Kernel;
@@ -124,8 +126,9 @@ struct Searched<'r, R> {
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// The rows of the region alone, each plane's followed by a row of zeros, and the region as it lies there, if
-    /// these are few of many. A run along y does not go round there, one along z may.
+    /// The rows of the region alone, each plane's followed by a row of zeros, and the region as it
+    /// lies there, if these are few of many. A run along y does not go round there, one along z
+    /// may.
     #[inline(always)]
     fn near<'n, const L: usize>(
         &self,
@@ -345,8 +348,8 @@ fn planes<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, going round behind the last one: all in at most two pieces, since planes
-/// may be small.
+/// Copies planes from z on, going round behind the last one: all in at most two pieces, since
+/// planes may be small.
 #[inline(always)]
 fn gather<R: Row>(lanes: &[R], set: &mut [R], [planes, deep]: [usize; 2], z: u16) {
     let from = usize::from(z) * deep;
@@ -367,9 +370,9 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [deep, stride]: [usize; 2]) {
     }
 }
 
-/// Runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count` rows, and
-/// whether any is left. The rows of the last `length - 1` strides mean nothing afterwards, unless,
-/// as along y, the last row is one of zeros: then no run reaches beyond it.
+/// Runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count` rows,
+/// and whether any is left. The rows of the last `length - 1` strides mean nothing afterwards,
+/// unless, as along y, the last row is one of zeros: then no run reaches beyond it.
 #[inline(always)]
 fn double<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

@@ -84,7 +84,8 @@ fn rows_of_several_words_are_searched_along_any_axis() {
     }
 }
 
-/// Each of these once took a quarter of a minute or more, while the live allocator answered nothing.
+/// Each of these once took a quarter of a minute or more, while the live allocator answered
+/// nothing.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     for (machine, holes) in

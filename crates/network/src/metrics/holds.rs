@@ -9,12 +9,13 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The messages of an iteration that cross a link, and how long they hold it if nothing is in their way.
+/// The messages of an iteration that cross a link, and how long they hold it if nothing is in their
+/// way.
 ///
-/// A link is held from the grant of the header until the tail has left the buffer behind it. With t_s the
-/// routing delay, L flits, buffers of B flits and a channels behind the link on the message's path (the
-/// ejection channel included), that takes the greatest of (t_s + 1)(1 + b) + L - 1 - bB cycles for b from 0
-/// to (L - 1) / B, at most to a - 1.
+/// A link is held from the grant of the header until the tail has left the buffer behind it. With
+/// t_s the routing delay, L flits, buffers of B flits and a channels behind the link on the
+/// message's path (the ejection channel included), that takes the greatest of (t_s + 1)(1 + b) + L
+/// - 1 - bB cycles for b from 0 to (L - 1) / B, at most to a - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, or the virtual channel of a link.
@@ -28,8 +29,8 @@ pub struct LinkHolds {
 }
 
 impl LinkHolds {
-    /// Those of a job in a layout, each link once, by number; none if its pattern has no iteration or it
-    /// sends nothing. The pattern draws what it draws from a copy of `draw`.
+    /// Those of a job in a layout, each link once, by number; none if its pattern has no iteration
+    /// or it sends nothing. The pattern draws what it draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(

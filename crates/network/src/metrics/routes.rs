@@ -22,8 +22,8 @@ pub struct IterationRoutes {
 }
 
 impl IterationRoutes {
-    /// Those of a job in a layout. None if its pattern has no iteration or it sends nothing. The pattern
-    /// draws what it draws from a copy of `draw`.
+    /// Those of a job in a layout. None if its pattern has no iteration or it sends nothing. The
+    /// pattern draws what it draws from a copy of `draw`.
     ///
     /// Cost: O(links crossed, summed over messages), with as many words of memory.
     pub fn of(
@@ -49,8 +49,8 @@ impl IterationRoutes {
     }
 }
 
-/// Shows every link that a message of an iteration crosses, with the number of channels behind it on the
-/// message's path, the ejection channel included. Returns the number of messages.
+/// Shows every link that a message of an iteration crosses, with the number of channels behind it
+/// on the message's path, the ejection channel included. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,

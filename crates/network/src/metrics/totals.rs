@@ -6,8 +6,8 @@ use crate::message::Delivery;
 /// What some messages were, added up. All sums are whole numbers, so that neither the order of the
 /// messages nor the way in which they were grouped changes a mean.
 ///
-/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than 2^32
-/// messages fit 64 bits, or 128 where that is what they have.
+/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so that sums over fewer than
+/// 2^32 messages fit 64 bits, or 128 where that is what they have.
 ///
 /// ```
 /// use pavior_kernel::Time;

@@ -8,9 +8,9 @@ use crate::patterns::RankGrid;
 /// Which rank runs on which node, and the logical grid on which the ranks lie.
 ///
 /// One box ranks its nodes by the offset from its base, x fastest, through the wrap. Several parts
-/// are ranked by [`RankOrder`]. Only as many nodes as were requested take part: in an over-sized box
-/// the box of the requested sides at its base, turned if it only fits so, otherwise the first ranks.
-/// The logical grid has the sides of the box, or of the request if there are several parts.
+/// are ranked by [`RankOrder`]. Only as many nodes as were requested take part: in an over-sized
+/// box the box of the requested sides at its base, turned if it only fits so, otherwise the first
+/// ranks. The logical grid has the sides of the box, or of the request if there are several parts.
 ///
 /// ```
 /// use pavior_mesh::{Cuboid, Grid};

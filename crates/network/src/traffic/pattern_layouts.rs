@@ -11,9 +11,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says: the logical grid that was asked for,
-/// laid on the job's nodes so that the messages of an iteration cross few links. What of it depends on the
-/// logical grid alone is kept for the next job.
+/// Lays out jobs that send in a pattern, as [`RankOrder::Pattern`] says: the logical grid that was
+/// asked for, laid on the job's nodes so that the messages of an iteration cross few links. What of
+/// it depends on the logical grid alone is kept for the next job.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -47,12 +47,12 @@ impl PatternLayouts {
         PatternLayouts { pattern, known: FxHashMap::default(), ranks: 0 }
     }
 
-    /// The layout of a job, whose arguments are those of [`Layout::new`]. No map of another order that
-    /// `Layout::new` makes on the same grid has fewer hops, but for one that takes long
+    /// The layout of a job, whose arguments are those of [`Layout::new`]. No map of another order
+    /// that `Layout::new` makes on the same grid has fewer hops, but for one that takes long
     /// ([`RankOrder::Greedy`] with more than 1,024 nodes).
     ///
-    /// The pattern draws what it draws from a copy of `draw`. Where it has no iteration, sends the same
-    /// between all ranks, or has more than 2^20 ranks times rounds, the map is that of
+    /// The pattern draws what it draws from a copy of `draw`. Where it has no iteration, sends the
+    /// same between all ranks, or has more than 2^20 ranks times rounds, the map is that of
     /// [`RankOrder::Coordinates`].
     pub fn layout(
         &mut self,
@@ -65,8 +65,9 @@ impl PatternLayouts {
         let asked_for = |own| sides.is_some_and(|sides| orientations(sides).any(|one| one == own));
         let (used, base) = match parts {
             [granted] => match used_sides(granted.sides, nodes, sides) {
-                // What takes how long is measured by the box that a job asks for, so that no map of this may
-                // depend on where the box lies, as curves through the machine do: it is laid as at the first node.
+                // What takes how long is measured by the box that a job asks for, so that no map of
+                // this may depend on where the box lies, as curves through the machine do: it is
+                // laid as at the first node.
                 own if asked_for(own) => (vec![Cuboid::new([0; 3], own)], granted.base),
                 own => (vec![Cuboid::new(granted.base, own)], [0; 3]),
             },

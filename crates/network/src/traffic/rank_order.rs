@@ -1,8 +1,8 @@
 //! How the nodes of a job are numbered.
 //!
-//! One box is ranked by the offset from its base, but by `pattern`: on it every other map but `snake` and
-//! `hilbert` would be the same, and patterns find their neighbours on its grid. A job in several parts has no
-//! such grid, and each map keeps other ranks together:
+//! One box is ranked by the offset from its base, but by `pattern`: on it every other map but
+//! `snake` and `hilbert` would be the same, and patterns find their neighbours on its grid. A job
+//! in several parts has no such grid, and each map keeps other ranks together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as the papers that say anything say.
 //!   Neighbours along x are neighbours; a row that is torn, or that starts elsewhere than the row
@@ -11,13 +11,14 @@
 //!   which parts follow each other depends on the strategy's lists.
 //! - `snake`: row by row, every second row of the job backwards: consecutive ranks are as close as
 //!   rows allow, which serves rings and lines.
-//! - `hilbert`: along the Hilbert curve through the machine: ranks that are close in number are close
-//!   in both axes, wherever the parts lie.
+//! - `hilbert`: along the Hilbert curve through the machine: ranks that are close in number are
+//!   close in both axes, wherever the parts lie.
 //! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
 //!   Steps of one hop as long as possible, and long ones at the end.
-//! - `pattern`: the ranks of the job's own grid where the messages of its pattern cross the fewest links
-//!   that [`PatternLayouts`](super::PatternLayouts) finds; on a box, too, where another pattern than that of neighbours may want
-//!   another map, and a turned box, or one of other sides, the grid that was asked for.
+//! - `pattern`: the ranks of the job's own grid where the messages of its pattern cross the fewest
+//!   links that [`PatternLayouts`](super::PatternLayouts) finds; on a box, too, where another
+//!   pattern than that of neighbours may want another map, and a turned box, or one of other sides,
+//!   the grid that was asked for.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
@@ -35,7 +36,8 @@ pub enum RankOrder {
     Hilbert,
     /// From neighbour to neighbour.
     Greedy,
-    /// As the messages of its pattern have the least hops ([`PatternLayouts`](super::PatternLayouts)).
+    /// As the messages of its pattern have the least hops
+    /// ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
 
@@ -50,7 +52,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// The orders that no pattern is needed for, without those that take long: `Greedy` up to 1,024 nodes.
+    /// The orders that no pattern is needed for, without those that take long: `Greedy` up to 1,024
+    /// nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -64,8 +67,8 @@ impl RankOrder {
         RankOrder::NAMED.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
     }
 
-    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes, but for `Greedy`, which
-    /// takes up to O(n^2).
+    /// The nodes of the parts, in the order of their ranks. O(n log n) for n nodes, but for
+    /// `Greedy`, which takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {

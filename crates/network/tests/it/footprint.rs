@@ -40,7 +40,8 @@ fn machines() -> impl Strategy<Value = Grid> {
     .prop_map(|name| name.parse().expect("a machine"))
 }
 
-/// `count` different nodes within `spread` places of each other, through the wraps, in a drawn order.
+/// `count` different nodes within `spread` places of each other, through the wraps, in a drawn
+/// order.
 fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     let mut draw = Stream::new(seed, 0, "footprint");
     let base = grid.point(NodeId(draw.below(grid.nodes().into()) as u32));

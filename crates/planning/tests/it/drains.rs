@@ -41,8 +41,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// As many free boxes as at most `most` moves can make. Returns whether that was decided: many small
-/// boxes can lie in too many ways.
+/// As many free boxes as at most `most` moves can make. Returns whether that was decided: many
+/// small boxes can lie in too many ways.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,

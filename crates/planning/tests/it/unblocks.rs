@@ -47,7 +47,8 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// One question, and its answer judged. Returns how many sets were cheaper but not to be carried out.
+/// One question, and its answer judged. Returns how many sets were cheaper but not to be carried
+/// out.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,

@@ -1,9 +1,9 @@
 //! Adaptive bypass: the longer the queue, the further the head may be bypassed.
 //!
 //! The first `1 + floor(factor * q)` of q waiting jobs are tried in the order of arrival, and the
-//! first that fits starts. With a short queue this is FCFS, under load it comes near ScanAll. Nothing
-//! bounds how often a job is bypassed: at a load that keeps the queue long, a large job starves.
-//! O(q) a decision; a request is asked about once in a state of the machine.
+//! first that fits starts. With a short queue this is FCFS, under load it comes near ScanAll.
+//! Nothing bounds how often a job is bypassed: at a load that keeps the queue long, a large job
+//! starves. O(q) a decision; a request is asked about once in a state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load

@@ -5,16 +5,17 @@
 //!
 //! `geometry` (the default): a reservation is a placement and a time. It is found by replaying the
 //! estimated departures, in order, on a fork of the machine, until the strategy itself places the
-//! head there. A candidate that ends by then may start wherever the strategy puts it; one that would
-//! end later is placed by the strategy on a fork in which the reservation's free nodes are taken.
-//! With exact estimates no head starts later than first promised, whatever the strategy, because the
-//! reserved nodes are free at the reserved time and the head can always be put there.
+//! head there. A candidate that ends by then may start wherever the strategy puts it; one that
+//! would end later is placed by the strategy on a fork in which the reservation's free nodes are
+//! taken. With exact estimates no head starts later than first promised, whatever the strategy,
+//! because the reserved nodes are free at the reserved time and the head can always be put there.
 //!
 //! `count` is the classic rule, which looks at numbers of nodes alone: the shadow time is the
-//! earliest at which, by estimated ends, the head fits by count; extra is what is free then, less the
-//! head's; a candidate that fits now starts if it ends by the shadow time or needs at most the extra
-//! nodes, which it then uses up. With a strategy that grants by count this keeps its promises. With a
-//! contiguous one it does not: enough free nodes at the shadow time may be scattered.
+//! earliest at which, by estimated ends, the head fits by count; extra is what is free then, less
+//! the head's; a candidate that fits now starts if it ends by the shadow time or needs at most the
+//! extra nodes, which it then uses up. With a strategy that grants by count this keeps its
+//! promises. With a contiguous one it does not: enough free nodes at the shadow time may be
+//! scattered.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h asks for 3 in a row, the candidate c for 1
@@ -28,15 +29,16 @@
 //! Departures from the rule as usually told. A reservation is kept until the head changes, a
 //! departure gives it an earlier one, or its time passes in vain because a running job outran its
 //! estimate (see `shared/ends.rs` for what is then expected). The head starts on reserved nodes as
-//! soon as all of them are free, also before the reserved time. A head that would not fit even if all
-//! jobs were gone (because nodes failed) has no reservation and delays no other. Promises do not
-//! cover failures of nodes.
+//! soon as all of them are free, also before the reserved time. A head that would not fit even if
+//! all jobs were gone (because nodes failed) has no reservation and delays no other. Promises do
+//! not cover failures of nodes.
 //!
-//! Only the head is safe: others starve no longer than it takes them to become the head. Cost, when the head
-//! changes or a job departs that was to run at the reserved time: O(log r) searches on forks for r running jobs
-//! with a strategy that refuses on fewer nodes what it refuses on more, else O(r) on one, after every
-//! departure; then O(q) look-ups for q waiting jobs, and a search for each different request among them, on the
-//! machine or on a fork beside the reservation: see `easy/guarded.rs`. An arrival in between costs O(log q).
+//! Only the head is safe: others starve no longer than it takes them to become the head. Cost, when
+//! the head changes or a job departs that was to run at the reserved time: O(log r) searches on
+//! forks for r running jobs with a strategy that refuses on fewer nodes what it refuses on more,
+//! else O(r) on one, after every departure; then O(q) look-ups for q waiting jobs, and a search for
+//! each different request among them, on the machine or on a fork beside the reservation: see
+//! `easy/guarded.rs`. An arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
 //! 12(6), 2001, for the rule by count. Reserving in space is ours.
@@ -95,8 +97,8 @@ pub(crate) static ENTRY: Entry = Entry {
     },
 };
 
-/// Whether a scheduler weighs the messages of jobs: `easy:tear=pays`. Only of logs with a share of communication is
-/// foretold what these take; elsewhere it tears as if there were none.
+/// Whether a scheduler weighs the messages of jobs: `easy:tear=pays`. Only of logs with a share of
+/// communication is foretold what these take; elsewhere it tears as if there were none.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name && selection.options.get("tear") == "pays"
 }
@@ -106,8 +108,9 @@ struct ByGeometry {
     reservation: Option<Reservation>,
     /// The machine's state for which the reservation is the best known.
     state: u64,
-    /// The jobs that were expected to run at the reserved time when it was found: with a strategy that refuses on
-    /// fewer nodes what it refuses on more, no earlier time is found as long as all of them run.
+    /// The jobs that were expected to run at the reserved time when it was found: with a strategy
+    /// that refuses on fewer nodes what it refuses on more, no earlier time is found as long as all
+    /// of them run.
     staying: Vec<JobId>,
     promise: HeadPromise,
     /// What was refused on the machine itself.
@@ -116,12 +119,13 @@ struct ByGeometry {
     passed: Passed,
 }
 
-/// The candidates that need not be looked at again while state and reservation last: the oldest `jobs`.
+/// The candidates that need not be looked at again while state and reservation last: the oldest
+/// `jobs`.
 #[derive(Default)]
 struct Passed {
     jobs: usize,
-    /// Those among them that would have ended in time, each with the last time at which it would. After
-    /// that it is to be asked about on other nodes.
+    /// Those among them that would have ended in time, each with the last time at which it would.
+    /// After that it is to be asked about on other nodes.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
 }
 
@@ -240,9 +244,10 @@ impl ByGeometry {
 struct ByCount {
     promise: HeadPromise,
     refused: Refused,
-    /// The machine's state, the head, and its shadow: while they last, the oldest `passed` jobs need not
-    /// be looked at again. One that no longer ends by the shadow time was refused in this state. A shadow
-    /// time of now, where enough nodes are free for the head but scattered, moves on with the time.
+    /// The machine's state, the head, and its shadow: while they last, the oldest `passed` jobs
+    /// need not be looked at again. One that no longer ends by the shadow time was refused in this
+    /// state. A shadow time of now, where enough nodes are free for the head but scattered, moves
+    /// on with the time.
     same: Option<(u64, JobId, Option<Time>, u64)>,
     passed: usize,
 }

@@ -2,9 +2,9 @@
 //!
 //! "Small" is an option, because the field uses the one name for three rules: by `size` (nodes
 //! asked for), by `area` (nodes x estimated run time), by `time` (estimated run time: the same as
-//! [SSD](super::ssd)). Ties go to the older job. A smallest job that does not fit blocks all others.
-//! Large jobs starve while smaller ones keep coming. O(log q) for q waiting jobs and one question, a
-//! decision; O(q log q) after a failure.
+//! [SSD](super::ssd)). Ties go to the older job. A smallest job that does not fit blocks all
+//! others. Large jobs starve while smaller ones keep coming. O(log q) for q waiting jobs and one
+//! question, a decision; O(q log q) after a failure.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes and smallest cumulative demand first.

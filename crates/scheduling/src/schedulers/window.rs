@@ -9,12 +9,12 @@
 //! ```
 //!
 //! So a job is overtaken by at most w - 1 others, all from the w - 1 arrivals that follow it, and
-//! none starves. `window:1` is FCFS; the wider, the nearer to ScanAll. O(w) a decision; a request is
-//! asked about once in a state of the machine.
+//! none starves. `window:1` is FCFS; the wider, the nearer to ScanAll. O(w) a decision; a request
+//! is asked about once in a state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
-//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. That the window is tried in
-//! the order of arrival is our reading, and the default width ours.
+//! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. That the window is tried
+//! in the order of arrival is our reading, and the default width ours.
 
 use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_mesh::JobId;

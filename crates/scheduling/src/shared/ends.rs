@@ -6,8 +6,8 @@ use pavior_kernel::Time;
 
 use crate::{Running, RunningJob};
 
-/// The running jobs by expected end, with it; ties by job. O(1) a job, but O(l log l) for the first where l are
-/// overdue: the others are kept in this order.
+/// The running jobs by expected end, with it; ties by job. O(1) a job, but O(l log l) for the first
+/// where l are overdue: the others are kept in this order.
 pub(crate) fn by_expected_end(
     now: Time,
     running: &Running,

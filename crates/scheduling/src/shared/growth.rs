@@ -48,8 +48,8 @@ impl<Held> Growth<Held> {
         self.stretches.splice(first..last, [added]);
     }
 
-    /// The times at which a job estimated to run so long would begin if it ran while something grew, in
-    /// order and apart.
+    /// The times at which a job estimated to run so long would begin if it ran while something
+    /// grew, in order and apart.
     pub(crate) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
         let mut seen = Time::ZERO;
         self.stretches.iter().filter_map(move |grown| {
@@ -63,15 +63,17 @@ impl<Held> Growth<Held> {
 }
 
 impl Growth<Placement> {
-    /// Whether any of these nodes, which are free throughout a stretch, became free for a part of it: else
-    /// a request that was refused before is refused now. O(rows of the nodes that became free).
+    /// Whether any of these nodes, which are free throughout a stretch, became free for a part of
+    /// it: else a request that was refused before is refused now. O(rows of the nodes that became
+    /// free).
     pub(crate) fn reaches(&self, throughout: Interval, free: &Occupancy) -> bool {
         self.parts(throughout, free).next().is_some()
     }
 
-    /// Whether a box of one of these sides, none of which was free throughout a stretch before, is free throughout it
-    /// now: one that shares a node with what became free. O(log of the sides) words for each row around that, or
-    /// for each row of the machine, which `bases` is for, whichever are fewer.
+    /// Whether a box of one of these sides, none of which was free throughout a stretch before, is
+    /// free throughout it now: one that shares a node with what became free. O(log of the sides)
+    /// words for each row around that, or for each row of the machine, which `bases` is for,
+    /// whichever are fewer.
     pub(crate) fn lets_in(
         &self,
         throughout: Interval,
@@ -109,8 +111,8 @@ fn rows(cuboid: &Cuboid) -> u32 {
     u32::from(cuboid.sides[1]) * u32::from(cuboid.sides[2])
 }
 
-/// For requests, how early a job of an estimated length cannot begin, as long as nothing becomes free:
-/// what a job was refused, a longer one with the same request is refused too.
+/// For requests, how early a job of an estimated length cannot begin, as long as nothing becomes
+/// free: what a job was refused, a longer one with the same request is refused too.
 #[derive(Default)]
 pub(crate) struct Refusals {
     /// Only ever asked for one request: its order does not matter.

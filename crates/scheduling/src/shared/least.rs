@@ -8,9 +8,9 @@ use pavior_workload::Job;
 
 use crate::{MachineView, Queue, Start};
 
-/// Picks the waiting job with the least key, ties by arrival. It keeps the waiting jobs by key, and follows
-/// the queue: O(log q) for each job that arrives or that it starts, for q waiting jobs; O(q log q) after any
-/// other change.
+/// Picks the waiting job with the least key, ties by arrival. It keeps the waiting jobs by key, and
+/// follows the queue: O(log q) for each job that arrives or that it starts, for q waiting jobs; O(q
+/// log q) after any other change.
 pub(crate) struct Least<K> {
     key: Box<dyn Fn(&Job) -> K + Send + Sync>,
     waiting: BTreeSet<(K, Time, JobId)>,
@@ -53,8 +53,8 @@ impl<K: Ord + Copy> Least<K> {
         self.waiting.first().and_then(|&(_, arrival, id)| queue.place_of(arrival, id))
     }
 
-    /// Takes out the job that was started, and adds those that have arrived. Any other change shows in the
-    /// numbers.
+    /// Takes out the job that was started, and adds those that have arrived. Any other change shows
+    /// in the numbers.
     fn follow(&mut self, queue: &Queue) {
         if let Some(started) = self.started.take()
             && queue.place_of(started.1, started.2).is_none()

@@ -1,11 +1,12 @@
-//! What is expected of the running jobs, and what is booked for the waiting ones: nodes, or numbers of them.
+//! What is expected of the running jobs, and what is booked for the waiting ones: nodes, or numbers
+//! of them.
 //!
 //! Questions are put only where the answer can be new. A strategy that misses nothing, and one that
-//! grants by count, refuses on fewer nodes what it refused on more; so does every strategy to a job with a
-//! freedom, partition hardware apart ([`Machine::answers`]). So a booking can gain only where
-//! nodes became free since it was last tried, and a request that was refused before some time is refused
-//! before it to every later job that asks for the same for as long. For other requests every
-//! time at which enough nodes are free is tried.
+//! grants by count, refuses on fewer nodes what it refused on more; so does every strategy to a job
+//! with a freedom, partition hardware apart ([`Machine::answers`]). So a booking can gain only
+//! where nodes became free since it was last tried, and a request that was refused before some time
+//! is refused before it to every later job that asks for the same for as long. For other requests
+//! every time at which enough nodes are free is tried.
 
 mod by_count;
 mod by_nodes;
@@ -125,8 +126,8 @@ impl<L: Ledger> Plan<L> {
         }
     }
 
-    /// Waiting jobs, in the order of arrival, take earlier slots, until none has one: a job may have
-    /// stood behind a younger one that moves up after it.
+    /// Waiting jobs, in the order of arrival, take earlier slots, until none has one: a job may
+    /// have stood behind a younger one that moves up after it.
     fn move_up(
         &mut self,
         now: Time,
@@ -199,8 +200,8 @@ impl<L: Ledger> Plan<L> {
         Some(slot)
     }
 
-    /// Running jobs that outran what was expected stay longer. If there are any, or a booking's time
-    /// has passed, all bookings are made anew.
+    /// Running jobs that outran what was expected stay longer. If there are any, or a booking's
+    /// time has passed, all bookings are made anew.
     fn rebook_overdue(
         &mut self,
         now: Time,
@@ -252,8 +253,8 @@ impl<L: Ledger> Plan<L> {
         }
     }
 
-    /// Takes out the first booking whose time has come and whose job can start: it runs from now on. With it the
-    /// first time promised.
+    /// Takes out the first booking whose time has come and whose job can start: it runs from now
+    /// on. With it the first time promised.
     pub(crate) fn start_due(
         &mut self,
         now: Time,

@@ -16,15 +16,16 @@ pub(crate) use search::{Question, Search};
 /// The free nodes at every time from now on, in segments, each until the next begins; neighbours
 /// differ. The last never ends.
 ///
-/// For T segments and N nodes: T N/64 words of memory. Taking and giving cost the nodes' rows in every
-/// segment that they concern, and moving the segments behind. Times and counts lie in arrays of their
-/// own, so that looking for a time at which enough nodes are free reads nothing else.
+/// For T segments and N nodes: T N/64 words of memory. Taking and giving cost the nodes' rows in
+/// every segment that they concern, and moving the segments behind. Times and counts lie in arrays
+/// of their own, so that looking for a time at which enough nodes are free reads nothing else.
 pub(crate) struct Profile {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The times, in order, after the first segment's, at which nodes stop being free: where bookings begin.
-    /// From each segment to the next all free nodes stay free, unless the next begins at one of them.
+    /// The times, in order, after the first segment's, at which nodes stop being free: where
+    /// bookings begin. From each segment to the next all free nodes stay free, unless the next
+    /// begins at one of them.
     dips: Vec<Time>,
 }
 
@@ -77,7 +78,8 @@ impl Profile {
         })
     }
 
-    /// When, before a slot, its nodes are first free for as long as a job is estimated to run, or until the slot.
+    /// When, before a slot, its nodes are first free for as long as a job is estimated to run, or
+    /// until the slot.
     pub(crate) fn earlier_on_same(
         &self,
         slot: &Slot<Placement>,
@@ -129,7 +131,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Joins a segment to the one before it where they do not differ, and notes where it lacks nodes of that.
+    /// Joins a segment to the one before it where they do not differ, and notes where it lacks
+    /// nodes of that.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

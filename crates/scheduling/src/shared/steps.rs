@@ -8,10 +8,11 @@ use super::slot::{Interval, Room};
 
 /// How many nodes are free from each time on, in a treap of the times at which that changes.
 ///
-/// A node of the tree knows the sum of its subtree's changes, and the least and the most that they come to from its
-/// first on: so the next time with enough free nodes, or with too few, is found without looking at what lies
-/// between. With the priority of a time a hash of it, the tree's form depends on the changes alone, not on their
-/// order. For T changes: O(T) words; a change, and a time that is asked for, take O(log T).
+/// A node of the tree knows the sum of its subtree's changes, and the least and the most that they
+/// come to from its first on: so the next time with enough free nodes, or with too few, is found
+/// without looking at what lies between. With the priority of a time a hash of it, the tree's form
+/// depends on the changes alone, not on their order. For T changes: O(T) words; a change, and a
+/// time that is asked for, take O(log T).
 ///
 /// Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 pub(crate) struct Steps {
@@ -74,8 +75,8 @@ impl Steps {
         }
     }
 
-    /// That many more nodes are free for a stretch of time (fewer, if negative), as far as it is not past. One that
-    /// ends at `Time::MAX` never ends.
+    /// That many more nodes are free for a stretch of time (fewer, if negative), as far as it is
+    /// not past. One that ends at `Time::MAX` never ends.
     pub(crate) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -91,8 +92,8 @@ impl Steps {
         }
     }
 
-    /// The first time of some from which on so many nodes are free for as long as a job is estimated to run. O(log T),
-    /// and as much for each stretch before it that is too short.
+    /// The first time of some from which on so many nodes are free for as long as a job is
+    /// estimated to run. O(log T), and as much for each stretch before it that is too short.
     pub(crate) fn earliest(&self, room: Room, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(room.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
@@ -252,7 +253,8 @@ impl Steps {
     }
 }
 
-/// A number that is different for every time, and looks drawn at random (the finalizer of splitmix64).
+/// A number that is different for every time, and looks drawn at random (the finalizer of
+/// splitmix64).
 fn priority(at: Time) -> u64 {
     let mut mixed = at.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

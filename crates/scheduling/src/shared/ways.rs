@@ -1,11 +1,11 @@
 //! The levels of freedom of a job, what each costs it, and the cheapest.
 //!
-//! At a level a job can start at the first moment at which something that the level allows is free. It then
-//! costs the job the time until that moment, and the time that it takes longer on those nodes than in
-//! the box that it asks for. What it takes longer it also costs the others: nodes of the machine times time
-//! are work, and n nodes busy for t longer delay each job by t n / N on N nodes until the work is made up for. These
-//! jobs are those that wait, and those that come meanwhile. A level allows all that tighter ones allow, so that its
-//! moment is never later.
+//! At a level a job can start at the first moment at which something that the level allows is free.
+//! It then costs the job the time until that moment, and the time that it takes longer on those
+//! nodes than in the box that it asks for. What it takes longer it also costs the others: nodes of
+//! the machine times time are work, and n nodes busy for t longer delay each job by t n / N on N
+//! nodes until the work is made up for. These jobs are those that wait, and those that come
+//! meanwhile. A level allows all that tighter ones allow, so that its moment is never later.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -32,8 +32,8 @@ pub(crate) struct Price {
     pub(crate) rate: f64,
 }
 
-/// How many times as long as lost time a machine takes to make up for it, if two thirds of it are in use. Chosen by
-/// trial on seven logs: results/contiguity.md.
+/// How many times as long as lost time a machine takes to make up for it, if two thirds of it are
+/// in use. Chosen by trial on seven logs: results/contiguity.md.
 const RECOVERY: f64 = 3.0;
 
 impl Price {
@@ -50,7 +50,8 @@ pub(crate) trait Moment {
     /// Where the strategy would put a request then.
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
-    /// What the job takes longer there than in the box that it asks for; none if it may not start there.
+    /// What the job takes longer there than in the box that it asks for; none if it may not start
+    /// there.
     fn added(&mut self, placement: &Placement) -> Option<Time>;
 }
 
@@ -59,7 +60,8 @@ pub(crate) struct Ways {
     now: Time,
     request: Request,
     price: Price,
-    /// The levels for which nothing has been free so far: so many of [`Freedom::ALL`], the tightest.
+    /// The levels for which nothing has been free so far: so many of [`Freedom::ALL`], the
+    /// tightest.
     open: usize,
     best: Option<Way>,
 }

@@ -129,8 +129,9 @@ fn bypass_deepens_with_the_queue() {
     assert_eq!(starts("mesh:4", "bypass", &jobs)[3], 3);
 }
 
-/// A job's freedom, not its strategy's own rule, says where it fits: a box only when the running job has gone,
-/// under a strategy that counts nodes, and a connected set beside it, under one that places boxes.
+/// A job's freedom, not its strategy's own rule, says where it fits: a box only when the running
+/// job has gone, under a strategy that counts nodes, and a connected set beside it, under one that
+/// places boxes.
 ///
 /// ```text
 ///   a a a    until 2; b asks for 2 x 3 as it is:       a a a a    until 2; b asks for 10 connected

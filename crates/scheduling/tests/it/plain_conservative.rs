@@ -1,5 +1,5 @@
-//! Conservative backfilling as its header tells it, with nothing remembered but bookings and without a
-//! profile, in lock-step with the one that asks as little as it can.
+//! Conservative backfilling as its header tells it, with nothing remembered but bookings and
+//! without a profile, in lock-step with the one that asks as little as it can.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -202,8 +202,8 @@ proptest! {
         }
     }
 
-    /// A strategy that grants by count refuses a box where enough nodes are free, and one that grants boxes
-    /// alone grants a connected set where none is free.
+    /// A strategy that grants by count refuses a box where enough nodes are free, and one that
+    /// grants boxes alone grants a connected set where none is free.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),
@@ -231,8 +231,8 @@ proptest! {
         nodes in prop::collection::vec(0u32..20, 3),
     ) {
         let upsets = fail_and_repair(&nodes);
-        // Those that miss some boxes among them. Strategies whose lists of free boxes remember in which order
-        // these came about (fl, kymfl, pmfl) choose otherwise after other questions.
+        // Those that miss some boxes among them. Strategies whose lists of free boxes remember in
+        // which order these came about (fl, kymfl, pmfl) choose otherwise after other questions.
         for strategy in ["ff", "bf", "fs", "naive", "mbs", "gabl", "anca"] {
             compare(GRID, &jobs, strategy, &upsets);
         }

@@ -1,5 +1,5 @@
-//! Conservative backfilling by numbers of nodes, with lists that are gone through from the front, in lock-step with
-//! the one that keeps a tree.
+//! Conservative backfilling by numbers of nodes, with lists that are gone through from the front,
+//! in lock-step with the one that keeps a tree.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;

@@ -75,8 +75,9 @@ fn a_job_is_not_torn_further_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// The head could start torn at 4, or in a row at 9, and would take 3 longer torn. It holds 4 nodes of 6, so that 3
-/// longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it to wait.
+/// The head could start torn at 4, or in a row at 9, and would take 3 longer torn. It holds 4 nodes
+/// of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
+/// to wait.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -100,8 +101,9 @@ fn what_the_others_wait_longer_counts_too() {
     }
 }
 
-/// The same head, behind a job that came 40 or 300 before the other three. In a row it costs 8; at 4, with 4 longer for the
-/// second piece, it costs 3 + 4 and 4 * 4 / 6 for each job that comes within 12, which are 12 * 4 / 41 or 12 * 4 / 301.
+/// The same head, behind a job that came 40 or 300 before the other three. In a row it costs 8; at
+/// 4, with 4 longer for the second piece, it costs 3 + 4 and 4 * 4 / 6 for each job that comes
+/// within 12, which are 12 * 4 / 41 or 12 * 4 / 301.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -164,14 +166,16 @@ impl Known {
     }
 }
 
-/// A head, when it is seen first: what it costs at the least, and the least that was known of others since.
+/// A head, when it is seen first: what it costs at the least, and the least that was known of
+/// others since.
 struct Seen {
     at: Time,
     cost: Time,
     least: Known,
 }
 
-/// What each head costs at the least when it is first seen, found by copies of the machine, level by level.
+/// What each head costs at the least when it is first seen, found by copies of the machine, level
+/// by level.
 struct Least<F> {
     growth: F,
     first: Option<Time>,
@@ -179,8 +183,8 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Each of those that wait, and that come within three times what is added, waits longer by the job's share of the
-    /// machine.
+    /// Each of those that wait, and that come within three times what is added, waits longer by the
+    /// job's share of the machine.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
         let grid: Grid = GRID.parse().unwrap();
@@ -230,9 +234,10 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The head costs the least of all levels when it starts as soon as it is seen, and no more later: another
-    /// way is only taken if it is no later and costs less. If fewer others wait or come then, it costs less by that, and
-    /// so does every way that is more torn: at the least that was known of others, none taken costs more than the first.
+    /// The head costs the least of all levels when it starts as soon as it is seen, and no more
+    /// later: another way is only taken if it is no later and costs less. If fewer others wait or
+    /// come then, it costs less by that, and so does every way that is more torn: at the least that
+    /// was known of others, none taken costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {

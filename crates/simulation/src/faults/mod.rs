@@ -14,8 +14,8 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// What becomes of a job that is hit by a failure: it gives up its nodes and waits again at the place in
-/// the queue that its arrival gives it.
+/// What becomes of a job that is hit by a failure: it gives up its nodes and waits again at the
+/// place in the queue that its arrival gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// It begins anew.

@@ -1,14 +1,15 @@
 //! From components that fail to nodes and switches that are missing.
 //!
-//! A node is missing while it, or the cube that it lies in, has failed. A cube is whole while nothing in it
-//! is missing. Of C cubes with S spares, C - S whole ones are in use as long as there are so many: a whole
-//! cube that is not needed is a spare, and its nodes are out of use. When a cube in use breaks, the spare
-//! with the lowest number takes its place, and what is left of the broken cube goes out of use when its
-//! jobs have ended; without a spare it stays in use. A cube that is whole again is put to use if fewer than
-//! C - S are, and is a spare otherwise. At first the cubes with the highest numbers are spares.
+//! A node is missing while it, or the cube that it lies in, has failed. A cube is whole while
+//! nothing in it is missing. Of C cubes with S spares, C - S whole ones are in use as long as there
+//! are so many: a whole cube that is not needed is a spare, and its nodes are out of use. When a
+//! cube in use breaks, the spare with the lowest number takes its place, and what is left of the
+//! broken cube goes out of use when its jobs have ended; without a spare it stays in use. A cube
+//! that is whole again is put to use if fewer than C - S are, and is a spare otherwise. At first
+//! the cubes with the highest numbers are spares.
 //!
-//! The switches work while no more have failed than stand by. One that stands by takes over at once, but
-//! what the failed one carried is interrupted all the same.
+//! The switches work while no more have failed than stand by. One that stands by takes over at
+//! once, but what the failed one carried is interrupted all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +70,8 @@ impl Outages {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// A component fails or is repaired. Failing twice changes nothing, nor does repairing what is whole.
+    /// A component fails or is repaired. Failing twice changes nothing, nor does repairing what is
+    /// whole.
     pub(crate) fn apply(
         &mut self,
         component: Component,

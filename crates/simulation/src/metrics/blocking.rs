@@ -1,4 +1,5 @@
-//! Blocking: the latency of a message less that of an empty network, averaged over messages delivered.
+//! Blocking: the latency of a message less that of an empty network, averaged over messages
+//! delivered.
 
 use pavior_kernel::Time;
 

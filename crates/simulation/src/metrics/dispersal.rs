@@ -3,9 +3,9 @@
 //!
 //! Distances are the network's: the shorter way round on axes that wrap. Only the nodes granted
 //! count. The most compact box is the one that the shape rule `compact` chooses for the count, with
-//! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have no
-//! pairs and do not count. Nodes are counted by coordinate, axis by axis: O(parts + the machine's sides) a job; O(1)
-//! for a job in one box that no ring makes shorter.
+//! its first nodes, row-major, if it has more; it is measured at the origin. Jobs of one node have
+//! no pairs and do not count. Nodes are counted by coordinate, axis by axis: O(parts + the
+//! machine's sides) a job; O(1) for a job in one box that no ring makes shorter.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -26,7 +26,8 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by the number of nodes; 0 where it was not yet asked for.
+    /// The mean distance in the most compact box, by the number of nodes; 0 where it was not yet
+    /// asked for.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -59,15 +60,16 @@ impl Dispersal {
     }
 }
 
-/// The mean distance over ordered pairs of nodes, a node with itself included: the pairs with itself
-/// add nothing and stand in both terms of the ratio.
+/// The mean distance over ordered pairs of nodes, a node with itself included: the pairs with
+/// itself add nothing and stand in both terms of the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// The first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows, the rest.
+/// The first nodes, row-major, of a box at the origin, as boxes: whole planes, whole rows, the
+/// rest.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -120,8 +122,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Those of `n` coordinates, the first of them `first`; what is beyond the last is at the first again.
-    /// O(parts + n).
+    /// Those of `n` coordinates, the first of them `first`; what is beyond the last is at the first
+    /// again. O(parts + n).
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
@@ -146,7 +148,8 @@ impl Counts {
         }
     }
 
-    /// On a line: each step from one coordinate to the next is walked by the pairs on its two sides.
+    /// On a line: each step from one coordinate to the next is walked by the pairs on its two
+    /// sides.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -156,7 +159,8 @@ impl Counts {
         2 * sum
     }
 
-    /// On a ring of n: of its n arcs of n / 2 coordinates, rounded down, 2 d hold just one of two nodes at distance d.
+    /// On a ring of n: of its n arcs of n / 2 coordinates, rounded down, 2 d hold just one of two
+    /// nodes at distance d.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);

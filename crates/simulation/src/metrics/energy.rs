@@ -1,5 +1,5 @@
-//! Energy: flit-hops times the energy of a link traversal, and flits through routers times that of a
-//! router traversal, averaged over messages delivered (the NAS paper's future work).
+//! Energy: flit-hops times the energy of a link traversal, and flits through routers times that of
+//! a router traversal, averaged over messages delivered (the NAS paper's future work).
 
 use pavior_kernel::Time;
 

@@ -1,5 +1,5 @@
-//! Hops of a job: the links that a message of an iteration crosses, averaged over the iteration, then over
-//! jobs started that send messages.
+//! Hops of a job: the links that a message of an iteration crosses, averaged over the iteration,
+//! then over jobs started that send messages.
 
 use pavior_kernel::Time;
 

@@ -1,4 +1,5 @@
-//! Latency: cycles from the creation of a message to its delivery, averaged over messages delivered.
+//! Latency: cycles from the creation of a message to its delivery, averaged over messages
+//! delivered.
 
 use pavior_kernel::Time;
 

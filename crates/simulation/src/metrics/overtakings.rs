@@ -1,7 +1,7 @@
 //! Overtakings: how often a job started while an older one waited, counted for each of the older.
 //!
-//! Zero under FCFS. A job that failed and waits again is not counted as waiting: it has had its turn.
-//! O(q) for each start, hence only when asked for.
+//! Zero under FCFS. A job that failed and waits again is not counted as waiting: it has had its
+//! turn. O(q) for each start, hence only when asked for.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! Slices: the shares of time in which the slice that was asked for could be placed.
 //!
-//! `slice_availability` asks the strategy what it would grant on the machine without its jobs, as healthy as
-//! it is; `slice_free` asks it beside the jobs that run. Without a slice neither has a value.
+//! `slice_availability` asks the strategy what it would grant on the machine without its jobs, as
+//! healthy as it is; `slice_free` asks it beside the jobs that run. Without a slice neither has a
+//! value.
 
 use pavior_kernel::Time;
 

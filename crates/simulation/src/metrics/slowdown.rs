@@ -1,4 +1,5 @@
-//! Bounded slowdown: turnaround over run time, both at least the bound, averaged over completed jobs.
+//! Bounded slowdown: turnaround over run time, both at least the bound, averaged over completed
+//! jobs.
 //!
 //! `max(1, turnaround / max(run, bound))`; the bound keeps jobs of a second from ruling the mean.
 

@@ -1,7 +1,7 @@
 //! The waiting times of completed jobs of a size class, for their maximum and percentiles.
 //!
-//! Size classes are shares of the machine: small jobs use at most 1/64 of its nodes, large ones more
-//! than 1/8, medium ones what is between. On 16x16 that is up to 4, up to 32, and above.
+//! Size classes are shares of the machine: small jobs use at most 1/64 of its nodes, large ones
+//! more than 1/8, medium ones what is between. On 16x16 that is up to 4, up to 32, and above.
 
 use pavior_kernel::Time;
 

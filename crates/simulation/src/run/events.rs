@@ -103,7 +103,8 @@ impl Simulation<'_, '_, '_> {
         }
     }
 
-    /// Whether a job can ever start: the machine is empty and healthy, and its spares are out of use.
+    /// Whether a job can ever start: the machine is empty and healthy, and its spares are out of
+    /// use.
     fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.machine.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();

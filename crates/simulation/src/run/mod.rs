@@ -26,8 +26,8 @@ use slice::SliceWatch;
 /// Departures come first in an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started as number `start` of the run's starts and moves; a job that fails and
-/// starts again, or that moves, makes its earlier departure void.
+/// The end of a job that was started as number `start` of the run's starts and moves; a job that
+/// fails and starts again, or that moves, makes its earlier departure void.
 struct Departure {
     job: JobId,
     estimated_end: Time,
@@ -37,8 +37,9 @@ struct Departure {
 /// Runs a simulation to its end.
 ///
 /// # Errors
-/// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts a
-/// job that cannot start, strategy or scheduler fail, or the run reaches one of the usual [`Bounds`].
+/// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts
+/// a job that cannot start, strategy or scheduler fail, or the run reaches one of the usual
+/// [`Bounds`].
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -82,8 +83,8 @@ pub fn run_within(
 ///
 /// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed;
 /// then jobs are started, by [`Simulation::schedule`] as the scheduler says or by
-/// [`Simulation::start`] as the caller says, who may ask the scheduler by [`Simulation::decide`]; at the
-/// end [`Simulation::finish`] gives the outcome. A run is `Send`.
+/// [`Simulation::start`] as the caller says, who may ask the scheduler by [`Simulation::decide`];
+/// at the end [`Simulation::finish`] gives the outcome. A run is `Send`.
 ///
 /// ```
 /// use pavior_kernel::Time;
@@ -132,8 +133,8 @@ pub struct Simulation<'a, 'o, 'i> {
     /// Estimated ends of the jobs whose departure comes from the network.
     waiting_for_messages: FxHashMap<JobId, Time>,
     watch: Watch,
-    /// The number of starts and moves so far, and, where nodes fail or jobs move, the latest of each running
-    /// job.
+    /// The number of starts and moves so far, and, where nodes fail or jobs move, the latest of
+    /// each running job.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -245,7 +246,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             }
             let only_messages = self.traffic.is_some() && self.next_own() != Some(now);
             if only_messages && self.finished.is_empty() {
-                // Only messages have moved. Schedulers are asked about changes of queue and machine.
+                // Only messages have moved. Schedulers are asked about changes of queue and
+                // machine.
                 self.send();
                 continue;
             }
@@ -262,7 +264,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs as the scheduler says, until it says no more; running jobs move where that lets it say more.
+    /// Starts jobs as the scheduler says, until it says no more; running jobs move where that lets
+    /// it say more.
     ///
     /// # Errors
     /// If it starts a job that cannot start, or scheduler or strategy fail.
@@ -277,8 +280,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// What the scheduler says is to start next, if anything. It has not started yet: the caller starts
-    /// that job, there or elsewhere, before the scheduler is asked again.
+    /// What the scheduler says is to start next, if anything. It has not started yet: the caller
+    /// starts that job, there or elsewhere, before the scheduler is asked again.
     ///
     /// # Errors
     /// If scheduler or strategy fail.

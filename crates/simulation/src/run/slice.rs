@@ -20,8 +20,8 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Tells observers whether the slice could be placed, if the machine has changed. Forks of the machine
-    /// are asked, so that nothing in the run depends on it.
+    /// Tells observers whether the slice could be placed, if the machine has changed. Forks of the
+    /// machine are asked, so that nothing in the run depends on it.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
         let (state, health) = (self.machine.state(), self.machine.health());

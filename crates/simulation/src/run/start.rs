@@ -14,8 +14,8 @@ impl Simulation<'_, '_, '_> {
     /// Starts a job that waits.
     ///
     /// # Errors
-    /// If there is none at that place of the queue, it does not fit now, or it would end later than can
-    /// be told; nothing has changed then.
+    /// If there is none at that place of the queue, it does not fit now, or it would end later than
+    /// can be told; nothing has changed then.
     #[expect(
         clippy::missing_panics_doc,
         reason = "the queue has the job, and the machine has just granted it nodes"

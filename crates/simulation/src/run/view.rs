@@ -28,8 +28,8 @@ impl Simulation<'_, '_, '_> {
         &self.machine
     }
 
-    /// Whether jobs are still to arrive or to depart: else nothing but failures and repairs of nodes is
-    /// to come.
+    /// Whether jobs are still to arrive or to depart: else nothing but failures and repairs of
+    /// nodes is to come.
     pub fn goes_on(&mut self) -> bool {
         !self.running.is_empty() || self.jobs.peek().is_some()
     }

@@ -26,8 +26,8 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// A job starts: the links that it claims, `None` for all. Tells `met` of jobs that it may meet:
-    /// of all that were alone, perhaps of others too. Returns whether it is alone.
+    /// A job starts: the links that it claims, `None` for all. Tells `met` of jobs that it may
+    /// meet: of all that were alone, perhaps of others too. Returns whether it is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -52,8 +52,8 @@ impl Claims {
         alone
     }
 
-    /// Whether a job that claims these links has them for itself. If so, the next that claims one of them
-    /// meets it, whichever job claimed them after it and has ended since.
+    /// Whether a job that claims these links has them for itself. If so, the next that claims one
+    /// of them meets it, whichever job claimed them after it and has ended since.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

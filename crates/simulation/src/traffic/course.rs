@@ -1,8 +1,9 @@
 //! Jobs that communicate part of their time: iterations of a pattern, and computing in between.
 //!
-//! Of a run of R a job communicates for a share. That time is what its iterations would take in the box that
-//! it asks for, alone on the machine: T each, so that it has k = share x R / T of them, rounded down. The
-//! rest of its run it computes, in equal pauses behind its iterations, the remainder behind the last:
+//! Of a run of R a job communicates for a share. That time is what its iterations would take in the
+//! box that it asks for, alone on the machine: T each, so that it has k = share x R / T of them,
+//! rounded down. The rest of its run it computes, in equal pauses behind its iterations, the
+//! remainder behind the last:
 //!
 //! ```text
 //!   in the box asked for   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -34,8 +35,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The course of a job on what it was granted; none if it does not communicate. `draw` is the job's own
-    /// stream.
+    /// The course of a job on what it was granted; none if it does not communicate. `draw` is the
+    /// job's own stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,

@@ -1,19 +1,21 @@
-//! Jobs whose messages are not simulated while others run: a mean-value model of the links that they share.
+//! Jobs whose messages are not simulated while others run: a mean-value model of the links that
+//! they share.
 //!
-//! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean latency of l. A
-//! message waits at each link on its way for those of other jobs, as at a queue with one server and
-//! Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the share of time in which others hold
-//! the link, R = sum of m h^2 / 2P over their messages, which hold it for h ([`LinkHolds`]), m an
-//! iteration, each iteration and the pause behind it taking P. With d the mean wait of a message over its whole
-//! way, an iteration takes T (1 + d / l).
+//! What a job takes alone is simulated once ([`Trials`]): T cycles an iteration, with a mean
+//! latency of l. A message waits at each link on its way for those of other jobs, as at a queue
+//! with one server and Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the
+//! share of time in which others hold the link, R = sum of m h^2 / 2P over their messages, which
+//! hold it for h ([`LinkHolds`]), m an iteration, each iteration and the pause behind it taking P.
+//! With d the mean wait of a message over its whole way, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and so on the others' P. Whenever a job starts or ends, each job is given a new pace once, in
-//! the order of slots, from the paces that the others have then; a change of less than a thousandth is left
-//! out. What a job has done by then stays done. A job that shares no link, or only with jobs
-//! that do not communicate, runs exactly as in the network.
+//! P depends on d, and so on the others' P. Whenever a job starts or ends, each job is given a new
+//! pace once, in the order of slots, from the paces that the others have then; a change of less
+//! than a thousandth is left out. What a job has done by then stays done. A job that shares no
+//! link, or only with jobs that do not communicate, runs exactly as in the network.
 //!
-//! A pace can be another only if a job that shares a link began, ended or changed its own: the other jobs are not
-//! looked at. Cost of a start or an end: O(running jobs), and O(links crossed by those that are looked at).
+//! A pace can be another only if a job that shares a link began, ended or changed its own: the
+//! other jobs are not looked at. Cost of a start or an end: O(running jobs), and O(links crossed by
+//! those that are looked at).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,7 +51,8 @@ pub(crate) struct Estimate {
     /// By number of channel.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// By slot: whether a link that its job crosses is kept otherwise busy by others than when it was given its pace.
+    /// By slot: whether a link that its job crosses is kept otherwise busy by others than when it
+    /// was given its pace.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// When jobs end, by slot; entries of jobs whose pace has changed since are void.
@@ -325,8 +328,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// When torn jobs end, of which one starts every 500 cycles on nodes of the list. `all` looks at each job
-    /// whenever one starts or ends.
+    /// When torn jobs end, of which one starts every 500 cycles on nodes of the list. `all` looks
+    /// at each job whenever one starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

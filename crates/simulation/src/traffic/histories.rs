@@ -1,4 +1,5 @@
-//! What jobs saw that were alone on the network, so that the next of the kind need not be simulated.
+//! What jobs saw that were alone on the network, so that the next of the kind need not be
+//! simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -33,7 +33,8 @@ impl Trials {
         })
     }
 
-    /// The trials that are kept, made at the first need. The run's own network was made with these settings.
+    /// The trials that are kept, made at the first need. The run's own network was made with these
+    /// settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
         setup: &NetworkSetup,
@@ -43,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// How long a job in a layout takes alone, and its messages; none if it sends nothing. The pattern
-    /// draws what it draws from a copy of `draw`.
+    /// How long a job in a layout takes alone, and its messages; none if it sends nothing. The
+    /// pattern draws what it draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,

@@ -28,8 +28,8 @@ impl Layouts {
         }
     }
 
-    /// The layout of a job in the box that it asks for, at the origin, turned only if it does not fit
-    /// otherwise; none if it asks for no box that fits.
+    /// The layout of a job in the box that it asks for, at the origin, turned only if it does not
+    /// fit otherwise; none if it asks for no box that fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

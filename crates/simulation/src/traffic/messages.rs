@@ -2,8 +2,8 @@
 //!
 //! Neither side polls the other. The loop names the time of its own next event; the network goes on
 //! to that time, or to the first end of a job before it. Whatever happens then happens in the order
-//! of the model: deliveries, departures, arrivals, the scheduler, the creation of messages; requests
-//! and grants follow when the network goes on.
+//! of the model: deliveries, departures, arrivals, the scheduler, the creation of messages;
+//! requests and grants follow when the network goes on.
 //!
 //! A job that shares no link with another ([`Footprint`]) sees nothing of the others, so that the
 //! first of its kind says what becomes of the next: when it ends, and what its messages add up to.
@@ -19,8 +19,8 @@
 //!          +-> a job near   ------------------------------------^
 //! ```
 //!
-//! A job that computes in between ([`Course`]) is alone anew with each of its iterations that begins while no
-//! other is near; all that it then has left is known at once.
+//! A job that computes in between ([`Course`]) is alone anew with each of its iterations that
+//! begins while no other is near; all that it then has left is known at once.
 
 mod catch_up;
 mod start;
@@ -146,9 +146,9 @@ impl Messages {
         })
     }
 
-    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an observer
-    /// listens to them. Jobs whose last message was delivered are added to `finished`, in the order
-    /// of jobs. Returns the instant that has come, if there is one.
+    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an
+    /// observer listens to them. Jobs whose last message was delivered are added to `finished`, in
+    /// the order of jobs. Returns the instant that has come, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,

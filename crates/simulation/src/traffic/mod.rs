@@ -56,9 +56,9 @@ impl Traffic {
         })
     }
 
-    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an observer
-    /// listens to them. Jobs whose last message was delivered are added to `finished`, in the order
-    /// of jobs. Returns the instant that has come, if there is one.
+    /// Goes on to `until`, or to the end of jobs before it, or to the first deliveries if an
+    /// observer listens to them. Jobs whose last message was delivered are added to `finished`, in
+    /// the order of jobs. Returns the instant that has come, if there is one.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -101,8 +101,8 @@ impl Traffic {
         }
     }
 
-    /// What has been delivered up to now since [`count_anew`](Traffic::count_anew); none if no message is
-    /// simulated.
+    /// What has been delivered up to now since [`count_anew`](Traffic::count_anew); none if no
+    /// message is simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {
             Traffic::Messages(messages) => Some(messages.totals(now)),

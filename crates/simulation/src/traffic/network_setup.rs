@@ -29,14 +29,15 @@ pub enum Contention {
     /// Their messages are simulated: exact.
     #[default]
     Simulated,
-    /// No message of a job that runs is simulated: each job's pace follows from what an iteration takes it
-    /// alone and from how busy others keep its links (`traffic/estimate.rs` has the model). Metrics of
-    /// messages then do not apply.
+    /// No message of a job that runs is simulated: each job's pace follows from what an iteration
+    /// takes it alone and from how busy others keep its links (`traffic/estimate.rs` has the
+    /// model). Metrics of messages then do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// What is drawn for a job's messages: a stream for each, so that it does not depend on when others start.
+    /// What is drawn for a job's messages: a stream for each, so that it does not depend on when
+    /// others start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }

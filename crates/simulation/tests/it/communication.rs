@@ -58,8 +58,8 @@ fn alone_in_the_box_that_it_asks_for_a_job_takes_its_run_time() {
 
 #[test]
 fn a_torn_job_takes_longer_by_what_its_iterations_take_longer() {
-    // Two ranks side by side: an iteration of two messages over one hop at once, 16 cycles. At the ends of a
-    // row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
+    // Two ranks side by side: an iteration of two messages over one hop at once, 16 cycles. At the
+    // ends of a row of 8, over 7 hops: (3 + 1)(7 + 1) + 8 = 40 cycles.
     let holder = |id, at| sender(id, at, [1, 1, 1], Service::Run(Time(100_000)));
     let mut jobs: Vec<Job> = (0..8).map(|id| holder(id, 0)).collect();
     jobs[0].service = Service::Run(Time(1));
@@ -170,8 +170,8 @@ proptest! {
     }
 }
 
-/// The model against the network, on jobs that are torn and meet: how far the time is off that they take
-/// longer than their run times.
+/// The model against the network, on jobs that are torn and meet: how far the time is off that they
+/// take longer than their run times.
 #[test]
 fn the_estimate_is_near_what_the_network_says() {
     let mut draw = Stream::new(11, 0, "jobs");
@@ -183,8 +183,8 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // Measured here: +5.6, -1.1, +4.8 and -39 %. Where every rank sends to every other, queues are longer than the
-    // model's, which takes arrivals for independent.
+    // Measured here: +5.6, -1.1, +4.8 and -39 %. Where every rank sends to every other, queues are
+    // longer than the model's, which takes arrivals for independent.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),
         ("near-neighbour", "random", 0.05),

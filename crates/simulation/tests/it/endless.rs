@@ -113,7 +113,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
 
 #[test]
 fn a_last_repair_after_many_changes_lets_a_run_go_on() {
-    // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are there for good.
+    // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are there for
+    // good.
     let jobs = (0..).map(|id| job(id, 100 * id, [4, 4, 1], 1));
     let changes = (0..10_000).map(|step: u64| {
         event(10 + step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })

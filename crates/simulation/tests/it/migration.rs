@@ -71,7 +71,8 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// The oldest asks for 3x2 on 6x2, of which no turned box fits; First Fit is made room as Turning First Fit is.
+/// The oldest asks for 3x2 on 6x2, of which no turned box fits; First Fit is made room as Turning
+/// First Fit is.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };

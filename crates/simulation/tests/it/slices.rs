@@ -1,5 +1,5 @@
-//! Slices of a pod whose chips, cubes and switches fail: against closed forms, exact enumeration, and by
-//! hand.
+//! Slices of a pod whose chips, cubes and switches fail: against closed forms, exact enumeration,
+//! and by hand.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -24,8 +24,8 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
 
-/// The mean share of time in which a slice could be placed, and the half-width of its 99.9 % interval, from
-/// ten runs of 800 units. Each cube is missing for a mean of 1 unit after 9 units.
+/// The mean share of time in which a slice could be placed, and the half-width of its 99.9 %
+/// interval, from ten runs of 800 units. Each cube is missing for a mean of 1 unit after 9 units.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);
@@ -211,7 +211,8 @@ fn a_spare_cube_takes_the_place_of_a_failed_one() {
         (4, Component::Cube(NodeId(2)), Change::Fail),
         (5, Component::Cube(NodeId(2)), Change::Repair),
     ];
-    // All eight cubes are never granted; job 2 does not get the spare, nor the cube that is repaired.
+    // All eight cubes are never granted; job 2 does not get the spare, nor the cube that is
+    // repaired.
     let times = vec![Some((4, Some(14))), None, Some((14, Some(18)))];
     let spares = Spares { cubes: 1, switches: 0 };
     assert_eq!(go(&jobs, spares, &events), (times, 1.0));

@@ -21,8 +21,8 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "the mean time to its repair, exponential"),
 ];
 
-/// Components that fail alike: each after an exponential time with one mean, to be repaired after one with
-/// another, whatever becomes of the others.
+/// Components that fail alike: each after an exponential time with one mean, to be repaired after
+/// one with another, whatever becomes of the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// What fails.
@@ -35,8 +35,8 @@ pub struct FailureClass {
 
 /// Classes of failures, at most one a kind of component.
 ///
-/// Written `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or `chip`), `cube` or
-/// `switch`, with both means.
+/// Written `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or `chip`), `cube`
+/// or `switch`, with both means.
 ///
 /// ```
 /// use pavior_workload::FailureClasses;

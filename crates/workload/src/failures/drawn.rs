@@ -34,15 +34,15 @@ pub enum BadFailures {
 
 /// Failures and repairs of the components of a machine, in the order of time, without end.
 ///
-/// Every healthy component of a class fails after an exponential time with one mean, and is repaired after
-/// an exponential time with another, whatever the others do. The events are drawn when they are asked for:
-/// failures of all N components of a class together are a Poisson process of rate N/MTTF from which those
-/// that meet a failed one are left out, which is the same because exponential times have no memory. Costs
-/// O(N / healthy) draws and O(log F) steps an event, and memory for the F components that have failed;
-/// nothing is done per component.
+/// Every healthy component of a class fails after an exponential time with one mean, and is
+/// repaired after an exponential time with another, whatever the others do. The events are drawn
+/// when they are asked for: failures of all N components of a class together are a Poisson process
+/// of rate N/MTTF from which those that meet a failed one are left out, which is the same because
+/// exponential times have no memory. Costs O(N / healthy) draws and O(log F) steps an event, and
+/// memory for the F components that have failed; nothing is done per component.
 ///
-/// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each other
-/// class, so that a class that is added changes nothing of the others.
+/// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each
+/// other class, so that a class that is added changes nothing of the others.
 ///
 /// ```
 /// use pavior_mesh::Grid;
@@ -80,7 +80,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// The first of the next events of all classes; at one instant repairs, then in the order of classes.
+    /// The first of the next events of all classes; at one instant repairs, then in the order of
+    /// classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -96,7 +97,8 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures, were all components healthy, and the mean time to repair; units.
+    /// The mean time between failures, were all components healthy, and the mean time to repair;
+    /// units.
     between: f64,
     repair: f64,
     fail_draws: Stream,

@@ -27,10 +27,10 @@ enum Op {
 }
 
 /// Reads a list of events, a JSON object a line as the live allocator has them, with the time in
-/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that is made of cubes a line may name a
-/// `cube` by its place among the cubes, or a `switch` by a number from 0 to 47, instead of a node. Blank
-/// lines do not matter. The events are returned in the order of time; at one instant repairs first,
-/// otherwise as in the list.
+/// units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine that is made of cubes a line may
+/// name a `cube` by its place among the cubes, or a `switch` by a number from 0 to 47, instead of a
+/// node. Blank lines do not matter. The events are returned in the order of time; at one instant
+/// repairs first, otherwise as in the list.
 ///
 /// # Errors
 /// If the reader fails, or a line is no such object or names what the machine does not have.

@@ -24,8 +24,8 @@ pub enum Component {
     Switch(u32),
 }
 
-/// The optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16 fibres that leave a face
-/// of every cube (Jouppi et al. 2023).
+/// The optical switches of a pod: 16 for each of 3 axes. Each carries one of the 16 fibres that
+/// leave a face of every cube (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// The kinds of components.

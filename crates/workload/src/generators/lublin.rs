@@ -1,12 +1,12 @@
 //! The Lublin-Feitelson model of rigid jobs on a parallel machine.
 //!
-//! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its size
-//! is two-stage uniform: with probability `uprob` uniform on [ulow, umed], else on [umed, uhi];
-//! with probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
+//! **Sizes.** A job is serial with probability `serial`. Otherwise the logarithm (base 2) of its
+//! size is two-stage uniform: with probability `uprob` uniform on [ulow, umed], else on [umed,
+//! uhi]; with probability `pow2` (of all jobs) it is rounded, so that the size is a power of two.
 //!
 //! **Run times.** The natural logarithm of the seconds is hyper-gamma: from gamma(a1, b1) with
-//! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run longer.
-//! Values above 12 (45 hours) are drawn again.
+//! probability p = pa·size + pb (kept within [0, 1]), else from gamma(a2, b2). Large jobs run
+//! longer. Values above 12 (45 hours) are drawn again.
 //!
 //! **ArrivalProcess.** Each half hour of the day has a weight: the mass that gamma(anum, bnum) has
 //! around it, the day being taken from 05:30 on, divided by the mean weight. A gap is exp(g)
@@ -19,16 +19,17 @@
 //!           0       6        12       18        24 h
 //! ```
 //!
-//! **Classes.** The model has one set of parameters for all jobs together and one each for batch and
-//! interactive jobs, which arrive independently of each other. As in the published program, the queue
-//! (field 15) is 0 for interactive jobs and for those of no class, 1 for batch jobs.
+//! **Classes.** The model has one set of parameters for all jobs together and one each for batch
+//! and interactive jobs, which arrive independently of each other. As in the published program, the
+//! queue (field 15) is 0 for interactive jobs and for those of no class, 1 for batch jobs.
 //!
-//! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the characteristics
-//! of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published with it. Departures:
-//! its uhi is that of a 128-node machine and umed is to be set within uhi - 3.5..uhi - 1.5; here both
-//! follow from the number of nodes by the distance that they have at 128. A size that rounds up beyond
-//! the machine is halved. Arrival times are kept as they are and rounded down to seconds once, not
-//! at each job. Gamma values come from another sampler. Costs O(1) a job.
+//! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
+//! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
+//! with it. Departures: its uhi is that of a 128-node machine and umed is to be set within uhi -
+//! 3.5..uhi - 1.5; here both follow from the number of nodes by the distance that they have at 128.
+//! A size that rounds up beyond the machine is halved. Arrival times are kept as they are and
+//! rounded down to seconds once, not at each job. Gamma values come from another sampler. Costs
+//! O(1) a job.
 
 use std::iter::Peekable;
 
@@ -150,8 +151,8 @@ pub struct Lublin {
 }
 
 impl Lublin {
-    /// The published parameters, for a machine of at least 2 nodes. On a single node all is drawn as for
-    /// 2, and every job is of one node.
+    /// The published parameters, for a machine of at least 2 nodes. On a single node all is drawn
+    /// as for 2, and every job is of one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
         // On small machines the second stage would begin below the first: it keeps half the range.
@@ -243,8 +244,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
-    /// The half hour of the log in which the last job came, and how much of its weight was worked off
-    /// by then.
+    /// The half hour of the log in which the last job came, and how much of its weight was worked
+    /// off by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,

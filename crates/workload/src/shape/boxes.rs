@@ -66,7 +66,8 @@ impl Boxes {
         }
     }
 
-    /// Every box of exactly `nodes` nodes, in ascending order of the least side, then the middle one.
+    /// Every box of exactly `nodes` nodes, in ascending order of the least side, then the middle
+    /// one.
     pub(crate) fn exact(&self, nodes: u32) -> Vec<Sides> {
         let [most_a, most_b, most_c] = self.most.map(u32::from);
         let mut boxes = Vec::new();

@@ -2,8 +2,8 @@
 //!
 //! Logs count processors and know no shapes. A rule chooses a box that the machine has room for;
 //! its sides, in descending order, are given to the axes in descending order of the machine's sides
-//! (equal ones in the order x, y, z), so that every shape fits unturned. Nodes of the box beyond the
-//! count are internal fragmentation. Where a rule finds no box, the request has no shape, and
+//! (equal ones in the order x, y, z), so that every shape fits unturned. Nodes of the box beyond
+//! the count are internal fragmentation. Where a rule finds no box, the request has no shape, and
 //! contiguous strategies refuse it.
 //!
 //! "Surface" means the faces that look along axes longer than 1: on a machine with two axes it is
@@ -42,10 +42,10 @@ pub(crate) enum BuildRule {
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
-    /// A rule to be added to a [registry](pavior_kernel::Registry): a closure that gives the sides, axis
-    /// by axis, of the box for a number of nodes on a machine, or `None` where it finds no box. Sides that
-    /// the machine has no room for, or that hold fewer nodes, count as none. A rule that does not draw
-    /// must answer the same for the same count.
+    /// A rule to be added to a [registry](pavior_kernel::Registry): a closure that gives the sides,
+    /// axis by axis, of the box for a number of nodes on a machine, or `None` where it finds no
+    /// box. Sides that the machine has no room for, or that hold fewer nodes, count as none. A rule
+    /// that does not draw must answer the same for the same count.
     ///
     /// ```
     /// use pavior_kernel::{Entry, Registry};

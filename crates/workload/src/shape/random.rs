@@ -1,4 +1,5 @@
-//! A box of exactly n nodes at random: each of those that fit (as sets of sides) has the same chance.
+//! A box of exactly n nodes at random: each of those that fit (as sets of sides) has the same
+//! chance.
 //!
 //! One draw a job, also where there is one box or none, so that one job's boxes do not move the
 //! next job's choice. The boxes of a count are listed once.

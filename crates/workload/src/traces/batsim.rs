@@ -9,11 +9,12 @@
 //!
 //! A job runs for the `delay` of its profile; profiles without one (computation, communication,
 //! traces) need a platform model, which Pavior does not have, and are faults where a job uses them.
-//! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an object
-//! or, as version 5 has it, text that holds one; one to three sides. `freedom` there is a word of [`Freedom`].
+//! The estimate is the `walltime` if above 0. The shape is `shape` in `extra_data`, which is an
+//! object or, as version 5 has it, text that holds one; one to three sides. `freedom` there is a
+//! word of [`Freedom`].
 //!
-//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`); the
-//! name is not looked at, since only delays have a `delay`.
+//! Versions differ in the names of the types of profiles (`delay`, in version 5 `DelayProfile`);
+//! the name is not looked at, since only delays have a `delay`.
 //!
 //! Source: the Batsim documentation, "Workload". Costs the text in memory, and one pass.
 

@@ -8,11 +8,11 @@
 //!
 //! The number of columns says which of the forms a line has. Times are seconds and may be decimals.
 //! A triple always has three sides; on a machine with fewer axes the trailing ones are 1. Where
-//! `mesh` gives a box of more nodes than processors, the rest is internal fragmentation; one of fewer
-//! is a fault. Lines that open with `#`, `;` or `%` are comments. Jobs are numbered from 0.
+//! `mesh` gives a box of more nodes than processors, the rest is internal fragmentation; one of
+//! fewer is a fault. Lines that open with `#`, `;` or `%` are comments. Jobs are numbered from 0.
 //!
-//! The format is that of the Structural Simulation Toolkit's scheduler (Rodrigues et al. 2011), whose
-//! rules for unknown values are taken from the Standard Workload Format here.
+//! The format is that of the Structural Simulation Toolkit's scheduler (Rodrigues et al. 2011),
+//! whose rules for unknown values are taken from the Standard Workload Format here.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -30,7 +30,8 @@ const ROOM: usize = 9;
 /// Reads a log.
 ///
 /// # Errors
-/// If the reader fails; if a line has none of the forms (unless lenient); if there are no job lines.
+/// If the reader fails; if a line has none of the forms (unless lenient); if there are no job
+/// lines.
 ///
 /// ```
 /// use pavior_workload::traces::{ReadOptions, sim};

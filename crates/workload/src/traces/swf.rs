@@ -8,8 +8,8 @@
 //!   11 status  12 user    13 group     14 application           15 queue      16 partition
 //! ```
 //!
-//! The size is field 5 if above 0, else field 8 if above 0, else the line is skipped, as it is for a
-//! negative submit or run time. The estimate is field 9 if above 0. Lines that open with `;` are
+//! The size is field 5 if above 0, else field 8 if above 0, else the line is skipped, as it is for
+//! a negative submit or run time. The estimate is field 9 if above 0. Lines that open with `;` are
 //! comments, in the middle of a log too.
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
@@ -134,7 +134,8 @@ fn name(field: usize) -> String {
     format!("field {} ({})", field + 1, FIELDS[field])
 }
 
-/// Writes a log: the keys of the header, then a line a job. Fields that Pavior does not read are -1.
+/// Writes a log: the keys of the header, then a line a job. Fields that Pavior does not read are
+/// -1.
 ///
 /// # Errors
 /// If the writer fails.
@@ -157,8 +158,8 @@ pub struct Scheduled {
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. Of a job
-/// that never started both are -1, and so is its run time.
+/// Writes a schedule: [`write()`], with the waits in field 3 and the granted nodes in field 5. Of a
+/// job that never started both are -1, and so is its run time.
 ///
 /// # Errors
 /// If the writer fails.

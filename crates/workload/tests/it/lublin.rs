@@ -107,8 +107,9 @@ const LOG_SIZES: [(u32, f64); 8] = [
 
 #[test]
 fn it_looks_like_the_archives_log_of_it() {
-    // lublin_256 of the archive: quartiles of the gaps 41 116 366 s, run times mean 4862.8 s and median
-    // 137 s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is 911, with a spread of 6343.
+    // lublin_256 of the archive: quartiles of the gaps 41 116 366 s, run times mean 4862.8 s and
+    // median 137 s, 86.1 % powers of two. Its mean gap of 770.7 s is low by chance: the model's is
+    // 911, with a spread of 6343.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;
     close(last / 50_000.0, 911.0, 3.0 * 6343.0 / 50_000f64.sqrt(), "mean gap");

@@ -28,8 +28,8 @@ const LOGS: [Expected; 11] = [
 ];
 
 /// What the archive's files say of their jobs: span in days, mean gap, mean and median run time,
-/// quantiles of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel jobs,
-/// load.
+/// quantiles of the sizes (0 25 50 75 90 99 100 %), powers of two among all and among parallel
+/// jobs, load.
 type Shape = (&'static str, [f64; 4], [f64; 7], [f64; 3]);
 
 const SHAPES: [Shape; 11] = [

@@ -10,8 +10,8 @@ use crate::input;
 /// Parameters, as indices of [`parameters::ALL`], each with the values of which a point has one.
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
-/// Reads `sides=uniform,strategy=ff,tff`: a parameter that is named again, and a part that names none,
-/// add a value.
+/// Reads `sides=uniform,strategy=ff,tff`: a parameter that is named again, and a part that names
+/// none, add a value.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
     let parts = input::parts(typed).filter(|(at, part)| *at == 0 || names(part));

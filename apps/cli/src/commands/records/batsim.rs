@@ -106,9 +106,9 @@ impl MeanAndMax {
 }
 
 /// `schedule.json`: the whole run in one object. Keys of what is not simulated here (energy, power
-/// states, Batsim's own time) are left out. Means are over finished jobs; the makespan is the time of
-/// the last completion on the log's own clock, as Batsim has it. Jobs that had not departed at the
-/// end are no jobs of `jobs.csv`, and none here.
+/// states, Batsim's own time) are left out. Means are over finished jobs; the makespan is the time
+/// of the last completion on the log's own clock, as Batsim has it. Jobs that had not departed at
+/// the end are no jobs of `jobs.csv`, and none here.
 pub(super) fn schedule(
     grid: &Grid,
     unit: TimeUnit,

@@ -1,4 +1,5 @@
-//! What became of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and `--placements`.
+//! What became of each job of replication 0: `--jobs-csv`, `--schedule`, `--swf` and
+//! `--placements`.
 
 mod batsim;
 mod swf;
@@ -204,8 +205,8 @@ impl Kind {
     }
 }
 
-/// JSON lines of the jobs that started, in the order of their starts. A job that moves has a line for each of
-/// its stays; those behind the first say which move they follow, from 1.
+/// JSON lines of the jobs that started, in the order of their starts. A job that moves has a line
+/// for each of its stays; those behind the first say which move they follow, from 1.
 fn placements(
     grid: &Grid,
     unit: TimeUnit,

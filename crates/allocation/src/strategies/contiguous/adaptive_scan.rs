@@ -12,8 +12,9 @@
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
-//! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy boxes; quoted
-//! O(N B). Release is O(B), the search of the list (O(1) in the literature, with a pointer to it).
+//! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy
+//! boxes; quoted O(N B). Release is O(B), the search of the list (O(1) in the literature, with a
+//! pointer to it).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
 //! connected systems", ICPP 1993. Only the abstract and later summaries could be had: "adaptive"

@@ -17,12 +17,12 @@
 //! linear and bends only at these coordinates, so the best of them is the best of all, and the
 //! first of them in scan order is the first of all.
 //!
-//! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and O(surface)
-//! for each base that is counted.
+//! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and
+//! O(surface) for each base that is counted.
 //!
-//! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has bases), and
-//! for each combination the boxes near its plane and its line: O(B^3) in a plane, O(B^4) in space.
-//! Memory depends on B only; granting is O(1), releasing O(B).
+//! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has
+//! bases), and for each combination the boxes near its plane and its line: O(B^3) in a plane,
+//! O(B^4) in space. Memory depends on B only; granting is O(1), releasing O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
@@ -248,8 +248,8 @@ impl Adjacency {
     }
 }
 
-/// How many coordinates of an axis a side at a base shares with a box, and how many of its two outer
-/// neighbours lie in the box.
+/// How many coordinates of an axis a side at a base shares with a box, and how many of its two
+/// outer neighbours lie in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));

@@ -15,14 +15,15 @@
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
-//! Cost of `plain`: D * H lines of bases at most, for each O(B) to find the boxes that cover some of it and one
-//! step a jump; so O(D * H * B) for B busy boxes where the source quotes O(L W^2 H^2). Granting is
-//! O(1), releasing O(B). It allocates no memory once warm.
+//! Cost of `plain`: D * H lines of bases at most, for each O(B) to find the boxes that cover some
+//! of it and one step a jump; so O(D * H * B) for B busy boxes where the source quotes O(L W^2
+//! H^2). Granting is O(1), releasing O(B). It allocates no memory once warm.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
 //! systems", IEEE TPDS 11(5), 2000. Only its abstract was at hand; what its Coverage Status Table
-//! holds is not known, and this search is a reconstruction with the same result. Meshes and machines
-//! of fewer axes follow from it. The axis that is walked fastest, and the others, are an option.
+//! holds is not known, and this search is a reconstruction with the same result. Meshes and
+//! machines of fewer axes follow from it. The axis that is walked fastest, and the others, are an
+//! option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};

@@ -6,12 +6,13 @@
 //! Several searches give the same answers. `plain` is the literature's, as a table of prefix sums:
 //! O(N) to fill it once for all orientations, then O(1) a base. `engine` is `pavior_mesh`'s
 //! `BoxSearch`: with m busy boxes O(m/8) a leap and about m leaps, or O(N/64 log(side)) an
-//! orientation, whichever it expects to be less. Other scan orders than `xyz` always take the latter.
+//! orientation, whichever it expects to be less. Other scan orders than `xyz` always take the
+//! latter.
 //!
 //! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
 //! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu
-//! computes coverage per request; any correct search has the same result. The papers disagree on the
-//! direction of the scan, so it is an option.
+//! computes coverage per request; any correct search has the same result. The papers disagree on
+//! the direction of the scan, so it is an option.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};

@@ -19,13 +19,14 @@
 //! can slide along the border into a corner, or against a busy submesh, and keeps its contact on
 //! the way.
 //!
-//! The engine takes the set of all bases, one bit a base, and counts the contact of those that can be
-//! the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal ones is
-//! met first.
+//! The engine takes the set of all bases, one bit a base, and counts the contact of those that can
+//! be the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal
+//! ones is met first.
 //!
-//! Cost of `plain`: a status mark per covered base (the set-up, O(N) at least where much is covered), then
-//! O(p + q) for each of the O(B (sqrt K + p + q)) candidates, for a task p x q and B submeshes of K
-//! nodes. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release is O(B).
+//! Cost of `plain`: a status mark per covered base (the set-up, O(N) at least where much is
+//! covered), then O(p + q) for each of the O(B (sqrt K + p + q)) candidates, for a task p x q and B
+//! submeshes of K nodes. The paper's Theta(sqrt K B) leaves out the set-up and the scoring. Release
+//! is O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures: (1) `weight()` is printed
@@ -264,8 +265,8 @@ struct Printed {
 }
 
 impl Printed {
-    /// As printed: each orientation begins anew, and only the last one's best is returned, unless an
-    /// earlier one is perfect; <0,0> is the answer where no index is above p + q.
+    /// As printed: each orientation begins anew, and only the last one's best is returned, unless
+    /// an earlier one is perfect; <0,0> is the answer where no index is above p + q.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };
         let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);

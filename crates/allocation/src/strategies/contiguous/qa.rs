@@ -12,8 +12,8 @@
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
-//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number each instead of
-//! a node each. Release is O(B), the search of the list.
+//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), a number
+//! each instead of a node each. Release is O(B), the search of the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
 //! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper

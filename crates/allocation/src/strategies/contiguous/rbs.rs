@@ -22,9 +22,9 @@
 //! The engine looks along the lines for bases of the set of all of them, one bit a base: O(N/64
 //! log(side)) and O(1) a line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is special to the
-//! plane, so spaces are refused (BL and TBL are the generalisation), and so is a y axis that wraps,
-//! on which a line can fall in two.
+//! Cost of `plain`: O(B^2) for B busy submeshes; adding and removing O(B). One live segment is
+//! special to the plane, so spaces are refused (BL and TBL are the generalisation), and so is a y
+//! axis that wraps, on which a line can fall in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
 //! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published

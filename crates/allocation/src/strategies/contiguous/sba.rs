@@ -10,12 +10,12 @@
 //!   1 2 2 4      it, so that bases on the lower left come first
 //! ```
 //!
-//! The engine asks the exact search whether there is a base at all, and takes apart only pieces that
-//! have one, as the set of all bases shows.
+//! The engine asks the exact search whether there is a base at all, and takes apart only pieces
+//! that have one, as the set of all bases shows.
 //!
-//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2) is quoted;
-//! the number of pieces is small in practice, but an adverse arrangement makes O(B^2) of them in a
-//! plane, so the worst case lies above that. Granting is O(1), releasing O(B).
+//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2)
+//! is quoted; the number of pieces is small in practice, but an adverse arrangement makes O(B^2) of
+//! them in a plane, so the worst case lies above that. Granting is O(1), releasing O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of

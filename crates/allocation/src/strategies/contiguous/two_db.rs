@@ -1,7 +1,8 @@
 //! Two-Dimensional Buddy System (`2db`): squares of side 2^k, split in four and merged again.
 //!
 //! Grants the square of the least k with 2^k >= both sides, from the first free block of the
-//! smallest size that holds it. Misses free boxes that are not aligned to their size, and rounds up.
+//! smallest size that holds it. Misses free boxes that are not aligned to their size, and rounds
+//! up.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
@@ -17,10 +18,11 @@
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up; the NAS paper
 //! prints a floor bracket, but its own example (3x3 gets 4x4) is the ceiling. Boxes that are no
-//! blocks of the list (a failed node, a reservation) are taken out of the free blocks that they meet by
-//! splitting those, and given back as aligned blocks that merge: the free lists always hold the
-//! maximal free blocks. The order of a list is not stated: here it is that of the bases, row-major
-//! (`free=fifo`, `free=lifo`: of their return). Turning a request changes nothing, since both sides are rounded to one.
+//! blocks of the list (a failed node, a reservation) are taken out of the free blocks that they
+//! meet by splitting those, and given back as aligned blocks that merge: the free lists always hold
+//! the maximal free blocks. The order of a list is not stated: here it is that of the bases,
+//! row-major (`free=fifo`, `free=lifo`: of their return). Turning a request changes nothing, since
+//! both sides are rounded to one.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan};

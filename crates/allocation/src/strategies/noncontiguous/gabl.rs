@@ -19,13 +19,13 @@
 //! by adding 1 to the shortest side of 1x1x1 that can still grow (ties: x, then y, then z) until it
 //! holds the count.
 //!
-//! The engine computes the bases of all these shapes at once, one bit a base, from the single node up
-//! to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's choice:
-//! O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases) where they are few; in
-//! spaces and on rings besides, for each piece, O(B) or O(nodes around it).
+//! The engine computes the bases of all these shapes at once, one bit a base, from the single node
+//! up to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's
+//! choice: O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases)
+//! where they are few; in spaces and on rings besides, for each piece, O(B) or O(nodes around it).
 //!
-//! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy list:
-//! O(B^2) (right border lines in a plane whose y does not wrap, right border planes
+//! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy
+//! list: O(B^2) (right border lines in a plane whose y does not wrap, right border planes
 //! elsewhere). `shape=largest`: a search for each of up to a * b * c shapes.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
@@ -171,8 +171,8 @@ impl Greedy {
         self.busy.next(&engine.bases)
     }
 
-    /// The intended loop of the paper, over the bases of all its shapes. While one shape is asked for
-    /// bases only vanish, and the boxes beside which there is none are passed once.
+    /// The intended loop of the paper, over the bases of all its shapes. While one shape is asked
+    /// for bases only vanish, and the boxes beside which there is none are passed once.
     fn take_from_chain(&mut self, free: &Occupancy, nodes: u32, mut shape: Sides) {
         let Some(mut engine) = self.engine.take() else { return };
         let mut left = u64::from(nodes);
@@ -207,8 +207,9 @@ impl Greedy {
         self.engine = Some(engine);
     }
 
-    /// Whether a search of the busy list for each shape, O(m^2) for m boxes and mostly in vain, is less work than
-    /// the sets of all shapes: each takes as long as about 56 steps of a search, and as one for nine words.
+    /// Whether a search of the busy list for each shape, O(m^2) for m boxes and mostly in vain, is
+    /// less work than the sets of all shapes: each takes as long as about 56 steps of a search, and
+    /// as one for nine words.
     fn searches_pay(&self) -> bool {
         let boxes = self.busy.list().boxes().len();
         boxes * boxes <= words(&self.grid).div_ceil(9) + 56

@@ -1,5 +1,5 @@
-//! Gen-Alg: for every centre the n nearest free nodes by hops; the set with the least sum of pairwise
-//! distances wins.
+//! Gen-Alg: for every centre the n nearest free nodes by hops; the set with the least sum of
+//! pairwise distances wins.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free. On a mesh its sum of pairwise
 //! distances is at most 2 - 2/n times the least possible; with `mm` at most 2 - 1/(2d) times, in d
@@ -13,16 +13,16 @@
 //!       2           and planes that have free nodes cross
 //! ```
 //!
-//! Cost: O(C B) for C centres and B nodes, free or not, within the distance of the furthest one granted;
-//! with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs: hops add up over
-//! the axes, and on an axis the number of nodes by coordinate is enough (prefix sums on a line, a sliding
-//! half-turn on a ring). Machines have at most 65,536 nodes.
+//! Cost: O(C B) for C centres and B nodes, free or not, within the distance of the furthest one
+//! granted; with `rule=gen-alg` C is the number of free nodes. The pairwise sum needs no pairs:
+//! hops add up over the axes, and on an axis the number of nodes by coordinate is enough (prefix
+//! sums on a line, a sliding half-turn on a ring). Machines have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. As in
-//! SST's scheduler element, except that a busy centre is never granted. Distances go the shorter way
-//! round on rings, for which the bounds are not claimed. The first set with the least sum wins.
+//! SST's scheduler element, except that a busy centre is never granted. Distances go the shorter
+//! way round on rings, for which the bounds are not claimed. The first set with the least sum wins.
 
 use std::sync::Arc;
 
@@ -92,8 +92,8 @@ struct GenAlg {
     ring: Vec<(NodeId, [i32; 3])>,
     /// Scratch: the nodes nearest to the centre last asked for.
     chosen: Vec<NodeId>,
-    /// Scratch, by axis and offset from the centre, that of the axis's side standing for 0: how many
-    /// nodes are taken.
+    /// Scratch, by axis and offset from the centre, that of the axis's side standing for 0: how
+    /// many nodes are taken.
     counts: [Vec<u32>; 3],
     /// Scratch, by axis and coordinate: whether some free node has it.
     present: [Vec<bool>; 3],
@@ -101,8 +101,8 @@ struct GenAlg {
     tested: u64,
 }
 
-/// Where the nodes at each distance from a centre lie. On an axis that wraps they go the shorter way
-/// round, upwards where both are as long.
+/// Where the nodes at each distance from a centre lie. On an axis that wraps they go the shorter
+/// way round, upwards where both are as long.
 struct Offsets {
     /// By distance, and at one distance in row-major order.
     all: Vec<[i32; 3]>,
@@ -192,8 +192,8 @@ impl GenAlg {
         (0..3).map(|axis| self.pairwise(axis, reach[axis])).sum()
     }
 
-    /// The sum of the pairwise distances along an axis, by the numbers of nodes at each offset, which
-    /// are then forgotten.
+    /// The sum of the pairwise distances along an axis, by the numbers of nodes at each offset,
+    /// which are then forgotten.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;

@@ -1,5 +1,5 @@
-//! First Fit along a curve: the first run of consecutive free nodes that is long enough; if there is
-//! none, the window of free nodes with the least span.
+//! First Fit along a curve: the first run of consecutive free nodes that is long enough; if there
+//! is none, the window of free nodes with the least span.
 //!
 //! Misses nothing: it succeeds exactly when enough nodes are free.
 //!

@@ -9,8 +9,8 @@
 //!                           # # # #
 //! ```
 //!
-//! With `order=row-major` it is `naive` and `paging:0:row-major`, with another order `paging:0` with
-//! that order; all of them are [`Curve`](super::super::shared::curve::Curve).
+//! With `order=row-major` it is `naive` and `paging:0:row-major`, with another order `paging:0`
+//! with that order; all of them are [`Curve`](super::super::shared::curve::Curve).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!

@@ -18,13 +18,13 @@
 //! first centre with the least cost wins, in row-major order. Without a shape the box is a single
 //! node; that is [`mc1x1`](super::mc1x1).
 //!
-//! The engine counts the shells of eight centres side by side at once, and gives them up when none of
-//! them can be the cheapest; the nodes are taken row by row from the box of the last shell.
+//! The engine counts the shells of eight centres side by side at once, and gives them up when none
+//! of them can be the cheapest; the nodes are taken row by row from the box of the last shell.
 //!
-//! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each, where
-//! a centre is given up as soon as it cannot be the cheapest; the engine's O(N r / 8), and O(log N) a
-//! centre on a line or ring. The engine ends at a centre around which no node is missing. `plain` takes
-//! the nodes from all that are free.
+//! Cost: O(N) for prefix sums, then O(1) a shell: O(F r) for F free centres and r shells each,
+//! where a centre is given up as soon as it cannot be the cheapest; the engine's O(N r / 8), and
+//! O(log N) a centre on a line or ring. The engine ends at a centre around which no node is
+//! missing. `plain` takes the nodes from all that are free.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
@@ -205,7 +205,8 @@ impl Strategy for Shells {
             Engine::Costs(costs) => costs.cheapest(free, shape, nodes),
         };
         self.engine = Some(engine);
-        // Where sums or costs are too large for the engine, one centre after the other is looked at.
+        // Where sums or costs are too large for the engine, one centre after the other is looked
+        // at.
         let (core, offer) = match found {
             Some(found) => found,
             None => self.cheapest(free, shape, nodes)?,

@@ -17,23 +17,24 @@
 //! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
 //! where no connected set is large enough, the first nucleus grows on from the nearest free node.
 //!
-//! Cost: a First Fit for each shape, L and nucleus, of which the engine leaves out all but the first
-//! where no connected set has n nodes; O(N/64) and O(r log r) to join the r runs of free nodes to
-//! connected sets, then O(log r) a base to know whether growth succeeds (O(n) with `right-up`), and O(n log n) to grow once. Release
-//! costs nothing.
+//! Cost: a First Fit for each shape, L and nucleus, of which the engine leaves out all but the
+//! first where no connected set has n nodes; O(N/64) and O(r log r) to join the r runs of free
+//! nodes to connected sets, then O(log r) a base to know whether growth succeeds (O(n) with
+//! `right-up`), and O(n log n) to grow once. Release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
-//! network on chip", IJGHPC 15(1), 2023. Departures: the printed step 6 runs while size >= allocated
-//! and so takes one node too many, or never ends where no neighbour is left; step 7 asks for free
-//! nodes while the failed nucleus still holds some; only one 1x1 nucleus is tried. Nuclei of n nodes
-//! or more are left out: the example 5x2 tries 4x3 and would grant 12 nodes for 10. Its k = 1, 2, 3 lie
-//! outside the printed bound, which permits none there; where the bound permits none, they are tried.
-//! No printed formula gives 6x2 for 6x3, as another example has it. The printed conditions make
-//! only +x and +y neighbours, and growth then fails in corners: `neighbours=right-up`. The order of
-//! growth is the project's own. What a request without a matching shape does is the project's: it starts at the
-//! boxes of n nodes; without a shape the first of these stands for it. On tori and in 3D neither the
-//! Ls nor the nuclei are defined, and an L has a third side to choose there: unsupported. What carries
-//! over, growth by the neighbour with most granted neighbours, is [`connected`](super::connected).
+//! network on chip", IJGHPC 15(1), 2023. Departures: the printed step 6 runs while size >=
+//! allocated and so takes one node too many, or never ends where no neighbour is left; step 7 asks
+//! for free nodes while the failed nucleus still holds some; only one 1x1 nucleus is tried. Nuclei
+//! of n nodes or more are left out: the example 5x2 tries 4x3 and would grant 12 nodes for 10. Its
+//! k = 1, 2, 3 lie outside the printed bound, which permits none there; where the bound permits
+//! none, they are tried. No printed formula gives 6x2 for 6x3, as another example has it. The
+//! printed conditions make only +x and +y neighbours, and growth then fails in corners:
+//! `neighbours=right-up`. The order of growth is the project's own. What a request without a
+//! matching shape does is the project's: it starts at the boxes of n nodes; without a shape the
+//! first of these stands for it. On tori and in 3D neither the Ls nor the nuclei are defined, and
+//! an L has a third side to choose there: unsupported. What carries over, growth by the neighbour
+//! with most granted neighbours, is [`connected`](super::connected).
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};

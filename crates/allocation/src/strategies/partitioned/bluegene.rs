@@ -24,7 +24,8 @@
 //! cables are taken.
 //!
 //! Cost: O(N/64 log(side)) a shape: units on lines whose cables are taken count as busy for a shape
-//! that needs them. `mfp` looks for the largest free box at every base that touches the largest one.
+//! that needs them. `mfp` looks for the largest free box at every base that touches the largest
+//! one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
@@ -315,8 +316,8 @@ impl Users {
     }
 }
 
-/// The cables that a partition shares with no other, each named by its axis and the unit from which it
-/// leads on; a loop by its axis and the line's first unit.
+/// The cables that a partition shares with no other, each named by its axis and the unit from which
+/// it leads on; a loop by its axis and the line's first unit.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {

@@ -24,8 +24,8 @@
 //!
 //! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all;
 //! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes. With
-//! `ocs` a slice of several cubes has fibres through every switch: while a switch is missing none can
-//! be formed.
+//! `ocs` a slice of several cubes has fibres through every switch: while a switch is missing none
+//! can be formed.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
 //! O(C/64 log(side)) an orientation.

@@ -36,8 +36,8 @@ pub(in crate::strategies) fn is_plain(options: &Options) -> bool {
 
 /// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
 /// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
-/// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory. Scan orders
-/// other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
+/// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory.
+/// Scan orders other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
     Plain(PrefixSums),
@@ -107,7 +107,8 @@ impl BaseSearch {
         }
     }
 
-    /// Searches whatever nodes are free from now on, without an index that follows grants and releases.
+    /// Searches whatever nodes are free from now on, without an index that follows grants and
+    /// releases.
     pub(in crate::strategies) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
             *self = BaseSearch::Set(BaseSet::new(*search.grid()));

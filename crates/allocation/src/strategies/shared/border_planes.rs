@@ -93,7 +93,8 @@ pub(in crate::strategies) fn words(grid: &Grid) -> usize {
 pub(in crate::strategies) struct BorderPlanes {
     grid: Grid,
     walk: RightSides,
-    /// Scratch: what the busy boxes cover, the pieces of the plane at hand, and those after a subtraction.
+    /// Scratch: what the busy boxes cover, the pieces of the plane at hand, and those after a
+    /// subtraction.
     regions: Vec<Region>,
     plane: Vec<Piece>,
     rest: Vec<Piece>,
@@ -109,8 +110,8 @@ impl BorderPlanes {
         BorderPlanes { grid, walk, regions, plane, rest, around, tested: 0 }
     }
 
-    /// The planes that searches have gone through, the busy boxes held against each, and the pieces of
-    /// planes that regions were subtracted from.
+    /// The planes that searches have gone through, the busy boxes held against each, and the pieces
+    /// of planes that regions were subtracted from.
     pub(in crate::strategies) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
@@ -140,9 +141,9 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// What [`BorderPlanes::first`] would find: the first plane that has a base, and the base that the
-    /// subtraction would come to there. Since [`BorderPlanes::begin`] bases may only have vanished, and
-    /// boxes have come only to the end.
+    /// What [`BorderPlanes::first`] would find: the first plane that has a base, and the base that
+    /// the subtraction would come to there. Since [`BorderPlanes::begin`] bases may only have
+    /// vanished, and boxes have come only to the end.
     pub(in crate::strategies) fn next(
         &mut self,
         boxes: &BusyBoxes<'_>,
@@ -183,13 +184,13 @@ impl BorderPlanes {
         }
     }
 
-    /// The lowest base of the first piece of a plane that has one. Of the pieces that a region leaves
-    /// of a piece, those without a base vanish before the end: so only the first with one is kept. Once
-    /// its lowest corner is a base it remains so: no region covers it, and of the pieces that a region
-    /// leaves the first that has a base is the one with that corner.
+    /// The lowest base of the first piece of a plane that has one. Of the pieces that a region
+    /// leaves of a piece, those without a base vanish before the end: so only the first with one is
+    /// kept. Once its lowest corner is a base it remains so: no region covers it, and of the pieces
+    /// that a region leaves the first that has a base is the one with that corner.
     ///
-    /// O(B) for B boxes while the piece is large; the boxes that meet placements of a small one are found
-    /// by their nodes.
+    /// O(B) for B boxes while the piece is large; the boxes that meet placements of a small one are
+    /// found by their nodes.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let first = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(first)?;
@@ -280,7 +281,8 @@ impl BorderPlanes {
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
-    /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was in.
+    /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was
+    /// in.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());
@@ -307,8 +309,8 @@ impl BorderPlanes {
     }
 }
 
-/// The most pieces that any right border plane is cut into while TBL looks for a shape, by these busy
-/// boxes in order of grant; 0 if the shape does not fit the empty machine unturned.
+/// The most pieces that any right border plane is cut into while TBL looks for a shape, by these
+/// busy boxes in order of grant; 0 if the shape does not fit the empty machine unturned.
 ///
 /// The TBL paper says "at most four", and takes its cost from that.
 ///

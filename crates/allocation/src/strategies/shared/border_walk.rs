@@ -101,8 +101,9 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Long lists are searched by the boxes of nodes, short ones along the list: either way the boxes are those that the
-    /// search of the list finds, one after the other, and a copy finds the same.
+    /// Long lists are searched by the boxes of nodes, short ones along the list: either way the
+    /// boxes are those that the search of the list finds, one after the other, and a copy finds the
+    /// same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

@@ -2,8 +2,8 @@
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// Looks for boxes, and remembers which are free nowhere: nor is one that holds such a box, nor any of them once more
-/// nodes are taken.
+/// Looks for boxes, and remembers which are free nowhere: nor is one that holds such a box, nor any
+/// of them once more nodes are taken.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
@@ -33,8 +33,8 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// The first bases in row-major order, up to so many, at which a box is free in the state. O(N/64 log(side)); O(boxes
-    /// refused) for one that holds a box that is free nowhere.
+    /// The first bases in row-major order, up to so many, at which a box is free in the state.
+    /// O(N/64 log(side)); O(boxes refused) for one that holds a box that is free nowhere.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {
@@ -61,8 +61,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Cuboid, NodeId};
 
-    /// Nodes are taken and given at random; whatever has been asked before, the answers are those of a search that
-    /// remembers nothing.
+    /// Nodes are taken and given at random; whatever has been asked before, the answers are those
+    /// of a search that remembers nothing.
     #[test]
     fn what_is_remembered_changes_no_answer() {
         let mut dice = Stream::new(7, 0, "boxes");

@@ -1,9 +1,9 @@
 //! Buddies: blocks that split into equal children and merge with their own siblings only.
 //!
 //! The machine is cut into roots; a block of level l >= 1 has R children of level l - 1. A block is
-//! *free* if all its nodes are free and its parent's are not: the maximal blocks. This is a function
-//! of the occupancy alone, so boxes that are no blocks (failed nodes, reservations) just split blocks
-//! down as far as they need to, and their release merges them again.
+//! *free* if all its nodes are free and its parent's are not: the maximal blocks. This is a
+//! function of the occupancy alone, so boxes that are no blocks (failed nodes, reservations) just
+//! split blocks down as far as they need to, and their release merges them again.
 
 use std::sync::{Arc, OnceLock};
 
@@ -68,8 +68,8 @@ struct Walk {
 }
 
 impl Buddies {
-    /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the free
-    /// blocks of a level are taken.
+    /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the
+    /// free blocks of a level are taken.
     pub(in crate::strategies) fn new(
         grid: Grid,
         radix: u32,
@@ -187,8 +187,8 @@ impl Buddies {
         }
     }
 
-    /// Makes these the free nodes; false, with nothing changed, where blocks of one level differ in shape or are
-    /// taken in the order of their coming.
+    /// Makes these the free nodes; false, with nothing changed, where blocks of one level differ in
+    /// shape or are taken in the order of their coming.
     pub(in crate::strategies) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));

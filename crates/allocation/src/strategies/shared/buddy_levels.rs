@@ -1,15 +1,16 @@
 //! The free blocks of every level from the free nodes at once, by words.
 //!
-//! A block is free if its children are. With a bit a block, at the node where it stands, the free blocks of a
-//! level are those of the level below, each and-ed with its siblings along one axis after another. The
-//! maximal ones are those whose parent is not among the next level's. O(L N/64) for L levels, where going from
-//! block to block costs a visit for each that changes.
+//! A block is free if its children are. With a bit a block, at the node where it stands, the free
+//! blocks of a level are those of the level below, each and-ed with its siblings along one axis
+//! after another. The maximal ones are those whose parent is not among the next level's. O(L N/64)
+//! for L levels, where going from block to block costs a visit for each that changes.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use super::buddies::Root;
 
-/// Where blocks of each level above the lowest stand. It fits machines whose blocks of a level are all alike.
+/// Where blocks of each level above the lowest stand. It fits machines whose blocks of a level are
+/// all alike.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,
@@ -19,8 +20,8 @@ pub(super) struct BuddyLevels {
 struct Level {
     /// A bit for each node at which a block of the level stands.
     bases: Box<[u64]>,
-    /// How much greater the number of the second child's base is than the first's, along each axis that is
-    /// halved.
+    /// How much greater the number of the second child's base is than the first's, along each axis
+    /// that is halved.
     steps: Vec<usize>,
 }
 

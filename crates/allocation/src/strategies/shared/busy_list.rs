@@ -7,12 +7,14 @@ use super::owners::{Owners, note};
 
 use crate::{Placement, Work};
 
-/// A walk along a list of up to so many boxes is quicker than to look for those around a piece by their nodes, and it
-/// is quicker to look for the first box beside a few bases, as these get fewer, than for all of them once.
+/// A walk along a list of up to so many boxes is quicker than to look for those around a piece by
+/// their nodes, and it is quicker to look for the first box beside a few bases, as these get fewer,
+/// than for all of them once.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank, those of one rank in order of grant. For m boxes, a box is found
-/// in O(log m), and all boxes that leave together leave in one pass over what is behind the first.
+/// Allocated boxes, in order of rank, those of one rank in order of grant. For m boxes, a box is
+/// found in O(log m), and all boxes that leave together leave in one pass over what is behind the
+/// first.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
@@ -22,8 +24,8 @@ pub(crate) struct BusyList {
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// By node: the key of the box that holds it, where that was asked for. In a long list what is proposed has the
-    /// keys that it would be granted with.
+    /// By node: the key of the box that holds it, where that was asked for. In a long list what is
+    /// proposed has the keys that it would be granted with.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
     /// Scratch: where the boxes stand that leave.
@@ -46,8 +48,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that comes or goes,
-    /// and O(N) a copy.
+    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that
+    /// comes or goes, and O(N) a copy.
     pub(in crate::strategies) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -121,14 +123,14 @@ impl BusyList {
         index
     }
 
-    /// Whether the list knows the box of each node, and there are so few bases that to look for the boxes beside them
-    /// is less work than a walk along it.
+    /// Whether the list knows the box of each node, and there are so few bases that to look for the
+    /// boxes beside them is less work than a walk along it.
     pub(in crate::strategies) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// Where the first box of the list on whose right side a base is stands; its length if there is none. Of a list
-    /// that knows the box of each node. O(nodes on the left of the bases).
+    /// Where the first box of the list on whose right side a base is stands; its length if there is
+    /// none. Of a list that knows the box of each node. O(nodes on the left of the bases).
     pub(in crate::strategies) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -137,8 +139,9 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// The keys of all boxes of the list on whose right side there are bases, ascending. Of a list that knows the
-    /// box of each node. O(nodes on the left of the bases), and the sorting of those found.
+    /// The keys of all boxes of the list on whose right side there are bases, ascending. Of a list
+    /// that knows the box of each node. O(nodes on the left of the bases), and the sorting of those
+    /// found.
     pub(in crate::strategies) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
         if let Some(owners) = &self.owners {
@@ -155,8 +158,9 @@ impl BusyList {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// The keys of the boxes, proposed ones too, that hold a node of a box, ascending, if the box has fewer
-    /// nodes than `limit`; returns whether it has. For a long list that knows the box of each node.
+    /// The keys of the boxes, proposed ones too, that hold a node of a box, ascending, if the box
+    /// has fewer nodes than `limit`; returns whether it has. For a long list that knows the box of
+    /// each node.
     pub(in crate::strategies) fn within(
         &self,
         part: &Cuboid,
@@ -176,7 +180,8 @@ impl BusyList {
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// What is proposed: boxes that count as busy for a while, in the order in which they were found.
+    /// What is proposed: boxes that count as busy for a while, in the order in which they were
+    /// found.
     pub(in crate::strategies) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
@@ -252,8 +257,8 @@ mod tests {
         }
     }
 
-    /// A job of a thousand parts among ten thousand leaves in one pass; a list that looked for every
-    /// part from its beginning would test billions of boxes here.
+    /// A job of a thousand parts among ten thousand leaves in one pass; a list that looked for
+    /// every part from its beginning would test billions of boxes here.
     #[test]
     fn upkeep_is_not_quadratic() {
         let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);

@@ -5,9 +5,9 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 use crate::{Placement, Work};
 
 /// How many rings go through part of each line. Two partitions can only ever compete for a line's
-/// way back: cables between a partition's own units belong to no other partition, and a ring of a whole line
-/// closes by itself. Boxes that were not proposed here may exceed what a line can carry; it is in use
-/// until enough of them are gone.
+/// way back: cables between a partition's own units belong to no other partition, and a ring of a
+/// whole line closes by itself. Boxes that were not proposed here may exceed what a line can carry;
+/// it is in use until enough of them are gone.
 #[derive(Clone, Debug)]
 pub(in crate::strategies) struct Cables {
     grid: Grid,

@@ -1,9 +1,9 @@
 //! The bases of a chain of shapes, each one node shorter on a longest side than the one before: all
 //! of them at once, from the single node upwards.
 //!
-//! A shape's bases are those of the next smaller one whose neighbour along the axis that grew is one
-//! too: one pass over the words a shape and orientation, up to the first shape that is free nowhere.
-//! All larger ones are free nowhere either, so that nothing is ever searched in vain.
+//! A shape's bases are those of the next smaller one whose neighbour along the axis that grew is
+//! one too: one pass over the words a shape and orientation, up to the first shape that is free
+//! nowhere. All larger ones are free nowhere either, so that nothing is ever searched in vain.
 
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, orientations};
 
@@ -82,8 +82,8 @@ impl Chain {
         &mut self.sets[self.used - 1]
     }
 
-    /// The sets that have bases, in the order in which their shapes are tried: large ones first, and
-    /// the orientations of each in order.
+    /// The sets that have bases, in the order in which their shapes are tried: large ones first,
+    /// and the orientations of each in order.
     pub(in crate::strategies) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // Those of one shape stand in their order.

@@ -10,7 +10,8 @@ const ROOMY: usize = 4;
 /// None is for fewer nodes either.
 const FEW: usize = 8;
 
-/// A bound to the sum of hops of a set of so many nodes: it is looked at when a half and three quarters of them are taken.
+/// A bound to the sum of hops of a set of so many nodes: it is looked at when a half and three
+/// quarters of them are taken.
 #[derive(Clone, Default)]
 pub(super) struct SpreadBound {
     most: u64,
@@ -29,8 +30,8 @@ impl SpreadBound {
         (self.most, self.wanted, self.next) = (most, wanted, pays.then_some(wanted / 2));
     }
 
-    /// Whether all sets of the region with so many nodes that hold this one have more hops. O(1), and twice in all
-    /// O(nodes of the region), if it has few more nodes.
+    /// Whether all sets of the region with so many nodes that hold this one have more hops. O(1),
+    /// and twice in all O(nodes of the region), if it has few more nodes.
     pub(super) fn is_passed(
         &mut self,
         grid: &Grid,
@@ -50,8 +51,8 @@ impl SpreadBound {
         self.least(grid, region, spread, is_taken) > self.most
     }
 
-    /// The nodes that are missing are at least as far from the set as the nearest ones, and from each other as the
-    /// nodes of a ball.
+    /// The nodes that are missing are at least as far from the set as the nearest ones, and from
+    /// each other as the nodes of a ball.
     fn least(
         &mut self,
         grid: &Grid,

@@ -30,11 +30,13 @@ pub(super) struct ClosedGrowth {
 
 impl ClosedGrowth {
     /// A set of so many nodes of the region that holds this one, in no order; its spread is left in
-    /// `spread`. Taken is always the neighbour nearest to all nodes of the set, with all that it cuts off from the
-    /// largest rest; not one with which these are too many, which they then are for good: what is taken of them
-    /// later is taken off both sides. If there is no other, the one that cuts the fewest off, and of these as many
-    /// as are missing. None as soon as it is seen that its sum of hops will be above `most`. O(1) a neighbour that is
-    /// compared, [`Spread::add`] a node, a flood for each neighbour, and the cost of [`SpreadBound::is_passed`].
+    /// `spread`. Taken is always the neighbour nearest to all nodes of the set, with all that it
+    /// cuts off from the largest rest; not one with which these are too many, which they then are
+    /// for good: what is taken of them later is taken off both sides. If there is no other, the one
+    /// that cuts the fewest off, and of these as many as are missing. None as soon as it is seen
+    /// that its sum of hops will be above `most`. O(1) a neighbour that is compared,
+    /// [`Spread::add`] a node, a flood for each neighbour, and the cost of
+    /// [`SpreadBound::is_passed`].
     pub(super) fn grow(
         &mut self,
         grid: &Grid,
@@ -79,8 +81,8 @@ impl ClosedGrowth {
         self.fringe.take_nearest(spread, is_rest, |node| node)
     }
 
-    /// The neighbour of those passed over that cut the fewest off: where there is nothing else beside the set, one
-    /// of them is in the rest.
+    /// The neighbour of those passed over that cut the fewest off: where there is nothing else
+    /// beside the set, one of them is in the rest.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

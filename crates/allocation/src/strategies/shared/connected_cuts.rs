@@ -2,11 +2,12 @@
 
 use super::connected_region::Region;
 
-/// Floods from several nodes at once that join where they meet, until at most one can go on: what two
-/// floods around a set have in common is near to it as a rule. Scratch memory.
+/// Floods from several nodes at once that join where they meet, until at most one can go on: what
+/// two floods around a set have in common is near to it as a rule. Scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct Floods {
-    /// By number of the region: its flood, or one of the marks below; [`UNREACHED`] between questions.
+    /// By number of the region: its flood, or one of the marks below; [`UNREACHED`] between
+    /// questions.
     marks: Vec<u32>,
     begun: Vec<Flood>,
     /// The nodes reached.
@@ -41,15 +42,16 @@ struct Ends {
 }
 
 impl Ends {
-    /// The nodes of the flood that can go on, if there is one; all of them have so many nodes to reach.
+    /// The nodes of the flood that can go on, if there is one; all of them have so many nodes to
+    /// reach.
     fn open(&self, rest: u32) -> u32 {
         if self.going == 0 { 0 } else { rest - self.nodes }
     }
 }
 
 impl Floods {
-    /// How many nodes of the region a set of its nodes cuts off from the largest rest. O(nodes of the
-    /// set and of all rests but one, and those near the set).
+    /// How many nodes of the region a set of its nodes cuts off from the largest rest. O(nodes of
+    /// the set and of all rests but one, and those near the set).
     pub(super) fn cut_off(&mut self, region: &Region, set: &[u32]) -> u32 {
         let ends = self.around(region, set);
         self.finish(set);
@@ -73,8 +75,9 @@ impl Floods {
         ends
     }
 
-    /// What a node of a connected rest, which `is_in` knows, parts from a part of it: from the one whose flood ends
-    /// last, if that leaves at most so many, else from the largest. Each is beside the node or one before it.
+    /// What a node of a connected rest, which `is_in` knows, parts from a part of it: from the one
+    /// whose flood ends last, if that leaves at most so many, else from the largest. Each is beside
+    /// the node or one before it.
     pub(super) fn behind(
         &mut self,
         region: &Region,
@@ -157,7 +160,8 @@ impl Floods {
         }
     }
 
-    /// Lets the last flood that can go on do so until it has more nodes than each other one, or has ended.
+    /// Lets the last flood that can go on do so until it has more nodes than each other one, or has
+    /// ended.
     fn outgrow(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
         while ends.going > 0 {
             let flood = self.root(self.marks[self.reached[ends.next] as usize]);

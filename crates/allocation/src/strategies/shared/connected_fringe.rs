@@ -9,8 +9,9 @@ const STEPS: u64 = 32;
 /// So few neighbours are not divided.
 const FEW: usize = 128;
 
-/// Free neighbours of a set, in two lists: the sum of hops from a node to those of the set becomes no less while the
-/// set grows, so that nodes that were farther than some bound need not be looked at before the nearest one is.
+/// Free neighbours of a set, in two lists: the sum of hops from a node to those of the set becomes
+/// no less while the set grows, so that nodes that were farther than some bound need not be looked
+/// at before the nearest one is.
 #[derive(Clone, Default)]
 pub(super) struct Fringe {
     near: Vec<(u32, Coordinates)>,
@@ -34,8 +35,8 @@ impl Fringe {
         list.push((node, point));
     }
 
-    /// Takes out the node with the least sum of hops to those of the set, of equals the one with the least rank.
-    /// Drops nodes that are no longer to be listed. O(1) a node that is looked at.
+    /// Takes out the node with the least sum of hops to those of the set, of equals the one with
+    /// the least rank. Drops nodes that are no longer to be listed. O(1) a node that is looked at.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         spread: &Spread,
@@ -57,8 +58,8 @@ impl Fringe {
         }
     }
 
-    /// Divides the nodes anew: far are those that will not be the nearest before the set has grown by some nodes
-    /// that are as far from the nearest one as those of the set.
+    /// Divides the nodes anew: far are those that will not be the nearest before the set has grown
+    /// by some nodes that are as far from the nearest one as those of the set.
     fn divide(&mut self, spread: &Spread, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -80,8 +81,8 @@ impl Fringe {
     }
 }
 
-/// The least sum of hops to the nodes of a set, and where in a list the node is that has it; of equals the one with
-/// the least rank. Drops nodes that are no longer to be listed.
+/// The least sum of hops to the nodes of a set, and where in a list the node is that has it; of
+/// equals the one with the least rank. Drops nodes that are no longer to be listed.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,
@@ -110,7 +111,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Grid, NodeId};
 
-    /// Grows a set over a quarter busy nodes; every tenth of the neighbours is no longer to be listed.
+    /// Grows a set over a quarter busy nodes; every tenth of the neighbours is no longer to be
+    /// listed.
     #[test]
     fn the_nearest_of_the_near_ones_is_the_nearest_of_all() {
         let mut dice = Stream::new(11, 0, "fringe");

@@ -32,12 +32,12 @@ fn key_of(node: u32) -> u64 {
 pub(super) struct SetGrowth {
     /// By number of the region: its mark; 0 between questions.
     marks: Vec<u8>,
-    /// The growths in this region, `begun` of them: which node is next depends on the set alone, so that a
-    /// growth that comes to the set of an earlier one ends as it did.
+    /// The growths in this region, `begun` of them: which node is next depends on the set alone, so
+    /// that a growth that comes to the set of an earlier one ends as it did.
     growths: Vec<Grown>,
     begun: usize,
-    /// For [`Next::Fullest`] the free neighbours of the set by the mark that they had: one whose mark has
-    /// changed since is listed again.
+    /// For [`Next::Fullest`] the free neighbours of the set by the mark that they had: one whose
+    /// mark has changed since is listed again.
     by_mark: [Vec<(u32, Coordinates)>; 7],
     /// For [`Next::Nearest`] the free neighbours of the set.
     fringe: Fringe,
@@ -45,7 +45,8 @@ pub(super) struct SetGrowth {
     looked: u64,
 }
 
-/// A growth: its nodes in the order in which they were taken, and for each the sum of the keys up to it.
+/// A growth: its nodes in the order in which they were taken, and for each the sum of the keys up
+/// to it.
 #[derive(Clone)]
 struct Grown {
     next: Next,
@@ -62,11 +63,12 @@ impl SetGrowth {
         }
     }
 
-    /// Grows a set of so many nodes from a node of the region that was begun, which has enough; its spread is
-    /// left in `spread`, its nodes are in no order. None if its sum of hops is above `most`, or a growth before
-    /// came to the same set, and as soon as it is seen that it will be. No `most` may be above one before.
-    /// O(1) a free neighbour that is compared, [`Spread::add`] a node, O(1) a growth before, and twice O(nodes
-    /// of the region) for bounds, if it has few more nodes.
+    /// Grows a set of so many nodes from a node of the region that was begun, which has enough; its
+    /// spread is left in `spread`, its nodes are in no order. None if its sum of hops is above
+    /// `most`, or a growth before came to the same set, and as soon as it is seen that it will be.
+    /// No `most` may be above one before. O(1) a free neighbour that is compared, [`Spread::add`] a
+    /// node, O(1) a growth before, and twice O(nodes of the region) for bounds, if it has few more
+    /// nodes.
     pub(super) fn grow(
         &mut self,
         grid: &Grid,
@@ -119,8 +121,8 @@ impl SetGrowth {
         Grown { next, nodes, keys }
     }
 
-    /// Whether a growth before had the same nodes when it had as many, and went on by the same rule, if it had
-    /// to go on.
+    /// Whether a growth before had the same nodes when it had as many, and went on by the same
+    /// rule, if it had to go on.
     fn is_known(&self, grown: &Grown, nodes: usize) -> bool {
         let last = grown.nodes.len() - 1;
         let key = grown.keys[last];

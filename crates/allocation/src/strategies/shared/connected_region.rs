@@ -136,8 +136,8 @@ impl Region {
         &links.ends[..links.count]
     }
 
-    /// Where sets are grown from: the node with the fewest free neighbours, and the outermost node in
-    /// the direction of each corner of the machine, the first in row-major order of equals.
+    /// Where sets are grown from: the node with the fewest free neighbours, and the outermost node
+    /// in the direction of each corner of the machine, the first in row-major order of equals.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();

@@ -23,7 +23,8 @@ const REGIONS: usize = 4;
 /// What bounds the number of sets that are grown for large requests: nodes times sides.
 const GROWING: u64 = 1 << 22;
 
-/// Finds connected sets. It keeps nothing but what it knows of the last state, with which it compares.
+/// Finds connected sets. It keeps nothing but what it knows of the last state, with which it
+/// compares.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
@@ -87,7 +88,8 @@ impl ConnectedSearch {
         self.sets.largest()
     }
 
-    /// A connected set of so many free nodes, if there is one; `asked` is a box that is tried first.
+    /// A connected set of so many free nodes, if there is one; `asked` is a box that is tried
+    /// first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -122,8 +124,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Looks at the free boxes of a shape, up to the first that cuts nothing off, which is answered if
-    /// it is to be taken at once.
+    /// Looks at the free boxes of a shape, up to the first that cuts nothing off, which is answered
+    /// if it is to be taken at once.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let distance = distance_in(&self.grid, sides);
         if !at_once && self.most() < distance {
@@ -181,8 +183,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// As long as all candidates cut something off, grows sets with what they would cut off, in one set of free
-    /// nodes after the other, and tries all sets of small ones.
+    /// As long as all candidates cut something off, grows sets with what they would cut off, in one
+    /// set of free nodes after the other, and tries all sets of small ones.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &set in sets {

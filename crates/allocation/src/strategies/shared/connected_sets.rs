@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
-/// The connected sets of free nodes, as runs along x that are joined where they touch, also across the
-/// links that close rings. O(N/64) and O(r log r) for r runs.
+/// The connected sets of free nodes, as runs along x that are joined where they touch, also across
+/// the links that close rings. O(N/64) and O(r log r) for r runs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategies) struct ConnectedSets {
     runs: Vec<Run>,
@@ -76,8 +76,8 @@ impl ConnectedSets {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// The numbers of the sets of at least so many nodes, smaller sets first, then in row-major order
-    /// of the runs that stand for them.
+    /// The numbers of the sets of at least so many nodes, smaller sets first, then in row-major
+    /// order of the runs that stand for them.
     pub(in crate::strategies) fn at_least(&self, nodes: u32, sets: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
         sets.clear();

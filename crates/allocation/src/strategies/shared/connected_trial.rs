@@ -10,8 +10,8 @@ const NODES: usize = 128;
 /// The most sets, on the way to larger ones too, that are looked at for one question.
 pub(super) const STEPS: u64 = 1 << 14;
 
-/// Looks for the set that cuts the fewest nodes off, by branch and bound. Sets of nodes are bits of a word.
-/// Scratch memory.
+/// Looks for the set that cuts the fewest nodes off, by branch and bound. Sets of nodes are bits of
+/// a word. Scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct Trial {
     all: u128,
@@ -28,9 +28,10 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// The connected set of so many nodes, in row-major order, that cuts the fewest off, if these are fewer than
-    /// `below` and the region has at most 128 nodes. Of equals the first that is met. Where so many steps do not
-    /// suffice, the best of those met; those made are taken off. O(128) a step.
+    /// The connected set of so many nodes, in row-major order, that cuts the fewest off, if these
+    /// are fewer than `below` and the region has at most 128 nodes. Of equals the first that is
+    /// met. Where so many steps do not suffice, the best of those met; those made are taken off.
+    /// O(128) a step.
     pub(super) fn least_cut(
         &mut self,
         region: &Region,
@@ -83,9 +84,10 @@ impl Trial {
         }
     }
 
-    /// A bound to what a set with these nodes and without those cuts off, exact for a whole set. The largest rest
-    /// will lie in one of the parts there are without the set: what is out of it elsewhere is cut off, and where
-    /// the part is smaller than all rests together, what is missing.
+    /// A bound to what a set with these nodes and without those cuts off, exact for a whole set.
+    /// The largest rest will lie in one of the parts there are without the set: what is out of it
+    /// elsewhere is cut off, and where the part is smaller than all rests together, what is
+    /// missing.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

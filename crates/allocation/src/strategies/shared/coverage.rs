@@ -1,9 +1,9 @@
 //! Coverage: the bases at which a shape would hit an allocated box.
 //!
 //! Along one axis, a busy interval of length `len` at `start` is hit by a side `s` that begins
-//! anywhere in `start - s + 1 ..= start + len - 1`. On an axis that does not wrap this is clipped to
-//! the canonical bases `0 ..= n - s` (the rest is the reject set); on a ring it is taken modulo n
-//! and split at 0; a side that closes the ring has the one base 0, which everything covers.
+//! anywhere in `start - s + 1 ..= start + len - 1`. On an axis that does not wrap this is clipped
+//! to the canonical bases `0 ..= n - s` (the rest is the reject set); on a ring it is taken modulo
+//! n and split at 0; a side that closes the ring has the one base 0, which everything covers.
 
 use pavior_mesh::{Cuboid, Grid};
 

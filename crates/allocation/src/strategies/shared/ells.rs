@@ -123,8 +123,9 @@ pub(in crate::strategies) fn ells_into(
     if c != 1 {
         return;
     }
-    // The widths of the two parts add up to a, and each k has its own heights, so that only the Ls of a square
-    // turned are those that it has already; the symmetries of an L differ, since its parts do in height.
+    // The widths of the two parts add up to a, and each k has its own heights, so that only the Ls
+    // of a square turned are those that it has already; the symmetries of an L differ, since its
+    // parts do in height.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {

@@ -16,8 +16,8 @@
 //!   . . . Q Q        . . . . .
 //! ```
 //!
-//! Consensus misses nothing: cut a free box that holds nodes of A and of its outside at A's face; if
-//! both parts lie in entries, their join holds the box. None of this is true on rings, where two
+//! Consensus misses nothing: cut a free box that holds nodes of A and of its outside at A's face;
+//! if both parts lie in entries, their join holds the box. None of this is true on rings, where two
 //! arcs can meet in two arcs.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
@@ -211,8 +211,8 @@ pub(in crate::strategies) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// What is left of a box outside of another that meets it, as up to two slabs an axis, each as large
-/// as can be.
+/// What is left of a box outside of another that meets it, as up to two slabs an axis, each as
+/// large as can be.
 pub(in crate::strategies) fn slabs<'a>(
     of: &'a Cuboid,
     hole: &'a Cuboid,
@@ -227,8 +227,8 @@ pub(in crate::strategies) fn slabs<'a>(
     })
 }
 
-/// The box that spans two boxes along an axis and has what they share on the others, if their ranges
-/// on the axis touch or overlap and neither box holds it.
+/// The box that spans two boxes along an axis and has what they share on the others, if their
+/// ranges on the axis touch or overlap and neither box holds it.
 pub(in crate::strategies) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {

@@ -1,4 +1,5 @@
-//! Where in a list of free boxes a request goes: the placement policies of the free-list strategies.
+//! Where in a list of free boxes a request goes: the placement policies of the free-list
+//! strategies.
 //!
 //! A request may stand at any corner of any entry that it fits, in any orientation that is tried.
 //! Which of these placements is taken:

@@ -3,8 +3,8 @@
 //!
 //! Published strategies keep lists of free nodes, pages and blocks, and most papers do not say in
 //! which order. By place is the default: what is granted is then a function of the state alone. In
-//! the order of their return, the nodes of a job that has ended stay beside one another in the list,
-//! however far apart they lie on the machine.
+//! the order of their return, the nodes of a job that has ended stay beside one another in the
+//! list, however far apart they lie on the machine.
 //!
 //! Cost: O(1) to put in, take out and step on in the order of return; by place a step is that of a
 //! [`BitSet`].

@@ -92,8 +92,9 @@ pub enum MfaVerdict {
     ComputedEarlier,
 }
 
-/// Every candidate of MFA for a task, in the order in which they are looked at, and <0,0> after them
-/// (with all other corners if `all_corners`). The search itself stops at the first perfect index.
+/// Every candidate of MFA for a task, in the order in which they are looked at, and <0,0> after
+/// them (with all other corners if `all_corners`). The search itself stops at the first perfect
+/// index.
 ///
 /// `busy` is the busy list in order of grant, and must hold exactly the nodes that are not `free`.
 /// Nothing if the task does not fit the empty machine unturned.
@@ -260,8 +261,8 @@ pub(in crate::strategies) fn corner_bases(
     })
 }
 
-/// Where a base stands in the walk around a busy submesh: its side, and its place along it; none if it
-/// is not beside it.
+/// Where a base stands in the walk around a busy submesh: its side, and its place along it; none if
+/// it is not beside it.
 pub(in crate::strategies) fn place_around(
     grid: &Grid,
     held: &Cuboid,

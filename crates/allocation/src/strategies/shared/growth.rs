@@ -41,8 +41,9 @@ impl Growth {
         Growth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Takes note of a state; call it before the questions in that state. Returns the number of nodes
-    /// of the largest connected set, which nothing can grow beyond. O(N/64) and O(runs of free nodes).
+    /// Takes note of a state; call it before the questions in that state. Returns the number of
+    /// nodes of the largest connected set, which nothing can grow beyond. O(N/64) and O(runs of
+    /// free nodes).
     pub(in crate::strategies) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.sets.load(&self.grid, free);
@@ -85,9 +86,9 @@ impl Growth {
         false
     }
 
-    /// Grows a free nucleus to so many nodes, of which enough must be free: always the free neighbour
-    /// with most neighbours allocated, the first in row-major order of those; where there is none
-    /// left, the nearest free node. Returns what was added, in row-major order.
+    /// Grows a free nucleus to so many nodes, of which enough must be free: always the free
+    /// neighbour with most neighbours allocated, the first in row-major order of those; where there
+    /// is none left, the nearest free node. Returns what was added, in row-major order.
     pub(in crate::strategies) fn grow(
         &mut self,
         free: &Occupancy,
@@ -204,7 +205,8 @@ impl<'a> Crowd<'a> {
         self.fringe.iter_mut().rev().find_map(Fringe::first)
     }
 
-    /// The free node with the fewest hops to an allocated one, the first in row-major order of those.
+    /// The free node with the fewest hops to an allocated one, the first in row-major order of
+    /// those.
     fn nearest(&mut self) -> NodeId {
         let grid = &self.grid;
         self.visited += u64::from(grid.nodes());

@@ -1,8 +1,9 @@
 //! What shells around a box cost on a line or a ring, without going over them.
 //!
-//! With n nodes wanted and F(k) free ones within k shells, the nodes cost the sum of n - F(k) over the
-//! shells before the first in which F(k) >= n. F(k) is a difference of two prefix counts, whose places move
-//! by one a shell: sums of the prefix counts give the whole sum at once, and bisection the last shell.
+//! With n nodes wanted and F(k) free ones within k shells, the nodes cost the sum of n - F(k) over
+//! the shells before the first in which F(k) >= n. F(k) is a difference of two prefix counts, whose
+//! places move by one a shell: sums of the prefix counts give the whole sum at once, and bisection
+//! the last shell.
 
 use pavior_mesh::{Coordinates, Grid, Occupancy};
 
@@ -66,8 +67,8 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// What a box offers whose lowest coordinate, which may lie off the line, is `low`, if at least so
-    /// many nodes are free. O(log n).
+    /// What a box offers whose lowest coordinate, which may lie off the line, is `low`, if at least
+    /// so many nodes are free. O(log n).
     pub(crate) fn offer(&self, low: i32, sides: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(sides);

@@ -1,4 +1,5 @@
-//! Which busy box holds each node, for questions about the boxes beside a few bases or around a few nodes.
+//! Which busy box holds each node, for questions about the boxes beside a few bases or around a few
+//! nodes.
 
 use std::ops::Range;
 
@@ -44,8 +45,8 @@ impl Owners {
         bases.count() as usize * b * c
     }
 
-    /// Shows the key of each node just left of the left face of a placement: those of the boxes on whose right
-    /// side a base is. O(bases * b * c) for a shape a x b x c.
+    /// Shows the key of each node just left of the left face of a placement: those of the boxes on
+    /// whose right side a base is. O(bases * b * c) for a shape a x b x c.
     pub(in crate::strategies) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -68,7 +69,8 @@ impl Owners {
         }
     }
 
-    /// The keys of the boxes that hold a node of a box, ascending. O(its nodes), and the sorting of those found.
+    /// The keys of the boxes that hold a node of a box, ascending. O(its nodes), and the sorting of
+    /// those found.
     pub(in crate::strategies) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {

@@ -19,7 +19,8 @@ impl Piece {
     }
 }
 
-/// Bases in a plane of constant x, each axis in up to two intervals: cut where a ring is passed at 0.
+/// Bases in a plane of constant x, each axis in up to two intervals: cut where a ring is passed at
+/// 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],

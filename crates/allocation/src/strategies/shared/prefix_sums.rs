@@ -5,8 +5,8 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use super::contact::faces;
 use crate::Work;
 
-/// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box that
-/// passes the end of an axis is one box of the table.
+/// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box
+/// that passes the end of an axis is one box of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,

@@ -65,8 +65,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// The lines that searches have gone along, the busy boxes held against each, and those entered and
-    /// taken out for grants and releases.
+    /// The lines that searches have gone along, the busy boxes held against each, and those entered
+    /// and taken out for grants and releases.
     pub(in crate::strategies) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -95,8 +95,8 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// What [`RightBorders::first`] would find: the first line that has a base, of it the lowest base of
-    /// the highest run. Since [`RightBorders::begin`] bases may only have vanished.
+    /// What [`RightBorders::first`] would find: the first line that has a base, of it the lowest
+    /// base of the highest run. Since [`RightBorders::begin`] bases may only have vanished.
     pub(in crate::strategies) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;

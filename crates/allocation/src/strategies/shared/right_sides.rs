@@ -1,4 +1,5 @@
-//! A walk along a busy list to the boxes on whose right side there may be bases: RBS, BL, TBL and GABL.
+//! A walk along a busy list to the boxes on whose right side there may be bases: RBS, BL, TBL and
+//! GABL.
 
 use pavior_mesh::{BaseSet, Cuboid};
 
@@ -6,8 +7,8 @@ use super::busy_list::BusyList;
 
 /// The columns of the machine in which a shape has bases, and how far the walk has come.
 ///
-/// Bases may vanish while the walk goes on: it then stops at boxes that have none left beside them, but
-/// passes none that has. What it has passed need not be looked at again.
+/// Bases may vanish while the walk goes on: it then stops at boxes that have none left beside them,
+/// but passes none that has. What it has passed need not be looked at again.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategies) struct RightSides {
     /// The side of the machine along x.
@@ -58,14 +59,14 @@ impl RightSides {
         self.columns[0] & 1 == 1
     }
 
-    /// No base is left in column 0. From then on the walk goes along the boxes: one at the right border
-    /// of a mesh has nothing beside it, and beside one that ends a ring is column 0.
+    /// No base is left in column 0. From then on the walk goes along the boxes: one at the right
+    /// border of a mesh has nothing beside it, and beside one that ends a ring is column 0.
     pub(in crate::strategies) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
 
-    /// Passes the boxes of the machine's list before the first that has a base beside it, if that is less work than
-    /// to walk.
+    /// Passes the boxes of the machine's list before the first that has a base beside it, if that
+    /// is less work than to walk.
     pub(in crate::strategies) fn skip(&mut self, list: &BusyList, bases: &BaseSet) {
         if self.guide == Guide::First {
             self.passed[0] = list.first_beside(bases);

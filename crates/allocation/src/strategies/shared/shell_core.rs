@@ -1,4 +1,5 @@
-//! The box around a centre, the shells around that box, and the nodes that a centre takes from them.
+//! The box around a centre, the shells around that box, and the nodes that a centre takes from
+//! them.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
@@ -64,8 +65,8 @@ impl Core {
         (0..3).map(distance).max().expect("three axes") as u32
     }
 
-    /// The nodes that it takes: all that are free within its last shell, and the first of that shell
-    /// in row-major order. O(words of the rows of the last shell's box).
+    /// The nodes that it takes: all that are free within its last shell, and the first of that
+    /// shell in row-major order. O(words of the rows of the last shell's box).
     pub(in crate::strategies) fn taken(
         &self,
         free: &Occupancy,
@@ -124,7 +125,8 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds the runs of ones of a word as boxes; a run that begins where the last box ends belongs to it.
+/// Adds the runs of ones of a word as boxes; a run that begins where the last box ends belongs to
+/// it.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {
         let gap = word.trailing_zeros();

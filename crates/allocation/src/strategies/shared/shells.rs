@@ -1,15 +1,16 @@
 //! The shells of nodes around a box, and what every centre's shells cost: MC's engine.
 //!
-//! Taking n nodes shell by shell costs the sum of their shells' numbers. A node of shell j is missing
-//! from the j boxes within that shell, so that with F(k) free nodes in the box grown by k shells
+//! Taking n nodes shell by shell costs the sum of their shells' numbers. A node of shell j is
+//! missing from the j boxes within that shell, so that with F(k) free nodes in the box grown by k
+//! shells
 //!
 //! ```text
 //!   cost = sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
-//! Every term adds to it: a centre is given up once its sum is not below the best. F is counted from a
-//! table of prefix sums, for eight centres side by side along x at once: the table's rows go on beyond
-//! both ends of x, as the border or the ring does, and so no centre is an exception.
+//! Every term adds to it: a centre is given up once its sum is not below the best. F is counted
+//! from a table of prefix sums, for eight centres side by side along x at once: the table's rows go
+//! on beyond both ends of x, as the border or the ring does, and so no centre is an exception.
 //!
 //! Sums and costs are of 16 bits. Counts of free nodes are right modulo 2^16; a cost that does not
 //! fit is known by being the greatest number.
@@ -87,8 +88,8 @@ impl ShellCosts {
         self.touched
     }
 
-    /// The cheapest of the free centres, the first of equals in row-major order, if sums and costs fit
-    /// 16 bits.
+    /// The cheapest of the free centres, the first of equals in row-major order, if sums and costs
+    /// fit 16 bits.
     pub(in crate::strategies) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -184,8 +185,8 @@ impl ShellCosts {
         free
     }
 
-    /// The rows that bound a box: up to the end in y and below it, at the end in z; then the same in
-    /// front of the box in z, both 0 if nothing is there.
+    /// The rows that bound a box: up to the end in y and below it, at the end in z; then the same
+    /// in front of the box in z, both 0 if nothing is there.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));

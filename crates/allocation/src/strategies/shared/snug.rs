@@ -11,8 +11,8 @@
 //!                  only if their bound is not below the best so far
 //! ```
 //!
-//! Faces are counted in words of the nodes beside them. O(N/64 log(side)) for the set, and O(surface)
-//! for each base that is counted.
+//! Faces are counted in words of the nodes beside them. O(N/64 log(side)) for the set, and
+//! O(surface) for each base that is counted.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
@@ -186,8 +186,8 @@ impl Snug {
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts the contact of a base, unless it is less than so much, face by face from the most that
-    /// any base can have.
+    /// Counts the contact of a base, unless it is less than so much, face by face from the most
+    /// that any base can have.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());

@@ -45,15 +45,15 @@ impl Spread {
         spread
     }
 
-    /// Becomes the empty set. O(sum of the sides of the box about all nodes that were in it, of rings the whole
-    /// sides).
+    /// Becomes the empty set. O(sum of the sides of the box about all nodes that were in it, of
+    /// rings the whole sides).
     pub(in crate::strategies) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// The sum of the hops to the nodes of the set from one of them or one beside them; 0 from any node if
-    /// the set is empty. O(1).
+    /// The sum of the hops to the nodes of the set from one of them or one beside them; 0 from any
+    /// node if the set is empty. O(1).
     #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
     #[inline(always)]
     pub(in crate::strategies) fn of(&self, point: Coordinates) -> u64 {
@@ -93,8 +93,8 @@ impl Spread {
         }
     }
 
-    /// Becomes the set of these nodes. O(nodes), and for each layer of them across an axis O(side of the box about
-    /// the set, of rings the whole side).
+    /// Becomes the set of these nodes. O(nodes), and for each layer of them across an axis O(side
+    /// of the box about the set, of rings the whole side).
     pub(in crate::strategies) fn load(
         &mut self,
         points: &(impl Iterator<Item = Coordinates> + Clone),
@@ -177,8 +177,8 @@ fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// A bound to the sum of the hops between all pairs of so many nodes: no node has more than `2 * axes`
-/// others at one hop, and so on. O(the longest way between the nodes of a ball).
+/// A bound to the sum of the hops between all pairs of so many nodes: no node has more than `2 *
+/// axes` others at one hop, and so on. O(the longest way between the nodes of a ball).
 pub(in crate::strategies) fn least_distance(grid: &Grid, nodes: u64) -> u64 {
     let axes = (0..3).filter(|&axis| grid.side(axis) > 1).count();
     let (mut left, mut hops, mut from_one) = (nodes.saturating_sub(1), 1, 0);
@@ -240,7 +240,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // The last chunk of sums reaches farther with each node towards the origin, and no farther back.
+        // The last chunk of sums reaches farther with each node towards the origin, and no farther
+        // back.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut spread = Spread::new(grid);
         (3..11).rev().for_each(|x| spread.add([x, 0, 0]));

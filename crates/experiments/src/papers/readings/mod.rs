@@ -1,9 +1,9 @@
 //! Other readings of what a paper leaves open, measured as an experiment of their own.
 //!
-//! A [`Reading`] changes values of the paper's default reading; a [`Goal`] is a point of the paper with
-//! the ratios that it states there. Every reading is run at every goal, and the readings are ordered
-//! by their distance: the root mean square of ln(our ratio / the paper's ratio). Where a paper states
-//! orders only, a ratio is to be below 1.
+//! A [`Reading`] changes values of the paper's default reading; a [`Goal`] is a point of the paper
+//! with the ratios that it states there. Every reading is run at every goal, and the readings are
+//! ordered by their distance: the root mean square of ln(our ratio / the paper's ratio). Where a
+//! paper states orders only, a ratio is to be below 1.
 
 mod report;
 
@@ -182,8 +182,8 @@ impl Readings {
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Every parameter of a strategy at a goal: what the reading sets, then what the goal does, then what
-    /// the strategy has of its own.
+    /// Every parameter of a strategy at a goal: what the reading sets, then what the goal does,
+    /// then what the strategy has of its own.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {

@@ -1,6 +1,6 @@
-//! Geometric bisection: the logical grid is cut in the middle of its longest axis and the nodes, in the order
-//! of the machine's axis that stands for it, into as many, until every part has one rank. Coordinates on a
-//! ring are counted from behind its longest stretch without a node of the job.
+//! Geometric bisection: the logical grid is cut in the middle of its longest axis and the nodes, in
+//! the order of the machine's axis that stands for it, into as many, until every part has one rank.
+//! Coordinates on a ring are counted from behind its longest stretch without a node of the job.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
@@ -32,8 +32,8 @@ impl Cuts {
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// The maps, one for each of the six ways in which the axes of the logical grid can stand for those of
-    /// the machine. O(n log n) each.
+    /// The maps, one for each of the six ways in which the axes of the logical grid can stand for
+    /// those of the machine. O(n log n) each.
     pub(super) fn bisections(
         &self,
         grid: &Grid,

@@ -17,8 +17,8 @@ impl Exchanges {
     /// Patterns with more rounds times ranks are not looked at.
     const MOST: u64 = 1 << 20;
 
-    /// Those of a pattern. None if it is too large, or if all ranks exchange as many messages with each
-    /// other, so that every map has the same hops.
+    /// Those of a pattern. None if it is too large, or if all ranks exchange as many messages with
+    /// each other, so that every map has the same hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {

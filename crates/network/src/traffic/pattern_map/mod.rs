@@ -1,25 +1,26 @@
 //! The ranks of a job laid on its nodes so that the messages of its pattern cross few links.
 //!
-//! The least sum of hops is a quadratic assignment problem; exact methods end at some thirty ranks. This
-//! map is the better of two local optima:
+//! The least sum of hops is a quadratic assignment problem; exact methods end at some thirty ranks.
+//! This map is the better of two local optima:
 //!
-//! 1. Where it starts. The best of the maps of [`RankOrder`](super::RankOrder), with the ranks numbered along
-//!    the axes of their grid in each of the six orders; and the best geometric bisection ([`bisections`]).
-//! 2. How it goes on. Each rank in turn changes places with the rank whose place, on the node of one of
-//!    its partners or next to it, saves most hops, until no exchange saves any ([`search`]).
+//! 1. Where it starts. The best of the maps of [`RankOrder`](super::RankOrder), with the ranks
+//!    numbered along the axes of their grid in each of the six orders; and the best geometric
+//!    bisection ([`bisections`]).
+//! 2. How it goes on. Each rank in turn changes places with the rank whose place, on the node of
+//!    one of its partners or next to it, saves most hops, until no exchange saves any ([`search`]).
 //!
-//! So it never has more hops than any map of `RankOrder`. A start on which no message crosses more than
-//! one link is taken as it is, and no further start is looked at.
+//! So it never has more hops than any map of `RankOrder`. A start on which no message crosses more
+//! than one link is taken as it is, and no further start is looked at.
 //!
-//! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek & Devine,
-//! "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014; exchanges after
-//! Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981, limited to the places next
-//! to partners as Schulz & Träff, "Better process mapping and sparse quadratic assignment", SEA 2017, limit
-//! theirs to partners.
+//! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
+//! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014;
+//! exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
+//! limited to the places next to partners as Schulz & Träff, "Better process mapping and sparse
+//! quadratic assignment", SEA 2017, limit theirs to partners.
 //!
-//! Cost: O(n log n) for the bisections of n ranks, O(n d^2) at most for a round of exchanges with d partners
-//! a rank, at most [`search::MOST_ROUNDS`] rounds; a round looks only at ranks whose exchanges can save
-//! other than when they were looked at last.
+//! Cost: O(n log n) for the bisections of n ranks, O(n d^2) at most for a round of exchanges with d
+//! partners a rank, at most [`search::MOST_ROUNDS`] rounds; a round looks only at ranks whose
+//! exchanges can save other than when they were looked at last.
 
 mod bisections;
 mod exchanges;
@@ -56,8 +57,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// The best map found from some lists of as many nodes as there are ranks. The first of them, which there
-    /// must be, also says which nodes the bisections use.
+    /// The best map found from some lists of as many nodes as there are ranks. The first of them,
+    /// which there must be, also says which nodes the bisections use.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -87,7 +88,8 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// The first map of the fewest hops, and its hops. The maps behind one that cannot be beaten are not made.
+    /// The first map of the fewest hops, and its hops. The maps behind one that cannot be beaten
+    /// are not made.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -122,7 +124,8 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// The ranks in the order of their places along the axes, in each order of axes that is another list.
+/// The ranks in the order of their places along the axes, in each order of axes that is another
+/// list.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

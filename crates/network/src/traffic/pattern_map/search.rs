@@ -42,8 +42,8 @@ struct Rank {
 }
 
 impl Rank {
-    /// The hops that a move so far saves at most: a partner h hops away is at least that far less h away from
-    /// there.
+    /// The hops that a move so far saves at most: a partner h hops away is at least that far less h
+    /// away from there.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -114,8 +114,9 @@ impl<'s> Search<'s> {
 
     /// The rank with which an exchange saves most hops; none if none saves any.
     ///
-    /// What an exchange saves depends on where the two ranks and their partners are. So a rank that was
-    /// settled, and for which this has not changed, saves hops at most with ranks for which it has.
+    /// What an exchange saves depends on where the two ranks and their partners are. So a rank that
+    /// was settled, and for which this has not changed, saves hops at most with ranks for which it
+    /// has.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let settled = std::mem::replace(&mut self.settled[rank as usize], self.now);
@@ -152,7 +153,8 @@ impl<'s> Search<'s> {
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// The hops above one of each message between a rank, were it at a point, and its partners where they are.
+    /// The hops above one of each message between a rank, were it at a point, and its partners
+    /// where they are.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let above = |&(other, count): &(u32, u32)| {
             let there = &self.ranks[other as usize].point;
@@ -181,8 +183,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// A rank or one of its partners has another place: its hops are counted anew, and every rank that may
-    /// change places with it is open again.
+    /// A rank or one of its partners has another place: its hops are counted anew, and every rank
+    /// that may change places with it is open again.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {

@@ -101,8 +101,8 @@ impl Worm {
     /// flight: no channel that they use is used by another message between `since` and now.
     ///
     /// In `run` the engine stands at `since` and holds nothing but what is created there; all else
-    /// keeps still. `run` must bring it back to the present cycle. What it leaves in flight then goes
-    /// on with the rest, exactly as if it had been there all along.
+    /// keeps still. `run` must bring it back to the present cycle. What it leaves in flight then
+    /// goes on with the rest, exactly as if it had been there all along.
     ///
     /// ```
     /// use pavior_kernel::Time;

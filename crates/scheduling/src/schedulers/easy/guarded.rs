@@ -8,10 +8,10 @@ use crate::{MachineView, Running};
 
 /// A fork of the machine in which the reserved nodes are taken, and what was refused there.
 ///
-/// Where free nodes alone determine the strategy's answers, one fork follows the machine for as long as the
-/// reservation lasts, so that what the strategy has found out about it is not found out again: O(r) for r
-/// running jobs, and the nodes that changed. Else, and after failures, each state of the machine needs a fork of
-/// its own.
+/// Where free nodes alone determine the strategy's answers, one fork follows the machine for as
+/// long as the reservation lasts, so that what the strategy has found out about it is not found out
+/// again: O(r) for r running jobs, and the nodes that changed. Else, and after failures, each state
+/// of the machine needs a fork of its own.
 #[derive(Default)]
 pub(super) struct Guarded {
     /// Made for the first request that is not refused by count.
@@ -67,7 +67,8 @@ impl Guarded {
         })
     }
 
-    /// The number of nodes left free; brings the fork up to date, or drops it, where the machine has changed.
+    /// The number of nodes left free; brings the fork up to date, or drops it, where the machine
+    /// has changed.
     fn left_free(&mut self, reserved: &Placement, machine: &Machine) -> u32 {
         if let Some((state, free)) = self.free
             && state == machine.state()
@@ -110,8 +111,8 @@ impl Follower {
         Follower { fork, state: machine.state(), health: machine.health(), held }
     }
 
-    /// The fork with what has departed and started since; none if that cannot be told, or if a job started on
-    /// reserved nodes.
+    /// The fork with what has departed and started since; none if that cannot be told, or if a job
+    /// started on reserved nodes.
     fn follow(
         mut self,
         machine: &Machine,

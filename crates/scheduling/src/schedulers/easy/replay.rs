@@ -15,8 +15,8 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// The first placement of the head, before `limit`, as running jobs depart when expected; and the running jobs
-/// that are expected to stay until then or `limit`.
+/// The first placement of the head, before `limit`, as running jobs depart when expected; and the
+/// running jobs that are expected to stay until then or `limit`.
 pub(super) fn replay(
     now: Time,
     head: &Job,
@@ -40,8 +40,8 @@ pub(super) fn replay(
     let mut until = inside;
     let answers = machine.answers(&head.request);
     if answers.are_monotone() {
-        // What is refused at a moment was refused before. Where the head is granted by count, it is asked for
-        // first where enough nodes are free, and need not be asked for again.
+        // What is refused at a moment was refused before. Where the head is granted by count, it is
+        // asked for first where enough nodes are free, and need not be asked for again.
         let by_count = answers == Answers::Count;
         let mut probe = if by_count { from } else { inside.saturating_sub(1) };
         while from < until {

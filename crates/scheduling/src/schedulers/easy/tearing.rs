@@ -1,20 +1,21 @@
 //! EASY that chooses for each job how free it is to be placed: `tear=pays`.
 //!
-//! A job can wait for the box that it asks for, or start sooner on nodes that the box is torn into, which takes
-//! it longer if it communicates. For each level of freedom, from `box` to the job's own or else `any`, its
-//! cost is the time until something that the level allows is free, as the estimated ends are replayed on
-//! a fork, and the predicted time t that the job takes longer there ([`MachineView::added_time`]), for itself and
-//! for others: n nodes of N that are busy for t longer delay each job by t n / N until the machine has made up for it.
-//! These are the q others that wait, and those that come within 3 t: so long takes a machine of which two thirds are
-//! in use. If a jobs come in a unit of time, t counts t (1 + (q + 3 a t) n / N).
-//! The least cost decides; of equal ones the earliest start, then the least freedom.
+//! A job can wait for the box that it asks for, or start sooner on nodes that the box is torn into,
+//! which takes it longer if it communicates. For each level of freedom, from `box` to the job's own
+//! or else `any`, its cost is the time until something that the level allows is free, as the
+//! estimated ends are replayed on a fork, and the predicted time t that the job takes longer there
+//! ([`MachineView::added_time`]), for itself and for others: n nodes of N that are busy for t
+//! longer delay each job by t n / N until the machine has made up for it. These are the q others
+//! that wait, and those that come within 3 t: so long takes a machine of which two thirds are in
+//! use. If a jobs come in a unit of time, t counts t (1 + (q + 3 a t) n / N). The least cost
+//! decides; of equal ones the earliest start, then the least freedom.
 //!
-//! - The head starts if now is the cheapest. If not, the nodes of the cheapest way are reserved from
-//!   its time on. The reservation is kept until the head changes, its time passes in vain, or another way,
-//!   no later, costs less.
-//! - Another job may start beside the reservation, or anywhere if it is predicted to end by the reserved
-//!   time. Of what is so allowed, its cheapest way is looked for as the head's is, and it starts if that
-//!   is now.
+//! - The head starts if now is the cheapest. If not, the nodes of the cheapest way are reserved
+//!   from its time on. The reservation is kept until the head changes, its time passes in vain, or
+//!   another way, no later, costs less.
+//! - Another job may start beside the reservation, or anywhere if it is predicted to end by the
+//!   reserved time. Of what is so allowed, its cheapest way is looked for as the head's is, and it
+//!   starts if that is now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9; h asks for 4 in a row for 10, and takes half as long again on two
@@ -22,9 +23,9 @@
 //!      h h h b . h    not dearer, and earlier. If it took twice as long torn, it would wait.
 //! ```
 //!
-//! No head starts later than first promised as long as estimates, with what tearing adds, are not too
-//! short. Cost: as `easy`, but each level asks its own question; a job that could start now at a cost replays
-//! the ends up to that cost.
+//! No head starts later than first promised as long as estimates, with what tearing adds, are not
+//! too short. Cost: as `easy`, but each level asks its own question; a job that could start now at
+//! a cost replays the ends up to that cost.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -52,8 +53,9 @@ pub(super) struct Tearing {
     here: Answers,
     /// What is left beside the reservation.
     guarded: Guarded,
-    /// The oldest jobs, so many, that were passed over in this state beside this reservation. With time waiting gets
-    /// cheaper; that fewer come than before is not looked at until the state changes.
+    /// The oldest jobs, so many, that were passed over in this state beside this reservation. With
+    /// time waiting gets cheaper; that fewer come than before is not looked at until the state
+    /// changes.
     passed: usize,
     arrivals: Arrivals,
 }
@@ -92,7 +94,8 @@ impl Scheduler for Tearing {
         if let Some(start) = &start {
             self.arrivals.start();
             self.guarded.starts(queue.get(start.index)?.id);
-            // The start keeps the reservation as good as it is; what is refused stays refused on fewer nodes.
+            // The start keeps the reservation as good as it is; what is refused stays refused on
+            // fewer nodes.
             self.state = Some(view.machine().state() + 1);
             self.here.retain(|_, answer| answer.is_none());
         }
@@ -111,7 +114,8 @@ impl Tearing {
         self.passed = 0;
     }
 
-    /// Starts the head if now is the cheapest for it, or sees to it that it has the best reservation known.
+    /// Starts the head if now is the cheapest for it, or sees to it that it has the best
+    /// reservation known.
     fn start_head(
         &mut self,
         now: Time,
@@ -136,7 +140,8 @@ impl Tearing {
             let free = view.machine().free();
             if kept.placement.parts().iter().all(|part| free.is_free(part)) {
                 ways.offer(Way { at: now, ..kept.clone() });
-                // It could start as promised. Though time costs more when more jobs wait, nothing later will do.
+                // It could start as promised. Though time costs more when more jobs wait, nothing
+                // later will do.
                 limit = now;
             }
             if kept.at > now {

@@ -12,7 +12,8 @@ use crate::shared::refused::Refused;
 use crate::shared::slot::{Interval, Room, Slot};
 use crate::shared::steps::Steps;
 
-/// How many nodes are free when. Where they are is left to the strategy when a job starts, so that it may be refused.
+/// How many nodes are free when. Where they are is left to the strategy when a job starts, so that
+/// it may be refused.
 pub(crate) struct ByCount {
     free: Steps,
     /// The nodes of the empty machine.

@@ -45,7 +45,8 @@ pub(crate) trait Ledger: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// What a job holds that starts now, and where, unless that is the strategy's to say; none if it cannot start.
+    /// What a job holds that starts now, and where, unless that is the strategy's to say; none if
+    /// it cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,

@@ -25,7 +25,8 @@ pub(super) struct JobQuestion<'a, 'v> {
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, where that is all there is to know; not yet asked for at first.
+    /// The boxes of which one must be free, where that is all there is to know; not yet asked for
+    /// at first.
     boxes: OnceCell<Option<Vec<Sides>>>,
     /// Where it was placed when it was asked whether it fits.
     placed: Option<(Time, Placement)>,

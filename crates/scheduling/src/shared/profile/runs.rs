@@ -9,7 +9,8 @@ use super::search::Search;
 use super::window::Window;
 use crate::shared::slot::Interval;
 
-/// Segments, both ends among them, with the same dips while a job runs that begins with one of them.
+/// Segments, both ends among them, with the same dips while a job runs that begins with one of
+/// them.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,

@@ -25,11 +25,12 @@ pub(crate) struct Search<'p> {
 
 /// What a job needs to know of nodes that are free for as long as it runs.
 pub(crate) trait Question {
-    /// Whether it may fit on nodes, those that are free throughout some stretch. Where the search is monotone, it
-    /// does not if it does not on more nodes throughout a shorter one.
+    /// Whether it may fit on nodes, those that are free throughout some stretch. Where the search
+    /// is monotone, it does not if it does not on more nodes throughout a shorter one.
     fn may_fit(&mut self, within: Interval, free: &Occupancy) -> bool;
 
-    /// Whether it is worth while to ask for a place from a time on. To be exact where the search is monotone.
+    /// Whether it is worth while to ask for a place from a time on. To be exact where the search is
+    /// monotone.
     fn fits(&mut self, at: Time, free: &Occupancy) -> bool;
 
     /// Where the job is placed, if anywhere.
@@ -37,16 +38,18 @@ pub(crate) trait Question {
 }
 
 impl Profile {
-    /// The earliest time at which a job can be placed for as long as it is estimated to run, on nodes free
-    /// throughout, and where.
+    /// The earliest time at which a job can be placed for as long as it is estimated to run, on
+    /// nodes free throughout, and where.
     ///
-    /// The nodes free throughout a stretch that begins inside a segment are free throughout the one that
-    /// begins with it, or with the present: only those are tried. Stretches that begin within less time than
-    /// the job runs have a part in common, and what does not fit on the nodes free throughout that part fits
-    /// in none of them: one question, mostly, for half of the length of the job. From one segment to the next the nodes
-    /// free throughout only grow, unless a dip enters or leaves the stretch. So the segments fall into runs, two for
-    /// each dip at most, and where the search is monotone only the last of a run is asked about, unless the job fits
-    /// there. O(d + log T) questions for d dips and T segments, of O(N/64) words each, where all segments took O(T).
+    /// The nodes free throughout a stretch that begins inside a segment are free throughout the one
+    /// that begins with it, or with the present: only those are tried. Stretches that begin within
+    /// less time than the job runs have a part in common, and what does not fit on the nodes free
+    /// throughout that part fits in none of them: one question, mostly, for half of the length of
+    /// the job. From one segment to the next the nodes free throughout only grow, unless a dip
+    /// enters or leaves the stretch. So the segments fall into runs, two for each dip at most, and
+    /// where the search is monotone only the last of a run is asked about, unless the job fits
+    /// there. O(d + log T) questions for d dips and T segments, of O(N/64) words each, where all
+    /// segments took O(T).
     pub(crate) fn earliest(
         &self,
         search: &Search<'_>,

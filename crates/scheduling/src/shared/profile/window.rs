@@ -10,12 +10,12 @@ use pavior_mesh::Occupancy;
 use super::Profile;
 use crate::shared::slot::Slot;
 
-/// The nodes free at all dips between a beginning and an end, both of which only move on: with those free at
-/// the beginning, what is free throughout, because between dips free nodes stay free.
+/// The nodes free at all dips between a beginning and an end, both of which only move on: with
+/// those free at the beginning, what is free throughout, because between dips free nodes stay free.
 ///
-/// A queue of two stacks: `before` has, for each dip of a first part, what is free from it to the end of
-/// that part, the earliest on top; `after` is what is free at all dips of the rest. So each dip enters once
-/// and leaves once, at O(N/64) words each.
+/// A queue of two stacks: `before` has, for each dip of a first part, what is free from it to the
+/// end of that part, the earliest on top; `after` is what is free at all dips of the rest. So each
+/// dip enters once and leaves once, at O(N/64) words each.
 pub(super) struct Window<'p> {
     profile: &'p Profile,
     /// Booked for the job that is looked for, and so free to it.
@@ -62,8 +62,8 @@ impl<'p> Window<'p> {
         u64::from(self.profile.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dips after one time and before another, up to one at which fewer nodes are free than are
-    /// needed: its segment.
+    /// Takes in the next dips after one time and before another, up to one at which fewer nodes are
+    /// free than are needed: its segment.
     pub(super) fn enter_all(&mut self, after: Time, before: Time, nodes: u64) -> Option<usize> {
         while let Some(&dip) = self.profile.dips.get(self.next_dip).filter(|dip| **dip < before) {
             self.next_dip += 1;

@@ -1,4 +1,5 @@
-//! Jobs that were alone and may now meet others: they are put into the network as they would stand there.
+//! Jobs that were alone and may now meet others: they are put into the network as they would stand
+//! there.
 
 use std::cmp::Reverse;
 
@@ -47,8 +48,8 @@ impl Messages {
         });
     }
 
-    /// A job that computes in between, and has been alone since then, has come this far. Returns when the
-    /// iteration began in which it is; none if it computes.
+    /// A job that computes in between, and has been alone since then, has come this far. Returns
+    /// when the iteration began in which it is; none if it computes.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");

@@ -1,4 +1,5 @@
-//! Jobs start: their ranks are laid out, their links claimed, and it is decided how they are carried through.
+//! Jobs start: their ranks are laid out, their links claimed, and it is decided how they are
+//! carried through.
 
 use std::cmp::Reverse;
 
@@ -126,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on these nodes, and lets those catch up that it may meet. Returns its
-    /// footprint, if it is not too wide and is `wanted` at all, and whether the job is alone.
+    /// Claims the links of a job on these nodes, and lets those catch up that it may meet. Returns
+    /// its footprint, if it is not too wide and is `wanted` at all, and whether the job is alone.
     fn claim(
         &mut self,
         now: Time,

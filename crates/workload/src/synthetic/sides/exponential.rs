@@ -1,4 +1,5 @@
-//! Every side exponential with mean L/2, rounded up, values above the length L of its axis set to L.
+//! Every side exponential with mean L/2, rounded up, values above the length L of its axis set to
+//! L.
 //!
 //! The TBL paper says "exponential" and no more; capping gives its utilisation, drawing again until
 //! the value fits does not. One draw a side.

@@ -1,5 +1,5 @@
-//! Every side uniform on [1, L], L being the length of its axis, or a bound where that is shorter. One
-//! draw a side.
+//! Every side uniform on [1, L], L being the length of its axis, or a bound where that is shorter.
+//! One draw a side.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

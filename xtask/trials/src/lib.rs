@@ -1,0 +1,61 @@
+//! What tests note for the runner of the checks: what they did not try, and the attacks they tried.
+//!
+//! The harness of Rust's tests swallows what a passing test prints. A test that lacks a program
+//! would end as `ok`, and nobody would hear of it. So tests append lines to a file that the
+//! runner names in the environment variable [`NOTES`]. `cargo xtask check` and
+//! `cargo xtask attack` read that file at the end.
+//!
+//! A note is a line of fields with tabs between them:
+//!
+//! ```text
+//! skipped   what was not tried   why
+//! attack    area   what was tried   times tried   times failed
+//! ```
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// The environment variable with the path of the file of notes.
+pub const NOTES: &str = "PAVIOR_NOTES";
+
+/// The environment variable that asks attacks for their long form.
+pub const LONG: &str = "PAVIOR_ATTACK";
+
+/// Notes that something is not tried, because this machine lacks what it needs.
+///
+/// `required` is an environment variable. Where it is set, as in `.ci/run`, a lack is a failure.
+///
+/// # Panics
+/// If `required` is set.
+pub fn skipped(what: &str, why: &str, required: &str) {
+    assert!(std::env::var_os(required).is_none(), "{required} is set, and {what} fails: {why}");
+    eprintln!("SKIPPED: {what}: {why}");
+    note(&["skipped", what, why]);
+}
+
+/// Notes an attack, how often it was tried, and how often the promise that it attacks broke.
+///
+/// # Panics
+/// If the promise broke.
+pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
+    println!("{area}: {attack}: {tried} tried, {failed} failed");
+    note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
+    assert!(tried > 0, "{area}: {attack}: nothing was tried");
+    assert_eq!(failed, 0, "{area}: {attack}: of {tried}");
+}
+
+/// The size of an attack: `short` in the checks, `long` in `cargo xtask attack`.
+pub fn size(short: usize, long: usize) -> usize {
+    if std::env::var_os(LONG).is_some() { long } else { short }
+}
+
+/// Appends a line to the file of notes, if there is one.
+fn note(fields: &[&str]) {
+    let Some(path) = std::env::var_os(NOTES) else { return };
+    let clean = |field: &&str| field.replace(['\t', '\n'], " ");
+    let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    // One write: the lines of tests that run side by side do not mix.
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    written.expect("the file of notes can be written");
+}
