@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::notes;
+
 /// What builds the program, with the features that the tests have: other ones would build most of
 /// it twice.
 const TESTS: [&str; 5] = ["test", "--workspace", "--all-features", "--no-run", "--quiet"];
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(arguments).current_dir(root);
+    cargo.args(arguments).current_dir(root).env(notes::NOTES, notes::path(root));
     cargo
 }
 

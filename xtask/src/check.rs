@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cargo::{run as cargo, run_with};
-use crate::{dependencies, docs, layers, openapi, packages, python, tidy};
+use crate::{dependencies, docs, layers, notes, openapi, packages, python, tidy};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -45,6 +45,20 @@ const STEPS: &[(&str, &[&str])] = &[
             "check",
         ],
     ),
+    (
+        "the program without the service",
+        &[
+            "clippy",
+            "--package",
+            PROGRAM,
+            "--no-default-features",
+            "--all-targets",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
     ("documentation", &["doc", "--workspace", "--all-features", "--no-deps", "--quiet"]),
 ];
 
@@ -53,6 +67,7 @@ const PROGRAM: &str = "pavior-cli";
 
 /// Runs all checks, and returns what failed.
 pub(crate) fn run(root: &Path) -> Vec<String> {
+    notes::begin(root);
     let mut failed = Vec::new();
     let began = Instant::now();
     let announce = |step: &str| eprintln!("== {step} (after {} s)", began.elapsed().as_secs());
@@ -80,15 +95,18 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     }
     announce("packages: cargo package --workspace, and all compiled from what is packed");
     failed.extend(packages::pack(root));
-    announce("the one unsafe call under Miri");
-    failed.extend(miri(root));
+    announce("the one unsafe call under Miri, or valgrind");
+    failed.extend(memory(root));
     announce("Python package");
     environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));
     announce("OpenAPI document of pavior serve");
     failed.extend(openapi::problems(root));
     if failed.is_empty() {
-        announce("all checks passed");
+        match notes::verdict(&notes::skipped(root), notes::all_required()) {
+            Ok(end) => announce(&end),
+            Err(problem) => failed.push(problem),
+        }
     }
     failed
 }
@@ -137,6 +155,24 @@ pub(crate) fn tries(root: &Path) -> Vec<String> {
     }
 }
 
+/// Attacks every promise at length, and prints what was tried.
+pub(crate) fn attack(root: &Path) -> Vec<String> {
+    notes::begin(root);
+    let mut failed = Vec::new();
+    for package in ["pavior-serve", "pavior-slurm", PROGRAM] {
+        let tests = ["test", "--quiet", "--package", package, "--test", "it", "attack"];
+        let alone = ["--", "--test-threads", "1"];
+        if !run_with(root, &[&tests[..], &alone].concat(), &[("PAVIOR_ATTACK", "long")]) {
+            failed.push(format!("failed: attacks of {package}"));
+        }
+    }
+    println!("{}", notes::attacks(root));
+    for skipped in notes::skipped(root) {
+        eprintln!("NOT tried here: {skipped}");
+    }
+    failed
+}
+
 /// Tries changed inputs on every parser for some minutes.
 pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {
@@ -157,20 +193,44 @@ pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
 /// that question from the flags of the compiler.
 const VECTORS: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
 
-/// Runs the tests of the vectors under Miri, where a nightly toolchain has it.
-fn miri(root: &Path) -> Vec<String> {
+const VECTOR_TESTS: [&str; 6] =
+    ["test", "--quiet", "--package", "pavior-mesh", "--lib", "search::vectors"];
+
+/// Runs the tests of the vectors under Miri, where a nightly toolchain has it, or else under
+/// valgrind.
+fn memory(root: &Path) -> Vec<String> {
     let miri = |arguments: &[&str]| {
         let mut command = Command::new("rustup");
         command.args(["run", "nightly", "cargo", "miri"]).args(arguments);
         command.current_dir(root).env("RUSTFLAGS", VECTORS);
         command
     };
-    let version = miri(&["--version"]).output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        eprintln!("== SKIPPED: no Miri here (rustup toolchain install nightly --component miri)");
+    let is_there = |mut command: Command| command.output().is_ok_and(|said| said.status.success());
+    if is_there(miri(&["--version"])) {
+        let passed = miri(&VECTOR_TESTS).status().is_ok_and(|status| status.success());
+        return if passed { Vec::new() } else { vec!["failed: Miri".to_string()] };
+    }
+    let mut version = Command::new("valgrind");
+    version.arg("--version");
+    if !is_there(version) {
+        let why = "neither a nightly toolchain with Miri nor valgrind";
+        notes::skip(root, "the one unsafe call", why);
         return Vec::new();
     }
-    let tests = ["test", "--quiet", "--package", "pavior-mesh", "--lib", "--", "search::vectors"];
-    let passed = miri(&tests).status().is_ok_and(|status| status.success());
-    if passed { Vec::new() } else { vec!["failed: Miri".to_string()] }
+    let runner = format!("CARGO_TARGET_{}_RUNNER", host().to_uppercase().replace('-', "_"));
+    let valgrind = "valgrind --quiet --error-exitcode=1";
+    if run_with(root, &VECTOR_TESTS, &[(&runner, valgrind)]) {
+        Vec::new()
+    } else {
+        vec!["failed: the vectors under valgrind".to_string()]
+    }
+}
+
+/// The platform that the compiler builds for.
+fn host() -> String {
+    let version = Command::new("rustc").arg("-vV").output();
+    let text = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text = text.unwrap_or_default();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.unwrap_or_default().to_string()
 }

@@ -5,6 +5,7 @@ mod check;
 mod dependencies;
 mod docs;
 mod layers;
+mod notes;
 mod openapi;
 mod packages;
 mod python;
@@ -33,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
                      machine)
+  attack             every promise attacked at length, with a table of what was tried (some minutes)
   tries              hostile values of every option, and full or closed outputs (some minutes)
   fuzz [MINUTES]     changed inputs for every parser (default 1)";
 
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Some("site") => python::site(&root),
         Some("openapi") => openapi::problems(&root),
         Some("service") => service::measure(&root),
+        Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),
         _ => {

@@ -10,7 +10,7 @@ use crate::{cargo, python};
 
 /// Tries the document; returns what is wrong.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    python::with_environment(root, "the OpenAPI document was", |environment| {
+    python::with_environment(root, "the OpenAPI document", |environment| {
         let service = match Service::start(root) {
             Ok(service) => service,
             Err(reason) => return vec![format!("the OpenAPI document was not tried: {reason}")],

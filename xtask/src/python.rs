@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::cargo;
+use crate::{cargo, notes};
 
 /// With this variable set, a machine without Python or without a package index fails the check.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
@@ -30,7 +30,7 @@ const SITE: &[&str] = &["python", "docs/site/build.py"];
 
 /// Builds, installs and tries the package, and builds the site; returns what failed.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
-    with_environment(root, "the Python package and the site were", |environment| {
+    with_environment(root, "the Python package and the site", |environment| {
         let mut failed = tried(root, environment);
         failed.extend(built(root, environment));
         failed
@@ -39,7 +39,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 
 /// Builds the documentation site alone.
 pub(crate) fn site(root: &Path) -> Vec<String> {
-    with_environment(root, "the site was", |environment| built(root, environment))
+    with_environment(root, "the site", |environment| built(root, environment))
 }
 
 /// Does something in the environment; without one it is left out, loudly.
@@ -51,10 +51,10 @@ pub(crate) fn with_environment(
     match environment(root) {
         Ok(environment) => act(&environment),
         Err(reason) if std::env::var_os(REQUIRE).is_some() => {
-            vec![format!("{what} not tried: {reason}")]
+            vec![format!("{what}: not tried: {reason}")]
         }
         Err(reason) => {
-            eprintln!("SKIPPED: {} NOT TRIED: {reason}", what.to_uppercase());
+            notes::skip(root, what, &reason);
             Vec::new()
         }
     }
@@ -102,6 +102,8 @@ impl Environment {
             .args(arguments)
             .current_dir(folder)
             .env("VIRTUAL_ENV", &self.0)
+            // Both lie in the folder of what is built.
+            .env(notes::NOTES, self.0.with_file_name(notes::FILE))
             .env_remove("PYTHONPATH")
             .status();
         status.is_ok_and(|status| status.success())

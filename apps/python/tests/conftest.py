@@ -1,10 +1,28 @@
-"""Where the tests find the examples, and Flux's interface if Flux is not installed."""
+"""Where the tests find the examples, and Flux's interface if Flux is not installed.
+
+What is skipped is noted for the runner of the checks (`xtask/trials`).
+"""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
+
+import pytest
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "examples"))
 if importlib.util.find_spec("flux") is None:
     sys.path.append(str(HERE / "standin"))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Notes a test that was skipped, and why."""
+    notes = os.environ.get("PAVIOR_NOTES")
+    if not report.skipped or notes is None:
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    fields = ["skipped", report.nodeid, reason.removeprefix("Skipped: ")]
+    line = "\t".join(" ".join(field.split()) for field in fields)
+    with open(notes, "a", encoding="utf-8") as file:
+        file.write(line + "\n")

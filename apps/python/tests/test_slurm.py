@@ -34,9 +34,9 @@ def cluster(tmp_path: Path) -> Iterator[dict[str, str]]:
     path = f"{Path(program()).parent}:{os.environ['PATH']}:/usr/sbin"
     missing = [name for name in NEEDED if shutil.which(name, path=path) is None]
     if missing or os.getuid() != 0:
-        reason = f"the sweep on Slurm was not tried: no {', '.join(missing) or 'right of root'}"
+        reason = f"no {', '.join(missing) or 'right of root'}"
         assert "PAVIOR_REQUIRE_SLURM" not in os.environ, reason
-        pytest.skip(reason.upper())
+        pytest.skip(reason)
     script, folder = EXAMPLES / "slurm/cluster.sh", tmp_path / "cluster"
     # Slurm waits some seconds before it starts what could start; here it does not.
     at_once = "SchedulerParameters=batch_sched_delay=0,sched_min_interval=0"

@@ -14,6 +14,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// The environment variable with the path of the file of notes.
 pub const NOTES: &str = "PAVIOR_NOTES";
@@ -47,6 +48,22 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
 /// The size of an attack: `short` in the checks, `long` in `cargo xtask attack`.
 pub fn size(short: usize, long: usize) -> usize {
     if std::env::var_os(LONG).is_some() { long } else { short }
+}
+
+/// A real job log, from the folder named by `PAVIOR_TRACES` or from `../shared/traces` beside the
+/// repository. Where the log is missing, that is noted as not tried.
+///
+/// # Panics
+/// If it is missing and `PAVIOR_REQUIRE_TRACES` is set.
+pub fn log(name: &str) -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
+    let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);
+    let path = folder.join(name);
+    if path.is_file() {
+        return Some(path);
+    }
+    skipped("real job logs", &format!("no {name} in ../shared/traces"), "PAVIOR_REQUIRE_TRACES");
+    None
 }
 
 /// Appends a line to the file of notes, if there is one.

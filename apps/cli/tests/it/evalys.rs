@@ -40,9 +40,11 @@ print(json.dumps({
 
 #[test]
 fn evalys_reads_our_jobs() {
-    let python = match environment(Duration::from_mins(2)) {
+    let python = match environment(Duration::from_mins(5)) {
         Ok(python) => python,
-        Err(reason) => return eprintln!("skipped: Evalys cannot be had: {reason}"),
+        Err(reason) => {
+            return pavior_trials::skipped("jobs.csv in Evalys", &reason, "PAVIOR_REQUIRE_PYTHON");
+        }
     };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();

@@ -177,8 +177,8 @@ fn a_full_disk_keeps_what_was_finished() {
         .args(["-t", "tmpfs", "-o", "size=96k", "tmpfs", text(&disk)])
         .output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no small file system can be mounted here");
-        return;
+        let why = "no small file system can be mounted";
+        return pavior_trials::skipped("an experiment on a full disk", why, "PAVIOR_REQUIRE_MOUNT");
     }
     let out = disk.join("out");
     let output = pavior(&["experiment", text(&file), "--out", text(&out)], "");

@@ -107,8 +107,8 @@ fn what_cannot_be_written_is_said_before_anything_runs() {
 fn a_full_disk_leaves_no_file_that_looks_whole() {
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: there is no /dev/full here");
-        return;
+        let why = "there is no /dev/full";
+        return pavior_trials::skipped("outputs on a full disk", why, "PAVIOR_REQUIRE_MOUNT");
     }
     let run = ["simulate", "--jobs", "20", "--replications", "1", "--strategy", "ff"];
     let output = crate::pavior(&[&run[..], &["--jobs-csv", "/dev/full"]].concat(), "");

@@ -1,22 +1,11 @@
-//! Real job logs, where they are: in `$PAVIOR_TRACES`, or in `../shared/traces` beside the
-//! repository.
-
-use std::path::PathBuf;
+//! Real job logs, where they are (`pavior_trials::log`).
 
 use serde_json::Value;
 
 use crate::good;
 
 pub(crate) fn log(name: &str) -> Option<String> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
-    let folder = std::env::var_os("PAVIOR_TRACES").map_or(PathBuf::from(beside), PathBuf::from);
-    let path = folder.join(name);
-    if path.exists() {
-        Some(path.to_str().unwrap().to_string())
-    } else {
-        eprintln!("skipped: {} is not here", path.display());
-        None
-    }
+    pavior_trials::log(name).map(|path| path.display().to_string())
 }
 
 fn metrics(arguments: &[&str]) -> Value {

@@ -27,9 +27,8 @@ impl Browser {
     pub(crate) fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
-            let required = std::env::var_os("PAVIOR_REQUIRE_BROWSER").is_some();
-            assert!(!required, "PAVIOR_REQUIRE_BROWSER is set, and `chromium` does not run");
-            eprintln!("SKIPPED: no Chromium (apt-get install chromium)");
+            let why = "no Chromium: apt-get install chromium";
+            pavior_trials::skipped("the page in a browser", why, "PAVIOR_REQUIRE_BROWSER");
             return None;
         }
         // One at a time: each keeps a processor busy by drawing.

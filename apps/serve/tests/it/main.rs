@@ -17,3 +17,4 @@ mod random;
 mod server;
 mod takeover;
 mod tenants;
+mod workload;

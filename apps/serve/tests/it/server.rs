@@ -156,7 +156,12 @@ fn rand() -> u64 {
 /// The server's process; as a test it does nothing.
 #[test]
 fn child() {
-    let Ok(text) = std::env::var(OPTIONS) else { return };
+    serve_if_asked();
+}
+
+/// Serves with the options in the environment until it is stopped, if there are any.
+pub(crate) fn serve_if_asked() -> bool {
+    let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
@@ -187,4 +192,5 @@ fn child() {
         eprintln!("{error}");
         std::process::exit(1);
     }
+    true
 }

@@ -71,27 +71,26 @@ pub(crate) fn write() -> ExitCode {
     }
 }
 
+fn not_checked(why: &str) -> ExitCode {
+    pavior_trials::skipped("instructions of allocations", why, "PAVIOR_REQUIRE_INSTRUCTIONS");
+    ExitCode::SUCCESS
+}
+
 /// Holds the counts of today against the file.
 pub(crate) fn check() -> ExitCode {
     let text = match std::fs::read_to_string(FILE) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("SKIPPED: there is no {FILE} yet; `-- write` counts anew");
-            return ExitCode::SUCCESS;
-        }
         Err(error) => {
             eprintln!("{FILE}: {error}");
             return ExitCode::FAILURE;
         }
     };
     if !count::possible() {
-        eprintln!("SKIPPED: instruction counts are not checked");
-        return ExitCode::SUCCESS;
+        return not_checked("there is no valgrind");
     }
     let platform = platform();
     if !text.lines().next().is_some_and(|head| head.ends_with(&platform)) {
-        eprintln!("SKIPPED: the counts of {FILE} are not {platform}'s");
-        return ExitCode::SUCCESS;
+        return not_checked(&format!("the counts are not {platform}'s"));
     }
     let mut failed = false;
     for (case, count) in counts() {

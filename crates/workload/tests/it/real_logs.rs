@@ -1,9 +1,7 @@
-//! The real logs, where they are: a folder named by `PAVIOR_TRACES`, or `../shared/traces` beside
-//! the repository. They are too large to ship.
+//! The real logs, where they are (`pavior_trials::log`). They are too large to ship.
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
 
 use flate2::bufread::MultiGzDecoder;
 use pavior_workload::inspect::{LogSummary, Spread};
@@ -101,29 +99,16 @@ const SHAPES: [Shape; 11] = [
     ),
 ];
 
-/// The folder with the logs, or none with a word about it.
-fn folder() -> Option<PathBuf> {
-    let named = std::env::var_os("PAVIOR_TRACES").map(PathBuf::from);
-    let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
-    let folder = named.unwrap_or(beside);
-    if !folder.is_dir() {
-        eprintln!("no real logs in {}: not tested against them", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn read(folder: &std::path::Path, name: &str) -> Trace {
-    let file = File::open(folder.join(format!("{name}.swf.gz"))).unwrap();
+fn read(name: &str) -> Option<Trace> {
+    let file = File::open(pavior_trials::log(&format!("{name}.swf.gz"))?).unwrap();
     let text = BufReader::with_capacity(1 << 16, MultiGzDecoder::new(BufReader::new(file)));
-    swf::read(text, &ReadOptions::default()).unwrap()
+    Some(swf::read(text, &ReadOptions::default()).unwrap())
 }
 
 #[test]
 fn real_logs_have_the_right_counts() {
-    let Some(folder) = folder() else { return };
     for (name, expected, machine) in LOGS {
-        let trace = read(&folder, name);
+        let Some(trace) = read(name) else { return };
         let report = &trace.report;
         let found = [
             report.job_lines,
@@ -142,9 +127,9 @@ fn real_logs_have_the_right_counts() {
 
 #[test]
 fn real_logs_have_the_right_shape() {
-    let Some(folder) = folder() else { return };
     for (name, times, sizes, shares) in SHAPES {
-        let summary = LogSummary::of(&read(&folder, name), None);
+        let Some(trace) = read(name) else { return };
+        let summary = LogSummary::of(&trace, None);
         let close = |found: f64, expected: f64, tolerance: f64| {
             assert!((found - expected).abs() <= tolerance, "{name}: {found}, not {expected}");
         };

@@ -1,0 +1,133 @@
+//! How many durable operations a second the service carries out, how long each takes, and how soon
+//! a killed server is back. The numbers depend on the machine and its disk; nothing is judged.
+//!
+//! ```sh
+//! cargo bench -p pavior-serve --bench load            # 20 s a part, a million records
+//! PAVIOR_LOAD_S=2 PAVIOR_LOAD_RECORDS=30000 cargo bench -p pavior-serve --bench load
+//! ```
+
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/client.rs"]
+mod client;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/server.rs"]
+mod server;
+#[path = "../tests/it/workload.rs"]
+mod workload;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pavior_serve::core::{Event, MachineSpec, ServiceRecord};
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::disk::DiskFolder;
+use pavior_serve::storage::journal::JournalStore;
+
+use client::Client;
+use server::{Server, fresh};
+use workload::{in_batches, one_by_one};
+
+fn main() {
+    if server::serve_if_asked() {
+        return;
+    }
+    operations();
+    recovery();
+    journal();
+}
+
+fn number(name: &str) -> Option<f64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// The time of a part.
+fn part() -> Duration {
+    Duration::from_secs_f64(number("PAVIOR_LOAD_S").unwrap_or(20.0))
+}
+
+/// Grants and ends over HTTP.
+fn operations() {
+    let (server, _) = fresh(|setup| setup.machine = "mesh:64x64".into());
+    let address = &server.address;
+    for connections in [16, 64] {
+        let began = Instant::now();
+        let past = |_| began.elapsed() > part();
+        let mut times: Vec<Duration> = std::thread::scope(|scope| {
+            let all: Vec<_> =
+                (0..connections).map(|_| scope.spawn(move || one_by_one(address, past))).collect();
+            all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+        });
+        let rate = times.len() as f64 / began.elapsed().as_secs_f64();
+        times.sort_unstable();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+        let (median, late) = (at(0.5), at(0.99));
+        println!(
+            "{connections} connections: {rate:.0} durable operations a second, \
+             median {median:?}, p99 {late:?}"
+        );
+    }
+    let began = Instant::now();
+    let past = |_| began.elapsed() > part();
+    let count: u64 = std::thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..4).map(|_| scope.spawn(move || in_batches(address, 512, past))).collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).sum()
+    });
+    let rate = count as f64 / began.elapsed().as_secs_f64();
+    println!("batches of 512 over 4 connections: {rate:.0} durable operations a second");
+}
+
+/// A killed server, and the time until it answers.
+fn recovery() {
+    let total = number("PAVIOR_LOAD_RECORDS").unwrap_or(1e6) as u64;
+    let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
+    in_batches(&server.address, 512, |count| count >= total);
+    server.kill();
+    let began = Instant::now();
+    let again = Server::start(&setup);
+    let ready = Client::new(&again.address).get("/readyz").expect("it answers").json();
+    let (took, worked) = (began.elapsed(), worked(&again));
+    println!(
+        "answers {took:?} after its start ({worked:?} of a processor), {} records",
+        ready["seq"]
+    );
+}
+
+/// The time for which a process has had a processor; clock ticks are hundredths of a second.
+fn worked(server: &Server) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    // utime and stime are fields 14 and 15; the name before the parenthesis is the second.
+    let ticks = fields.skip(11).take(2).map(|field| field.parse::<u64>().expect("a number"));
+    Duration::from_millis(10 * ticks.sum::<u64>())
+}
+
+/// The journal alone, on the disk of the temporary folder: durable records a second by group.
+/// `results/service/sqlite_commits.py` does the same to SQLite.
+fn journal() {
+    let folder = tempfile::TempDir::new().expect("there is room");
+    let disk = DiskFolder::open(folder.path()).expect("it is new");
+    let (mut journal, _) = JournalStore::open(Arc::new(disk)).expect("it is empty");
+    let machine = MachineSpec {
+        name: "default".into(),
+        machine: "mesh:8x8".into(),
+        strategy: "tff".into(),
+        scheduler: None,
+        shape_rule: "compact".into(),
+    };
+    let event = Event::Configured { machines: vec![machine] };
+    let mut next = 1;
+    for group in [1, 32, 128] {
+        let began = Instant::now();
+        let mut count = 0;
+        while began.elapsed() < part() {
+            let one = |seq| ServiceRecord { seq, at_ms: 0, event: event.clone(), kept: None };
+            let records: Vec<ServiceRecord> = (next..next + group).map(one).collect();
+            journal.append(&records).expect("the disk works");
+            next += group;
+            count += group;
+        }
+        let rate = count as f64 / began.elapsed().as_secs_f64();
+        println!("groups of {group}: {rate:.0} durable records a second");
+    }
+}

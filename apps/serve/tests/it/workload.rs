@@ -1,0 +1,73 @@
+//! What clients do to load a service; each answer is looked at.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::Client;
+
+/// Grants and ends leases one by one as long as `until` says no to the number of operations; the
+/// time of each operation.
+pub(crate) fn one_by_one(address: &str, until: impl Fn(usize) -> bool) -> Vec<Duration> {
+    let mut client = Client::new(address);
+    let mut times = Vec::new();
+    while !until(times.len()) {
+        let began = Instant::now();
+        let reply = client.post("/v1/leases", r#"{"shape":[2,2]}"#).expect("it answers");
+        times.push(began.elapsed());
+        assert_eq!(reply.status, 201, "{}", reply.text);
+        let lease = reply.json();
+        let body = json!({ "epoch": lease["epoch"] }).to_string();
+        let began = Instant::now();
+        let reply = client.post(&format!("/v1/leases/{}/end", lease["id"]), &body);
+        times.push(began.elapsed());
+        assert_eq!(reply.expect("it answers").status, 200);
+    }
+    times
+}
+
+/// An answer of a batch, as far as it is looked at.
+#[derive(Deserialize)]
+struct Answer {
+    status: u16,
+    body: Body,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    id: u64,
+    #[serde(default)]
+    epoch: u64,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    answers: Vec<Answer>,
+}
+
+/// The same in batches of a size; the number of operations.
+pub(crate) fn in_batches(address: &str, size: usize, until: impl Fn(u64) -> bool) -> u64 {
+    let mut client = Client::new(address);
+    let leases = vec![r#"{"lease":{"shape":[1,1]}}"#; size].join(",");
+    let leases = format!("{{\"operations\":[{leases}]}}");
+    let mut ask = |body: &str| -> Vec<Answer> {
+        let reply = client.post("/v1/batch", body).expect("it answers");
+        serde_json::from_str::<Answers>(&reply.text).expect("each is carried out").answers
+    };
+    let mut count = 0;
+    while !until(count) {
+        let granted = ask(&leases);
+        let mut ends = String::from("{\"operations\":[");
+        for (index, Answer { status, body: Body { id, epoch } }) in granted.iter().enumerate() {
+            assert_eq!(*status, 201);
+            let between = if index > 0 { "," } else { "" };
+            ends.push_str(&format!("{between}{{\"end\":{{\"id\":{id},\"epoch\":{epoch}}}}}"));
+        }
+        ends.push_str("]}");
+        let ended = ask(&ends);
+        assert!(ended.len() == size && ended.iter().all(|answer| answer.status == 200));
+        count += 2 * size as u64;
+    }
+    count
+}

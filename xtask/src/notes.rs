@@ -1,0 +1,101 @@
+//! What tests have noted for the end of a run: what was not tried, and the attacks that were.
+//!
+//! The form of the notes is in `xtask/trials`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The environment variable with the path of the file of notes.
+pub(crate) const NOTES: &str = "PAVIOR_NOTES";
+
+/// With this variable set, as in `.ci/run`, a part that is not tried is a failure.
+const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
+
+/// The file of notes, in the folder of what is built.
+pub(crate) const FILE: &str = "notes.txt";
+
+/// The path of the file of notes.
+pub(crate) fn path(root: &Path) -> PathBuf {
+    root.join("target").join(FILE)
+}
+
+/// Begins an empty file.
+pub(crate) fn begin(root: &Path) {
+    let _ = fs::create_dir_all(root.join("target"));
+    let _ = fs::remove_file(path(root));
+}
+
+/// Notes that a part of the checks was not tried.
+pub(crate) fn skip(root: &Path, what: &str, why: &str) {
+    eprintln!("SKIPPED: {what}: {why}");
+    let file = fs::OpenOptions::new().create(true).append(true).open(path(root));
+    let line = format!("skipped\t{what}\t{why}\n");
+    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, line.as_bytes()));
+    written.expect("the file of notes can be written");
+}
+
+/// What was not tried, each part once.
+pub(crate) fn skipped(root: &Path) -> Vec<String> {
+    let told = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
+        ["skipped", what, why] => Some(format!("{what} ({why})")),
+        _ => None,
+    };
+    let mut all: Vec<String> = read(root).lines().filter_map(told).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What the last line of a run says, and whether it is a failure.
+pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, String> {
+    match skipped {
+        [] => Ok("all checks passed".to_string()),
+        all if required => Err(format!("{REQUIRE_ALL} is set; NOT tried here: {}", all.join(", "))),
+        all => Ok(format!("all checks passed; NOT tried here: {}", all.join(", "))),
+    }
+}
+
+/// Whether nothing may be left out.
+pub(crate) fn all_required() -> bool {
+    std::env::var_os(REQUIRE_ALL).is_some()
+}
+
+/// The attacks as a table in Markdown, in the order of their areas.
+pub(crate) fn attacks(root: &Path) -> String {
+    let text = read(root);
+    let row = |line| match str::split(line, '\t').collect::<Vec<_>>()[..] {
+        ["attack", area, attack, tried, failed] => {
+            Some(format!("| {area} | {attack} | {tried} | {failed} |"))
+        }
+        _ => None,
+    };
+    let mut rows: Vec<String> = text.lines().filter_map(row).collect();
+    rows.sort();
+    rows.dedup();
+    let head = "| area | attack | tried | failed |\n|---|---|---:|---:|\n";
+    rows.into_iter().fold(head.to_string(), |table, row| table + &row + "\n")
+}
+
+fn read(root: &Path) -> String {
+    fs::read_to_string(path(root)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_tried_is_named_at_the_end() {
+        let root = std::env::temp_dir().join(format!("pavior-notes-{}", std::process::id()));
+        begin(&root);
+        assert_eq!(verdict(&skipped(&root), true), Ok("all checks passed".to_string()));
+        skip(&root, "the page", "no Chromium");
+        skip(&root, "the page", "no Chromium");
+        let all = skipped(&root);
+        assert_eq!(all, ["the page (no Chromium)"]);
+        let end = "all checks passed; NOT tried here: the page (no Chromium)";
+        assert_eq!(verdict(&all, false), Ok(end.to_string()));
+        assert!(verdict(&all, true).unwrap_err().contains("the page"));
+        fs::remove_dir_all(root).unwrap();
+    }
+}
