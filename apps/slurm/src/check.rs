@@ -1,6 +1,10 @@
 //! `pavior slurm check`: what is missing in a running cluster's configuration.
 
-use crate::ledger::{Ledger, capture};
+use pavior_kernel::shown_bytes;
+
+use crate::ask::{Call, LIMITS, capture};
+use crate::ledger::Ledger;
+use crate::names::NodeName;
 use crate::{Config, LICENCE, SlurmError};
 
 /// What was found: faults, each with what to do, and warnings.
@@ -21,7 +25,50 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let partition = capture("scontrol", &["show", "partition", &config.partition, "-o"])?;
     let reservations = capture("scontrol", &["show", "reservation", "-o"])?;
     let ledger = Ledger::read(config)?;
-    Ok(judge(config, &shown, &partition, &reservations, &ledger))
+    let mut found = judge(config, &shown, &partition, &reservations, &ledger);
+    let gate = try_gate(config)?;
+    found.faults.extend(gate.faults);
+    found.warnings.extend(gate.warnings);
+    Ok(found)
+}
+
+/// Tries whether the gate is there and as new as this program: it must refuse a job whose comment
+/// has a line break. Slurm only tests the job, and queues nothing.
+fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
+    let partition = format!("--partition={}", config.partition);
+    let arguments = [
+        "--test-only",
+        &partition,
+        "--comment=pavior check\ngate",
+        "-o",
+        "/dev/null",
+        "--wrap=true",
+    ];
+    let (environment, input) = (&[], String::new());
+    let said = Call { program: "sbatch", arguments: &arguments, environment, input }.run(LIMITS)?;
+    Ok(judge_gate(said.status.success(), &said.complaints))
+}
+
+fn judge_gate(accepted: bool, said: &[u8]) -> Findings {
+    let text = String::from_utf8_lossy(said);
+    let mut found = Findings::default();
+    if text.contains("pavior: ") && text.contains("control characters") {
+        return found;
+    }
+    if accepted {
+        found.faults.push(
+            "job_submit.lua: the gate that is installed is older than this program (control \
+             characters in comments pass), or none is: run pavior slurm install DIR, and put \
+             job_submit.lua beside slurm.conf"
+                .into(),
+        );
+    } else {
+        let said = shown_bytes(said.trim_ascii());
+        found
+            .warnings
+            .push(format!("whether the gate is as new as this program is not known: {said}"));
+    }
+    found
 }
 
 fn judge(
@@ -88,8 +135,8 @@ fn judge(
 
 /// Nodes that only the configuration has, or only the partition.
 fn unmatched(config: &Config, ledger: &Ledger) -> Vec<String> {
-    let known = |name: &String| ledger.nodes.iter().any(|node| node.name == *name);
-    let missing: Vec<&String> = config.names.iter().filter(|name| !known(name)).collect();
+    let known = |name: &NodeName| ledger.nodes.iter().any(|node| node.name == *name);
+    let missing: Vec<&NodeName> = config.names.iter().filter(|name| !known(name)).collect();
     let strangers = ledger.nodes.iter().filter(|node| !config.nodes.contains_key(&node.name));
     let strangers: Vec<&str> = strangers.map(|node| node.name.as_str()).collect();
     let mut faults = Vec::new();
@@ -124,5 +171,15 @@ mod tests {
             assert!(found.faults.iter().any(|fault| fault.contains(word)), "{word}");
         }
         assert_eq!(found.warnings.len(), 2);
+    }
+
+    #[test]
+    fn a_gate_that_is_older_than_the_program_is_a_fault() {
+        let new = b"sbatch: error: pavior: a comment cannot have line breaks or other control characters\n";
+        assert_eq!(judge_gate(false, new), Findings::default());
+        let old = judge_gate(true, b"sbatch: Job 7 to start at 2026-11-25T01:00:00\n");
+        assert!(old.faults[0].contains("older") && old.warnings.is_empty(), "{old:?}");
+        let unknown = judge_gate(false, b"allocation failure: \x1b[31mdown\n");
+        assert!(unknown.faults.is_empty() && !unknown.warnings[0].contains('\x1b'), "{unknown:?}");
     }
 }

@@ -5,10 +5,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use pavior_allocation::{Machine, Selection};
+use pavior_kernel::{message, shown};
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use serde::Deserialize;
 
 use crate::SlurmError;
+use crate::names::{NodeName, is_plain};
 
 /// What the daemon is told.
 #[derive(Clone)]
@@ -16,9 +18,9 @@ pub struct Config {
     /// The machine.
     pub grid: Grid,
     /// The names of its nodes, by number.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<NodeName>,
     /// The nodes of these names.
-    pub(crate) nodes: HashMap<String, NodeId>,
+    pub(crate) nodes: HashMap<NodeName, NodeId>,
     /// The partition whose jobs are placed.
     pub partition: String,
     /// The strategy that places them.
@@ -99,7 +101,8 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or says what cannot be.
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
-        let error = |reason: String| SlurmError::Config(format!("{}: {reason}", path.display()));
+        let error =
+            |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|found| error(found.to_string()))?;
         let read = file.take(LONGEST + 1).read_to_string(&mut text);
@@ -131,15 +134,20 @@ impl Config {
             Order::Easy => "easy",
         };
         let scheduler = scheduler.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
-        for (key, value, least) in
-            [("poll_ms", written.poll_ms, 10), ("cooldown_s", written.cooldown_s, 5)]
-        {
+        for (key, value, least) in [
+            ("poll_ms", written.poll_ms, 10),
+            ("patience_s", written.patience_s, 0),
+            ("cooldown_s", written.cooldown_s, 5),
+        ] {
             if !(least..=3_600_000).contains(&value) {
                 return Err(format!("{key} = {value}: from {least} to 3600000"));
             }
         }
-        if written.partition.is_empty() || !written.partition.chars().all(is_plain) {
-            return Err(format!("partition = \"{}\": not a name of Slurm's", written.partition));
+        if !is_plain(&written.partition) {
+            return Err(format!(
+                "partition = \"{}\": not a name of Slurm's",
+                shown(&written.partition)
+            ));
         }
         let numbered = names.iter().enumerate();
         let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
@@ -158,17 +166,13 @@ impl Config {
     }
 
     /// The name of a node.
-    pub(crate) fn name(&self, node: NodeId) -> &str {
+    pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
 }
 
-fn is_plain(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_-.".contains(letter)
-}
-
 /// A name for each node, by number.
-fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<String>, String> {
+fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<NodeName>, String> {
     let mut names = vec![String::new(); grid.nodes() as usize];
     match nodes {
         Nodes::Pattern(pattern) => {
@@ -198,10 +202,10 @@ fn names(grid: &Grid, nodes: Nodes) -> Result<Vec<String>, String> {
         let point = grid.point(NodeId(node as u32));
         return Err(format!("nodes: no name for {:?}", &point[..grid.axes()]));
     }
-    match names.iter().find(|name| !name.chars().all(is_plain)) {
-        Some(name) => Err(format!("nodes: \"{name}\" is not a name of Slurm's")),
-        None => Ok(names),
-    }
+    let read = |name: String| {
+        name.parse().map_err(|_| format!("nodes: \"{}\" is not a name of Slurm's", shown(&name)))
+    };
+    names.into_iter().map(read).collect()
 }
 
 /// A pattern such as `n{:02}` with a number in it.
@@ -235,9 +239,11 @@ mod tests {
     #[test]
     fn patterns_and_tables_name_nodes() {
         let config = Config::parse(GOOD).unwrap();
-        assert_eq!((config.name(NodeId(7)), config.nodes["n05"]), ("n07", NodeId(5)));
+        let fifth = config.nodes[&"n05".parse().unwrap()];
+        assert_eq!((config.name(NodeId(7)).as_str(), fifth), ("n07", NodeId(5)));
         let table = "machine = \"mesh:2\"\npartition = \"p\"\nnodes = { b = [0], a = [1] }\n";
-        assert_eq!(Config::parse(table).unwrap().names, ["b", "a"]);
+        let config = Config::parse(table).unwrap();
+        assert_eq!([0, 1].map(|node| config.name(NodeId(node)).as_str()), ["b", "a"]);
     }
 
     #[test]
@@ -249,6 +255,11 @@ mod tests {
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
             ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
             ("\"mesh\"", "\"a b\"", "partition"),
+            // Both would be options of Slurm's commands.
+            ("\"mesh\"", "\"-a\"", "partition"),
+            ("n{:02}", "-n{:02}", "not a name"),
+            ("n{:02}", "n\\n{:02}", "not a name"),
+            ("n{:02}", "n{:02}=", "not a name"),
         ] {
             let text = GOOD.replace(from, to);
             assert!(fault(&text).contains(word), "{text}: {}", fault(&text));
@@ -257,5 +268,6 @@ mod tests {
         assert!(fault(&format!("{GOOD}order = \"best\"\n")).contains("order"));
         assert!(fault(&format!("{GOOD}polls = 3\n")).contains("polls"));
         assert!(fault(&format!("{GOOD}cooldown_s = 1\n")).contains("from 5"));
+        assert!(fault(&format!("{GOOD}patience_s = {}\n", i64::MAX)).contains("patience_s"));
     }
 }

@@ -11,6 +11,7 @@ use pavior_workload::{Job, Service, Shaper};
 
 use crate::command::Change;
 use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::names::{JobName, Note};
 use crate::state::{Role, State};
 use crate::{Config, SlurmError, reason};
 
@@ -25,7 +26,7 @@ const TELL_EVERY: u64 = 10;
 const FRESH: u64 = 60;
 
 /// A job's identity: numbers may be used again.
-type Key = (String, u64);
+type Key = (JobName, u64);
 
 /// What the daemon remembers between cycles. All of it can be lost: patience then begins anew, and
 /// texts are told again.
@@ -37,7 +38,7 @@ pub(crate) struct Memory {
     closed: HashMap<Key, u64>,
     /// The priority before the gate was opened.
     priorities: HashMap<Key, u64>,
-    told: HashMap<Key, (u64, String)>,
+    told: HashMap<Key, (u64, Note)>,
     requeued: HashMap<Key, u64>,
 }
 
@@ -53,7 +54,7 @@ impl Memory {
 }
 
 fn key(job: &SlurmJob) -> Key {
-    (job.name.clone(), job.submitted)
+    (job.name, job.submitted)
 }
 
 /// What a cycle decided, and what it saw.
@@ -83,7 +84,7 @@ pub(crate) fn decide(
         let job = &ledger.jobs[index];
         let fresh = job.start.is_some_and(|start| start + FRESH >= now);
         if fresh && memory.requeued.insert(key(job), now).is_none() {
-            changes.push(Change::Requeue { job: job.name.clone() });
+            changes.push(Change::Requeue { job: job.name });
         }
     }
     close(config, ledger, &mut state, memory, (now, basic), &mut changes);
@@ -131,8 +132,8 @@ fn close(
         };
         let old = memory.priorities.get(&key(job)).copied();
         changes.push(Change::Close {
-            job: job.name.clone(),
-            licences: job.other_licences(),
+            job: job.name,
+            licences: job.licences.others(),
             wait_s,
             priority: match state.roles[index] {
                 Role::Ungated => Some(job.priority),
@@ -197,9 +198,9 @@ fn open(
         let Some(Placement::Whole(cuboid)) = granted else { continue };
         let (index, slurm) = (job.id.0 as usize, &ledger.jobs[job.id.0 as usize]);
         changes.push(Change::Open {
-            job: slurm.name.clone(),
+            job: slurm.name,
             nodes: reason::ranks(config, &cuboid),
-            licences: slurm.other_licences(),
+            licences: slurm.licences.others(),
             comment: reason::placed(config, &cuboid),
         });
         running.start(job, Time(now));
@@ -229,7 +230,8 @@ fn running(ledger: &Ledger, state: &State, now: u64) -> Running {
     running
 }
 
-/// Tells the first waiting jobs why they wait, where that is new.
+/// Tells the first waiting jobs why they wait, and those that cannot be placed why, where that is
+/// new.
 fn tell(
     config: &Config,
     ledger: &Ledger,
@@ -238,20 +240,27 @@ fn tell(
     now: u64,
     changes: &mut Vec<Change>,
 ) {
-    let (mut told, snapshot) = (0, Snapshot::of(&state.machine));
-    for (index, job) in
-        waiting(ledger, state, memory, now).iter().take(TOLD).map(|job| (job.id.0, job))
-    {
-        let slurm = &ledger.jobs[index as usize];
+    let snapshot = Snapshot::of(&state.machine);
+    let queue = waiting(ledger, state, memory, now);
+    let waits = queue.iter().take(TOLD).map(|job| (job.id.0 as usize, Some(job.request)));
+    let never = (0..ledger.jobs.len()).filter(|&index| {
+        ledger.jobs[index].bad_comment && matches!(state.roles[index], Role::Apart)
+    });
+    let mut told = 0;
+    for (index, request) in waits.chain(never.take(TOLD).map(|index| (index, None))) {
+        let slurm = &ledger.jobs[index];
         let last = memory.told.get(&key(slurm));
         if last.is_some_and(|(at, _)| at + TELL_EVERY > now) {
             continue;
         }
-        let comment = reason::waiting(config, ledger, &snapshot, &job.request, now);
+        let comment = match request {
+            Some(request) => reason::waiting(config, ledger, &snapshot, &request, now),
+            None => reason::unplaced(),
+        };
         let new = last.is_none_or(|(_, text)| *text != comment);
         memory.told.insert(key(slurm), (now, comment.clone()));
         if new {
-            changes.push(Change::Tell { job: slurm.name.clone(), comment });
+            changes.push(Change::Tell { job: slurm.name, comment });
             told += 1;
         }
         if told == TOLD_AT_ONCE {

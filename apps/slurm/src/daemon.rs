@@ -7,10 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pavior_workload::Shaper;
 use serde_json::json;
 
+use crate::ask::capture;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
-use crate::ledger::{Ledger, capture};
+use crate::ledger::Ledger;
 use crate::metrics::{self, Metrics, log};
+use crate::names::NodeName;
+use crate::troubles::{self, Say, Trouble, Troubles};
 use crate::{Config, LICENCE, SlurmError};
 
 /// How the daemon is run.
@@ -50,7 +53,7 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
         metrics,
         basic: None,
         looked: 0,
-        away: false,
+        troubles: Troubles::default(),
     };
     log(
         now(),
@@ -97,8 +100,7 @@ struct Daemon<'a> {
     /// Whether Slurm's priorities are first come, first served; asked once.
     basic: Option<bool>,
     looked: u64,
-    /// Whether Slurm did not answer in the last cycle.
-    away: bool,
+    troubles: Troubles,
 }
 
 impl Daemon<'_> {
@@ -106,20 +108,39 @@ impl Daemon<'_> {
         let begun = SystemTime::now();
         let outcome = self.look_and_change();
         let seconds = begun.elapsed().map_or(0.0, |length| length.as_secs_f64());
+        let said = self.troubles.note(Trouble::Absent, outcome.is_err(), now());
+        match (&outcome, said) {
+            (Err(error), Say::Trouble) => {
+                log(now(), "warn", "cycle skipped", json!({ "error": error.to_string() }));
+            }
+            (_, Say::End) => log(now(), "info", "slurm is back", json!({})),
+            _ => {}
+        }
         let Ok(mut metrics) = self.metrics.lock() else { return };
         metrics.cycles += 1;
         metrics.cycle_seconds = seconds;
-        match outcome {
-            Ok(()) if self.away => log(now(), "info", "slurm is back", json!({})),
-            Err(ref error) => {
-                metrics.failures += 1;
-                if !self.away {
-                    log(now(), "warn", "cycle skipped", json!({ "error": error.to_string() }));
-                }
+        metrics.up = outcome.is_ok();
+        metrics.failures += u64::from(outcome.is_err());
+    }
+
+    /// Says which records cannot be read, and which nodes are held twice.
+    fn complain(&mut self, ledger: &Ledger, decision: &Decision, time: u64) {
+        let count = ledger.unreadable.len();
+        match self.troubles.note(Trouble::Unreadable, count > 0, time) {
+            Say::Trouble => {
+                let faults = troubles::faults(ledger);
+                let more = json!({ "count": count, "first": faults });
+                log(time, "warn", "records cannot be read", more);
             }
-            Ok(()) => {}
+            Say::End => log(time, "info", "all records can be read", json!({})),
+            Say::Nothing => {}
         }
-        self.away = outcome.is_err();
+        let twice = !decision.overlaps.is_empty();
+        if self.troubles.note(Trouble::Overlap, twice, time) == Say::Trouble {
+            let nodes = decision.overlaps.iter().map(|&node| self.config.name(node).as_str());
+            let nodes: Vec<&str> = nodes.take(64).collect();
+            log(time, "error", "nodes are held twice", json!({ "nodes": nodes }));
+        }
     }
 
     fn look_and_change(&mut self) -> Result<(), SlurmError> {
@@ -138,6 +159,8 @@ impl Daemon<'_> {
         let ledger = Ledger::read(self.config)?;
         let decision =
             decide(self.config, &ledger, &mut self.shaper, &mut self.memory, (time, basic))?;
+        self.complain(&ledger, &decision, time);
+        self.count(&ledger, &decision);
         for change in &decision.changes {
             let level = if matches!(change, Change::Tell { .. }) { "debug" } else { "info" };
             if level == "info" || self.options.dry_run {
@@ -152,15 +175,13 @@ impl Daemon<'_> {
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
         }
-        self.count(&decision, objections.len(), time);
+        if let Ok(mut metrics) = self.metrics.lock() {
+            metrics.objections += objections.len() as u64;
+        }
         Ok(())
     }
 
-    fn count(&self, decision: &Decision, objections: usize, time: u64) {
-        for node in &decision.overlaps {
-            let name = self.config.name(*node);
-            log(time, "error", "a node is held twice", json!({ "node": name }));
-        }
+    fn count(&self, ledger: &Ledger, decision: &Decision) {
         let Ok(mut metrics) = self.metrics.lock() else { return };
         let count = |word: &str| {
             decision.changes.iter().filter(|change| change.word() == word).count() as u64
@@ -168,7 +189,8 @@ impl Daemon<'_> {
         metrics.opened_total += count("open");
         metrics.closed_total += count("close");
         metrics.requeued_total += count("requeue");
-        metrics.objections += objections as u64;
+        metrics.unreadable_total += ledger.unreadable.len() as u64;
+        metrics.unreadable = ledger.unreadable.len();
         metrics.overlaps_total += decision.overlaps.len() as u64;
         (metrics.waiting, metrics.opened) = (decision.waiting, decision.opened);
         (metrics.running, metrics.free) = (decision.running, decision.free);
@@ -209,11 +231,14 @@ impl Daemon<'_> {
 
 /// A change for the log.
 fn told(change: &Change, dry_run: bool) -> serde_json::Value {
-    let mut told = json!({ "job": change.job() });
+    let mut told = json!({ "job": change.job().to_string() });
     match change {
-        Change::Open { nodes, .. } => told["nodes"] = json!(nodes),
+        Change::Open { nodes, .. } => {
+            let nodes: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
+            told["nodes"] = json!(nodes);
+        }
         Change::Close { wait_s, .. } => told["wait_s"] = json!(wait_s),
-        Change::Tell { comment, .. } => told["comment"] = json!(comment),
+        Change::Tell { comment, .. } => told["comment"] = json!(comment.as_str()),
         Change::Requeue { .. } => {}
     }
     if dry_run {

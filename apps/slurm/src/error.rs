@@ -27,14 +27,30 @@ pub enum SlurmError {
         message: String,
     },
     /// A command of Slurm printed something unexpected.
-    #[error("{command} printed what cannot be read: {line}")]
+    #[error("{command} printed what cannot be read: {fault}")]
     Unreadable {
         /// Its name.
         command: &'static str,
-        /// The line.
-        line: String,
+        /// What is wrong with it; never text from it.
+        fault: &'static str,
     },
-    /// There is no such job among the active ones of the partition.
+    /// A command of Slurm did not end.
+    #[error("{command} was ended: it gave no answer in {seconds} s")]
+    Hung {
+        /// Its name.
+        command: &'static str,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// A command of Slurm printed without end.
+    #[error("{command} was ended: it printed more than {mebibytes} MiB")]
+    TooLong {
+        /// Its name.
+        command: &'static str,
+        /// How much was read.
+        mebibytes: u64,
+    },
+    /// There is no such job among the active ones of the partition. The text is harmless.
     #[error("job {0} is not an active job of the partition")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address not be bound.

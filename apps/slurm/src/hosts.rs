@@ -1,61 +1,136 @@
 //! Lists of node names as Slurm writes them: `n[00-03,07],m1`.
 
-/// The names of a list. `None` if it is not well formed.
+use crate::names::{NodeName, number};
+
+/// More nodes than a cluster of Slurm's can have (65,533): a longer list is none.
+const MOST: usize = 1 << 17;
+
+/// The most digits of a number in a name.
+const DIGITS: usize = 10;
+
+/// The names of a list. `None` if it is not well formed, or longer than any cluster.
 ///
 /// Several brackets in a name multiply: `x[0-1]y[0-1]` has four names.
-pub(crate) fn expand(list: &str) -> Option<Vec<String>> {
+pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     let mut names = Vec::new();
-    let (mut depth, mut start) = (0, 0);
+    let mut rest = list;
+    while !rest.is_empty() {
+        let (one, behind) = first(rest)?;
+        expand_one(one, &mut names)?;
+        rest = behind;
+    }
+    names.iter().map(|name| name.parse().ok()).collect()
+}
+
+/// The first member of a list, and what stands behind its comma.
+fn first(list: &str) -> Option<(&str, &str)> {
+    let mut inside = false;
     for (at, letter) in list.char_indices() {
         match letter {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            ',' if depth == 0 => {
-                names.extend(expand_one(&list[start..at])?);
-                start = at + 1;
-            }
+            '[' | ']' if inside == (letter == '[') => return None,
+            '[' | ']' => inside = !inside,
+            // A comma separates two members, so that a list never ends with one.
+            ',' if !inside && at + 1 == list.len() => return None,
+            ',' if !inside => return Some((&list[..at], &list[at + 1..])),
             _ => {}
         }
     }
-    if start < list.len() {
-        names.extend(expand_one(&list[start..])?);
-    }
-    Some(names)
+    Some((list, ""))
 }
 
-fn expand_one(text: &str) -> Option<Vec<String>> {
-    let Some(open) = text.find('[') else { return Some(vec![text.to_string()]) };
-    let close = open + text[open..].find(']')?;
-    let (head, inside, tail) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
-    let tails = expand_one(tail)?;
-    let mut names = Vec::new();
-    for range in inside.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let width = first.len();
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last < first || last - first > 1 << 24 {
+/// Adds the names of one member.
+fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
+    let mut heads = vec![String::new()];
+    let mut rest = text;
+    while let Some((head, behind)) = rest.split_once('[') {
+        let (inside, tail) = behind.split_once(']')?;
+        let numbers = numbers(inside)?;
+        if heads.len() * numbers.len() + names.len() > MOST {
             return None;
         }
-        for number in first..=last {
-            for tail in &tails {
-                names.push(format!("{head}{number:0width$}{tail}"));
-            }
+        let with = |before: &String| {
+            let before = format!("{before}{head}");
+            numbers.iter().map(move |number| format!("{before}{number}")).collect::<Vec<_>>()
+        };
+        heads = heads.iter().flat_map(with).collect();
+        rest = tail;
+    }
+    names.extend(heads.into_iter().map(|head| head + rest));
+    (names.len() <= MOST).then_some(())
+}
+
+/// The numbers of `00-03,07`, as long as they are written.
+fn numbers(inside: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for range in inside.split(',') {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let width = from.len();
+        let (first, last): (u32, u32) = (number(from)?, number(to)?);
+        if last < first || (last - first) as usize >= MOST || width > DIGITS {
+            return None;
+        }
+        all.extend((first..=last).map(|number| format!("{number:0width$}")));
+        if all.len() > MOST {
+            return None;
         }
     }
-    Some(names)
+    Some(all)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn lists_are_expanded_as_slurm_does() {
-        let names = |list| expand(list).unwrap().join(" ");
+        let names = |list| {
+            let names = expand(list).unwrap();
+            names.iter().map(NodeName::as_str).collect::<Vec<_>>().join(" ")
+        };
         assert_eq!(names("n[00-02,07],m1"), "n00 n01 n02 n07 m1");
         assert_eq!(names("n[8-11]"), "n8 n9 n10 n11");
         assert_eq!(names("x[0-1]y[0-1]"), "x0y0 x0y1 x1y0 x1y1");
+        assert_eq!(names("x[0-1]-ib,m[3]s"), "x0-ib x1-ib m3s");
         assert_eq!(names(""), "");
-        assert!(expand("n[3-1]").is_none() && expand("n[a]").is_none() && expand("n[1").is_none());
+    }
+
+    #[test]
+    fn other_lists_are_refused() {
+        for list in [
+            "n[3-1]",
+            "n[a]",
+            "n[1",
+            "n1]",
+            "n[[1]]",
+            "n[]",
+            "n[1,]",
+            "n[+1]",
+            "n1,",
+            ",n1",
+            "n1,,n2",
+            "n 1",
+            "n1\nm1",
+            "n[00000000001]",
+            "n[0-4294967295]",
+            "x[0-9999]y[0-9999]",
+            "n[0-99999],m[0-99999]",
+            "-n1",
+            "(null)",
+        ] {
+            assert_eq!(expand(list), None, "{list}");
+        }
+        // No number is so wide that writing it fails.
+        assert_eq!(expand(&format!("n[{}1]", "0".repeat(1 << 17))), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(list in "[n\\[\\],0-9x-]{0,24}") {
+            if let Some(names) = expand(&list) {
+                prop_assert!(names.len() <= MOST);
+            }
+        }
     }
 }

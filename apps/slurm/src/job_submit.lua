@@ -17,6 +17,15 @@ local function unset(value)
   return value == nil or value == NO_VAL or value == 65534 or value == 4294967295
 end
 
+-- Whether a text has characters that end lines or that terminals obey: the control characters of
+-- ASCII, and those of UTF-8 from U+0080 to U+009F.
+local function has_controls(text)
+  text = text or ""
+  return string.find(text, "[\1-\31\127]") ~= nil or string.find(text, "\194[\128-\159]") ~= nil
+end
+
+local CONTROLS = "a comment cannot have line breaks or other control characters"
+
 -- Whether the job is one of this partition, and whether of others too.
 local function concerns(partition, parts)
   if partition == nil or partition == "" then
@@ -105,6 +114,7 @@ function slurm_job_submit(job, parts, uid)
     end
     return slurm.SUCCESS
   end
+  if has_controls(job.comment) then return refuse(CONTROLS) end
   if others then
     return refuse("jobs of partition " .. PARTITION .. " cannot name other partitions as well")
   end
@@ -115,8 +125,11 @@ function slurm_job_submit(job, parts, uid)
   if (job.req_nodes or "") ~= "" or (job.exc_nodes or "") ~= "" then
     return refuse("nodes are chosen for you; leave --nodelist and --exclude out")
   end
-  for name in string.gmatch(job.licenses or "", "[^,]+") do
-    if string.match(name, "^@LICENCE@$") or string.match(name, "^@LICENCE@[:@]") then
+  if string.find(job.licenses or "", "[^%w_.@:=,;/-]") then
+    return refuse("write licences as NAME or NAME:COUNT, with commas between them")
+  end
+  for name in string.gmatch(job.licenses or "", "[^,;]+") do
+    if string.match(name, "^@LICENCE@$") or string.match(name, "^@LICENCE@[:@=]") then
       return refuse("the licence @LICENCE@ is not yours to ask for")
     end
   end
@@ -157,7 +170,6 @@ function slurm_job_submit(job, parts, uid)
 end
 
 function slurm_job_modify(change, job, parts, uid)
-  if uid == 0 then return slurm.SUCCESS end
   local own = false
   for name in string.gmatch(job.partition or "", "[^,]+") do
     if name == PARTITION then own = true end
@@ -168,6 +180,8 @@ function slurm_job_modify(change, job, parts, uid)
     end
   end
   if not own then return slurm.SUCCESS end
+  if has_controls(change.comment) then return refuse(CONTROLS) end
+  if uid == 0 then return slurm.SUCCESS end
   if change.partition ~= nil or change.comment ~= nil or change.licenses ~= nil
     or change.req_nodes ~= nil or change.exc_nodes ~= nil
     or not unset(change.min_nodes) or not unset(change.max_nodes) then

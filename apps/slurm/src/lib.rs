@@ -10,10 +10,15 @@
 //! 4. opens the gate of the chosen ones: one update names exactly their nodes and takes the licence
 //!    away; and closes it again where a job cannot start (`command`).
 //!
+//! What Slurm prints holds text of users', and the daemon acts as root on it. So records carry a
+//! mark that nobody can guess (`records`), a record that cannot be read costs itself alone
+//! (`ledger`), and what is written to `scontrol` is made of values that have a grammar (`names`).
+//!
 //! Closing is one update as well, and Slurm refuses it as a whole if the job has started meanwhile:
 //! a compare-and-swap. So the daemon can be killed between any two steps: the next one reads what
 //! is.
 
+mod ask;
 mod check;
 mod command;
 mod config;
@@ -24,8 +29,11 @@ mod hosts;
 mod install;
 mod ledger;
 mod metrics;
+mod names;
 mod reason;
+mod records;
 mod state;
+mod troubles;
 mod why;
 
 pub use check::{Findings, check};

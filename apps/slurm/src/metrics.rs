@@ -15,12 +15,17 @@ use crate::reason::date;
 pub(crate) struct Metrics {
     pub(crate) cycles: u64,
     pub(crate) failures: u64,
+    pub(crate) unreadable_total: u64,
     pub(crate) objections: u64,
     pub(crate) opened_total: u64,
     pub(crate) closed_total: u64,
     pub(crate) requeued_total: u64,
     pub(crate) overlaps_total: u64,
     pub(crate) cycle_seconds: f64,
+    /// Whether Slurm answered in the last cycle.
+    pub(crate) up: bool,
+    /// Records that could not be read in the last cycle that Slurm answered in.
+    pub(crate) unreadable: usize,
     pub(crate) waiting: usize,
     pub(crate) opened: usize,
     pub(crate) running: usize,
@@ -34,6 +39,7 @@ impl Metrics {
         let counters = [
             ("cycles", "Cycles carried out.", self.cycles),
             ("failures", "Cycles skipped because Slurm did not answer.", self.failures),
+            ("unreadable", "Records that could not be read, each cycle.", self.unreadable_total),
             ("objections", "Changes that Slurm refused.", self.objections),
             ("opened", "Gates opened.", self.opened_total),
             ("closed", "Gates closed.", self.closed_total),
@@ -48,6 +54,8 @@ impl Metrics {
         }
         let gauges = [
             ("cycle_seconds", "How long the last cycle took.", self.cycle_seconds),
+            ("up", "Whether Slurm answered in the last cycle.", f64::from(u8::from(self.up))),
+            ("records_unreadable", "Records that cannot be read now.", self.unreadable as f64),
             ("jobs_waiting", "Jobs that could be placed.", self.waiting as f64),
             ("jobs_opened", "Jobs whose gate is open.", self.opened as f64),
             ("jobs_holding", "Jobs that hold nodes.", self.running as f64),
@@ -98,4 +106,24 @@ pub(crate) fn log(now: u64, level: &str, event: &str, more: Value) {
     }
     // A log that cannot be written is no reason to stop placing jobs.
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_cannot_be_read_and_an_absent_slurm_are_counted_apart() {
+        let metrics =
+            Metrics { failures: 3, unreadable_total: 5, unreadable: 2, ..Metrics::default() };
+        let text = metrics.text();
+        for line in [
+            "pavior_slurm_failures_total 3",
+            "pavior_slurm_unreadable_total 5",
+            "pavior_slurm_records_unreadable 2",
+            "pavior_slurm_up 0",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+        }
+    }
 }

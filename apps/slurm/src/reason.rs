@@ -6,21 +6,40 @@ use pavior_planning::{Shape, Snapshot, Weights, blockers, earliest, nearest};
 
 use crate::Config;
 use crate::ledger::Ledger;
+use crate::names::{NodeName, Note};
+use crate::records::CONTROL_CHARACTERS;
 use crate::state::State;
 
 /// The nodes of a box in its own order, x fastest: rank i runs on the i-th.
-pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<String> {
-    cuboid.nodes(&config.grid).map(|node| config.name(node).to_string()).collect()
+pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
+    cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
 /// What an opened job is told.
-pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> String {
+pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
     let at = explain::words(&config.grid, cuboid);
-    format!("pavior: box {at}; ranks {}", ranks(config, cuboid).join(","))
+    let ranks = ranks(config, cuboid);
+    let ranks: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
+    Note::new(&format!("pavior: box {at}; ranks {}", ranks.join(",")))
+}
+
+/// What a job is told that waits for ever.
+pub(crate) fn unplaced() -> Note {
+    Note::new(&format!("pavior: not placed: {CONTROL_CHARACTERS}; submit it anew without them"))
 }
 
 /// What a waiting job is told: the nearest boxes, who is in its way, and when that ends.
 pub(crate) fn waiting(
+    config: &Config,
+    ledger: &Ledger,
+    snapshot: &Snapshot,
+    request: &Request,
+    now: u64,
+) -> Note {
+    Note::new(&waits(config, ledger, snapshot, request, now))
+}
+
+fn waits(
     config: &Config,
     ledger: &Ledger,
     snapshot: &Snapshot,
@@ -42,7 +61,7 @@ pub(crate) fn waiting(
     text += &match blockers(snapshot, shape, &weights) {
         Some(found) => {
             let jobs = found.jobs.iter().filter_map(|job| ledger.jobs.get(job.0 as usize));
-            let names: Vec<&str> = jobs.map(|job| job.name.as_str()).take(8).collect();
+            let names: Vec<String> = jobs.map(|job| job.name.to_string()).take(8).collect();
             let more = if found.jobs.len() > 8 { ",..." } else { "" };
             format!("; blocked least at {} by {}{more}", words(&found.at), names.join(","))
         }

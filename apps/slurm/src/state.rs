@@ -1,11 +1,13 @@
 //! The machine as Slurm says it is, and what each job is to the daemon.
 
 use pavior_allocation::{Machine, Placement};
-use pavior_kernel::Time;
+use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
 use pavior_workload::Shaper;
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
+use crate::names::{NodeName, number};
+use crate::records::CONTROL_CHARACTERS;
 use crate::{Config, SlurmError};
 
 /// What a job is to the daemon in this cycle.
@@ -87,12 +89,18 @@ impl<'a> Building<'a> {
                 conditions[id.index()] = node.condition;
             }
         }
+        // Whatever Slurm says of them: a job that cannot be read holds them, or is to have them.
+        for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
+            if let Some(id) = config.nodes.get(name) {
+                conditions[id.index()] = Condition::Unavailable;
+            }
+        }
         let (owners, overlaps, misplaced) = (vec![None; nodes], Vec::new(), Vec::new());
         Ok(Building { config, machine, conditions, owners, overlaps, misplaced })
     }
 
     /// The nodes of these names; those of no name that is known are left out.
-    fn ids(&self, names: &[String]) -> Vec<NodeId> {
+    fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
         let mut ids: Vec<NodeId> =
             names.iter().filter_map(|name| self.config.nodes.get(name)).copied().collect();
         ids.sort_unstable();
@@ -136,7 +144,7 @@ impl<'a> Building<'a> {
     fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper, now: u64) -> Role {
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
-        if !job.gated() {
+        if !job.licences.gated() {
             return match (job.named.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,
                 (false, true) => Role::Requeued,
@@ -194,6 +202,9 @@ pub(crate) fn request(
     job: &SlurmJob,
     shaper: &mut Shaper,
 ) -> Result<Request, String> {
+    if job.bad_comment {
+        return Err(format!("{CONTROL_CHARACTERS}; submit it anew without them"));
+    }
     let Some(text) = shape_text(&job.comment) else {
         let request = shaper.request(job.nodes.max(1));
         return match request.shape.map(volume) {
@@ -201,12 +212,13 @@ pub(crate) fn request(
             _ => Err(format!("{} nodes are no box of the machine", job.nodes)),
         };
     };
-    let sides = sides(text, config.grid.axes()).ok_or_else(|| format!("bad shape {text}"))?;
+    let sides =
+        sides(text, config.grid.axes()).ok_or_else(|| format!("bad shape {}", shown(text)))?;
     if !orientations(sides).any(|turned| config.grid.fits(turned)) {
-        return Err(format!("{text} does not fit {}", config.grid));
+        return Err(format!("{} does not fit {}", shown(text), config.grid));
     }
     if volume(sides) != u64::from(job.nodes) {
-        return Err(format!("{text} is not {} nodes", job.nodes));
+        return Err(format!("{} is not {} nodes", shown(text), job.nodes));
     }
     Ok(Request::shape(sides))
 }
@@ -222,7 +234,7 @@ fn sides(text: &str, axes: usize) -> Option<Sides> {
     let mut sides = [1; 3];
     let mut count = 0;
     for part in text.split('x') {
-        let side = part.parse::<u16>().ok().filter(|side| *side > 0)?;
+        let side = number::<u16>(part).filter(|side| *side > 0)?;
         *sides.get_mut(count)? = side;
         count += 1;
     }

@@ -1,11 +1,13 @@
 //! `pavior slurm why JOB`: what a job waits for, and which moves would help.
 
 use pavior_allocation::explain;
+use pavior_kernel::shown;
 use pavior_mesh::{Cuboid, JobId};
 use pavior_planning::{SearchLimits, Shape, Snapshot, Weights, unblock};
 
 use crate::daemon::{now, shaper};
 use crate::ledger::{Ledger, Phase};
+use crate::names::{JobName, NodeName};
 use crate::state::{Role, State, request};
 use crate::{Config, SlurmError, reason};
 
@@ -20,8 +22,13 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
 
 fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String, SlurmError> {
     let mut shaper = shaper(config)?;
-    let found = ledger.jobs.iter().position(|job| job.name == name);
-    let index = found.ok_or_else(|| SlurmError::UnknownJob(name.to_string()))?;
+    let unknown = || SlurmError::UnknownJob(shown(name).to_string());
+    let name: JobName = name.parse().map_err(|_| unknown())?;
+    let Some(index) = ledger.jobs.iter().position(|job| job.name == name) else {
+        let found = ledger.unreadable.iter().find(|record| record.job == Some(name));
+        let fault = found.ok_or_else(unknown)?.fault;
+        return Ok(format!("{name} is not placed: {fault}"));
+    };
     let job = &ledger.jobs[index];
     let state = State::of(config, ledger, &mut shaper, now)?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
@@ -33,20 +40,25 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
     let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
         (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),
         (Role::Waits(request), _) => *request,
-        (Role::Opened, _) => return Ok(format!("{name} may start on {}", job.named.join(","))),
+        (Role::Opened, _) => {
+            let nodes: Vec<&str> = job.named.iter().map(NodeName::as_str).collect();
+            return Ok(format!("{name} may start on {}", nodes.join(",")));
+        }
         (Role::Obstructed(fault), _) => return Ok(format!("{name} is placed again: {fault}")),
-        (Role::Apart, _) => return Ok(format!("{name} waits for Slurm: {}", job.reason)),
+        (Role::Apart, _) => {
+            return Ok(format!("{name} waits for Slurm: {}", shown(&job.reason)));
+        }
         (_, Ok(request)) => request,
     };
     let snapshot = Snapshot::of(&state.machine);
-    let mut text = reason::waiting(config, ledger, &snapshot, &asked, now);
+    let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     let Some(sides) = asked.shape else { return Ok(text) };
     let weights = Weights::nodes(&snapshot);
     let answer = unblock(&snapshot, Shape::new(sides), &weights, &SearchLimits::jobs(2));
     match answer.plan {
         Some(plan) if plan.moves.is_empty() => {}
         Some(plan) => {
-            let named = |job: JobId| ledger.jobs[job.0 as usize].name.as_str();
+            let named = |job: JobId| ledger.jobs[job.0 as usize].name;
             for step in &plan.moves {
                 let list =
                     |boxes: &[Cuboid]| boxes.iter().map(words).collect::<Vec<_>>().join("; ");

@@ -3,6 +3,8 @@
 use super::*;
 use crate::daemon::shaper;
 use crate::ledger::{Condition, SlurmNode};
+use crate::names::{Licences, NodeName};
+use crate::records::Unreadable;
 
 const CONFIG: &str =
     "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\norder = \"ORDER\"\n";
@@ -12,18 +14,18 @@ fn config(order: &str) -> Config {
 }
 
 fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
-    let held: Vec<&String> = jobs.iter().flat_map(|job| &job.held).collect();
-    let condition = |name: &String| {
+    let held: Vec<&NodeName> = jobs.iter().flat_map(|job| &job.held).collect();
+    let condition = |name: &NodeName| {
         if held.contains(&name) { Condition::Taken } else { Condition::Idle }
     };
-    let nodes = (0..8).map(|node| format!("n{node}"));
+    let nodes = names(&[0, 1, 2, 3, 4, 5, 6, 7]).into_iter();
     let nodes = nodes.map(|name| SlurmNode { condition: condition(&name), name }).collect();
-    Ledger { nodes, jobs }
+    Ledger { nodes, jobs, unreadable: Vec::new() }
 }
 
 fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
     SlurmJob {
-        name: name.into(),
+        name: called(name),
         submitted: 100,
         phase: Phase::Pending,
         reason: "Licenses".into(),
@@ -31,15 +33,20 @@ fn job(name: &str, nodes: u32, priority: u64) -> SlurmJob {
         nodes,
         held: Vec::new(),
         named: Vec::new(),
-        licences: "pavior:1".into(),
+        licences: "pavior:1".parse().unwrap(),
         start: None,
         limit: Some(60),
         comment: String::new(),
+        bad_comment: false,
     }
 }
 
-fn names(nodes: &[u32]) -> Vec<String> {
-    nodes.iter().map(|node| format!("n{node}")).collect()
+fn names(nodes: &[u32]) -> Vec<NodeName> {
+    nodes.iter().map(|node| format!("n{node}").parse().unwrap()).collect()
+}
+
+fn called(job: &str) -> JobName {
+    job.parse().unwrap()
 }
 
 fn shaped(name: &str, shape: &str, nodes: u32, priority: u64) -> SlurmJob {
@@ -49,7 +56,7 @@ fn shaped(name: &str, shape: &str, nodes: u32, priority: u64) -> SlurmJob {
 fn running(name: &str, shape: &str, held: &[u32], limit: u64) -> SlurmJob {
     SlurmJob {
         phase: Phase::Running,
-        licences: String::new(),
+        licences: Licences::default(),
         held: names(held),
         start: Some(1000),
         limit: Some(limit),
@@ -58,7 +65,7 @@ fn running(name: &str, shape: &str, held: &[u32], limit: u64) -> SlurmJob {
 }
 
 fn opened(name: &str, shape: &str, nodes: u32, named: &[u32]) -> SlurmJob {
-    SlurmJob { licences: String::new(), named: names(named), ..shaped(name, shape, nodes, 1) }
+    SlurmJob { licences: Licences::default(), named: names(named), ..shaped(name, shape, nodes, 1) }
 }
 
 struct Run {
@@ -83,7 +90,10 @@ impl Run {
 /// `job nodes` for each gate that opens.
 fn opens(changes: &[Change]) -> Vec<String> {
     let open = |change: &Change| match change {
-        Change::Open { job, nodes, .. } => Some(format!("{job} {}", nodes.join(","))),
+        Change::Open { job, nodes, .. } => {
+            let nodes: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
+            Some(format!("{job} {}", nodes.join(",")))
+        }
         _ => None,
     };
     changes.iter().filter_map(open).collect()
@@ -136,13 +146,14 @@ fn an_obstructed_gate_closes_and_its_nodes_are_not_given_away_in_the_same_cycle(
             state.nodes[node as usize].condition = Condition::Unavailable;
         }
         let changes = Run::new("easy").at(&state, 1000);
-        let is_close = |change: &Change| matches!(change, Change::Close { job, .. } if job == "1");
+        let is_close =
+            |change: &Change| matches!(change, Change::Close { job, .. } if *job == called("1"));
         assert!(changes.len() == 1 && is_close(&changes[0]), "{named:?}: {changes:?}");
     }
     // A node of an open gate is held by a running job.
     let jobs = vec![opened("1", "2x1", 2, &[0, 1]), running("2", "1x1", &[1], 60)];
     let changes = Run::new("easy").at(&ledger(jobs), 1000);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if job == "1"));
+    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == called("1")));
 }
 
 #[test]
@@ -165,11 +176,11 @@ fn requeued_and_ungated_jobs_are_gated() {
     let changes = Run::new("easy").at(&ledger(vec![requeued]), 1000);
     assert!(matches!(&changes[..], [Change::Close { wait_s: Some(10), .. }]), "{changes:?}");
     let mut ungated = shaped("2", "2x2", 4, 77);
-    ungated.licences = "matlab:1".into();
+    ungated.licences = "matlab:1".parse().unwrap();
     let changes = Run::new("easy").at(&ledger(vec![ungated]), 1000);
     let close = Change::Close {
-        job: "2".into(),
-        licences: "matlab:1".into(),
+        job: called("2"),
+        licences: "matlab:1".parse().unwrap(),
         wait_s: None,
         priority: Some(77),
     };
@@ -191,7 +202,7 @@ fn a_closed_job_stays_away_whatever_slurm_says_of_it() {
 fn a_job_on_wrong_nodes_is_requeued_once() {
     let state = ledger(vec![running("1", "2x2", &[0, 1, 2, 3], 60)]);
     let mut run = Run::new("easy");
-    assert_eq!(run.at(&state, 1001), [Change::Requeue { job: "1".into() }]);
+    assert_eq!(run.at(&state, 1001), [Change::Requeue { job: called("1") }]);
     assert!(run.at(&state, 1002).is_empty());
     // A job that has run for long may have shrunk: it is left alone.
     assert!(Run::new("easy").at(&state, 2000).is_empty());
@@ -246,9 +257,41 @@ fn waiting_jobs_are_told_why_once() {
     let changes = told(1000);
     let Some(Change::Tell { comment, .. }) = changes.first() else { panic!("{changes:?}") };
     assert_eq!(
-        comment,
+        comment.as_str(),
         "pavior: waits for 4x2; nearest free <0,1> 4x1; blocked least at <0,0> 4x2 by 9; \
          not before 1970-01-01T00:17:40Z"
     );
     assert!(told(1005).is_empty() && told(1030).is_empty());
+}
+
+#[test]
+fn a_job_that_cannot_be_read_keeps_its_nodes_and_costs_no_other() {
+    // Slurm calls n0 and n1 idle: they are named for a job whose record cannot be read.
+    let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
+    state.unreadable = vec![Unreadable {
+        job: Some(called("7")),
+        fault: "its licences cannot be read",
+        nodes: names(&[0, 1]),
+    }];
+    // 2x1 turns.
+    assert_eq!(opens(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
+}
+
+#[test]
+fn a_job_whose_comment_has_control_characters_is_told_so_and_not_placed() {
+    let bad = || SlurmJob { bad_comment: true, ..shaped("1", "2x2", 4, 9) };
+    let runs = SlurmJob { bad_comment: true, ..running("3", "1x1", &[0, 1, 4, 5], 60) };
+    let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
+    let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
+    let config = config("easy");
+    let (mut shaper, mut memory) = (shaper(&config).unwrap(), Memory::default());
+    let changes = decide(&config, &state, &mut shaper, &mut memory, (1001, true)).unwrap().changes;
+    // What runs keeps running, on its own nodes; what is open is closed; others are placed.
+    assert_eq!(opens(&changes), ["2 n2,n3"]);
+    let text =
+        "pavior: not placed: its comment has control characters; submit it anew without them";
+    let told = |name: &str| Change::Tell { job: called(name), comment: Note::new(text) };
+    assert!(changes.contains(&told("1")), "{changes:?}");
+    assert!(changes.iter().any(|change| change.word() == "close" && change.job() == called("4")));
+    assert!(changes.iter().all(|change| change.job() != called("3")), "{changes:?}");
 }

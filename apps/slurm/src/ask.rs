@@ -1,0 +1,214 @@
+//! Slurm's commands: how they are run, and what they may cost.
+//!
+//! A command has a time limit and prints no more than a bound; beyond either it is killed and the
+//! cycle is skipped. What it printed counts only if it ended well: output that was cut short is no
+//! answer. Variables that change what Slurm's commands print are taken out of the environment.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use pavior_kernel::shown_bytes;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::SlurmError;
+
+/// What a command may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The longest time. Slurm's own commands give up after some tens of seconds.
+    pub(crate) time: Duration,
+    /// The most that it may print, in bytes: some 400,000 jobs.
+    pub(crate) output: u64,
+}
+
+/// The limits of every command.
+pub(crate) const LIMITS: Limits = Limits { time: Duration::from_secs(60), output: 256 << 20 };
+
+/// The most that is read of what a command says of its errors; the rest is thrown away.
+const COMPLAINTS: u64 = 256 << 10;
+
+/// Variables with which users change what Slurm's commands show, by their first letters.
+const CHANGERS: &[&str] =
+    &["SQUEUE_", "SINFO_", "SCONTROL_", "SBATCH_", "SLURM_CLUSTERS", "SLURM_JSON", "SLURM_YAML"];
+
+/// A command of Slurm's.
+pub(crate) struct Call<'a> {
+    pub(crate) program: &'static str,
+    pub(crate) arguments: &'a [&'a str],
+    /// Set besides those that make times and lists readable.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// Its standard input.
+    pub(crate) input: String,
+}
+
+/// What a command printed, and how it ended.
+pub(crate) struct Said {
+    pub(crate) output: Vec<u8>,
+    pub(crate) complaints: Vec<u8>,
+    pub(crate) status: ExitStatus,
+}
+
+/// Runs a command of Slurm's that must succeed, and returns what it prints.
+pub(crate) fn capture(program: &'static str, arguments: &[&str]) -> Result<String, SlurmError> {
+    let call = Call { program, arguments, environment: &[], input: String::new() };
+    call.answer(LIMITS)
+}
+
+impl Call<'_> {
+    /// Runs it; it must succeed. Bytes of its answer that are no UTF-8 are replaced.
+    pub(crate) fn answer(self, limits: Limits) -> Result<String, SlurmError> {
+        let command = self.program;
+        let said = self.run(limits)?;
+        if said.status.success() {
+            return Ok(String::from_utf8_lossy(&said.output).into_owned());
+        }
+        let message = shown_bytes(said.complaints.trim_ascii());
+        Err(SlurmError::Failed { command, message })
+    }
+
+    /// Runs it, however it ends.
+    pub(crate) fn run(self, limits: Limits) -> Result<Said, SlurmError> {
+        let command = self.program;
+        let until = Instant::now() + limits.time;
+        let error = |error| SlurmError::Command { command, error };
+        let mut child = self.command().spawn().map_err(error)?;
+        let text = self.input;
+        if let Some(mut input) = child.stdin.take() {
+            // It reads while it prints: neither pipe may fill up.
+            std::thread::spawn(move || input.write_all(text.as_bytes()));
+        }
+        let output = child.stdout.take().map(|output| read(output, limits.output + 1, false));
+        let complaints = child.stderr.take().map(|output| read(output, COMPLAINTS, true));
+        let outcome = (|| {
+            let output = whole(output, until).ok_or(Fault::Late)?;
+            if output.len() as u64 > limits.output {
+                return Err(Fault::Long);
+            }
+            let complaints = whole(complaints, until).ok_or(Fault::Late)?;
+            let status = ended(&mut child, until).ok_or(Fault::Late)?;
+            Ok(Said { output, complaints, status })
+        })();
+        outcome.map_err(|fault| {
+            kill(&mut child);
+            match fault {
+                Fault::Late => SlurmError::Hung { command, seconds: limits.time.as_secs() },
+                Fault::Long => SlurmError::TooLong { command, mebibytes: limits.output >> 20 },
+            }
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        for (name, _) in std::env::vars_os() {
+            let changes = |text: &str| CHANGERS.iter().any(|start| text.starts_with(start));
+            if name.to_str().is_some_and(changes) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(self.arguments)
+            .env("SLURM_TIME_FORMAT", "%s")
+            .env("SLURM_BITSTR_LEN", "0")
+            .envs(self.environment.iter().copied())
+            // Of its own group, so that what it starts can be ended with it.
+            .process_group(0)
+            .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+enum Fault {
+    Late,
+    Long,
+}
+
+/// Reads so many bytes in a thread of its own, and perhaps the rest to throw it away.
+fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = from.by_ref().take(most).read_to_end(&mut bytes);
+        if to_the_end {
+            let _ = std::io::copy(&mut from, &mut std::io::sink());
+        }
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
+    let left = until.saturating_duration_since(Instant::now());
+    from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
+}
+
+/// Waits until a process has ended whose output has ended already.
+fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            _ => return None,
+        }
+    }
+}
+
+/// Ends a process and all that it started.
+fn kill(child: &mut Child) {
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str, output: u64, millis: u64) -> Result<String, SlurmError> {
+        let arguments = ["-c", line];
+        let (environment, input) = (&[("MARK", "m")], "in\n".to_string());
+        let call = Call { program: "sh", arguments: &arguments, environment, input };
+        call.answer(Limits { time: Duration::from_millis(millis), output })
+    }
+
+    #[test]
+    fn a_command_is_fed_and_read() {
+        assert_eq!(shell("cat; echo $MARK $SLURM_BITSTR_LEN", 100, 60_000).unwrap(), "in\nm 0\n");
+    }
+
+    #[test]
+    fn what_hangs_is_killed_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let line = format!("sleep 1000 & echo $! > {}; wait", file.display());
+        let hung = shell(&line, 100, 500).unwrap_err();
+        assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
+        let pid = std::fs::read_to_string(file).unwrap();
+        let status = format!("/proc/{}/stat", pid.trim());
+        // Gone, or a zombie until its new parent looks.
+        while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn output_without_an_end_is_no_answer() {
+        let long = shell("yes", 1 << 20, 60_000).unwrap_err();
+        assert!(matches!(long, SlurmError::TooLong { mebibytes: 1, .. }), "{long}");
+        // Complaints may be long: they stop nothing.
+        assert_eq!(shell("head -c 1000000 /dev/zero >&2; echo ok", 100, 60_000).unwrap(), "ok\n");
+    }
+
+    #[test]
+    fn what_was_cut_short_is_no_answer() {
+        let killed = shell("echo begun; kill -9 $$", 100, 60_000).unwrap_err();
+        assert!(matches!(killed, SlurmError::Failed { .. }), "{killed}");
+        let failed = shell("printf 'a\\033[31m\\n' >&2; exit 1", 100, 60_000).unwrap_err();
+        assert_eq!(failed.to_string(), "sh failed: a\\u{1b}[31m");
+    }
+}

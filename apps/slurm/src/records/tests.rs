@@ -1,0 +1,201 @@
+//! Answers of `squeue`, real ones and made up ones.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const MARK: &str = "0123456789abcdef0123456789abcdef";
+
+/// The fields of a job as `squeue` prints them, but for its comment.
+const WAITS: [&str; 11] = [
+    "3_1",
+    "PD",
+    "Licenses",
+    "4294901757",
+    "4",
+    "",
+    "n[02-03]",
+    "N/A",
+    "1-00:00:00",
+    "1795311390",
+    "matlab:2,pavior:1",
+];
+
+/// What `squeue` prints of a job: the format with the fields in it.
+fn line(fields: &[&str; 11], comment: &str) -> String {
+    let mut text = MARK.to_string();
+    for field in fields.iter().chain([&comment]) {
+        text = text + field + MARK;
+    }
+    text + "\n"
+}
+
+fn with(at: usize, field: &'static str) -> [&'static str; 11] {
+    let mut fields = WAITS;
+    fields[at] = field;
+    fields
+}
+
+fn of(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
+    read(text, &Mark::of(MARK)).unwrap()
+}
+
+#[test]
+fn marks_are_long_and_never_the_same() {
+    let (one, other) = (Mark::new().unwrap(), Mark::new().unwrap());
+    assert!(one.0.len() == 32 && one.0 != other.0);
+    let format = Mark::of("M").format();
+    assert_eq!(format, "M%iM%tM%rM%QM%DM%NM%nM%SM%lM%VM%WM%kM");
+}
+
+#[test]
+fn records_of_squeue_are_read() {
+    let (jobs, unreadable) = of(&line(&WAITS, "shape=2x2 a|b"));
+    let [job] = &jobs[..] else { panic!("{jobs:?}") };
+    assert_eq!((job.name.to_string(), job.phase, job.nodes), ("3_1".into(), Phase::Pending, 4));
+    assert_eq!((job.named.len(), job.limit, job.start), (2, Some(86_400), None));
+    assert!(job.licences.gated() && job.licences.others().to_string() == "matlab:2");
+    assert!(job.comment == "shape=2x2 a|b" && !job.bad_comment && unreadable.is_empty());
+    assert_eq!(of(""), (Vec::new(), Vec::new()));
+    assert_eq!(of(&line(&WAITS, "(null)")).0[0].comment, "");
+}
+
+#[test]
+fn time_limits_are_read() {
+    let all = ["30", "1:30", "2:00:00", "1-00", "1-12:30", "UNLIMITED", "NOT_SET"];
+    let some = [1800, 90, 7200, 86_400, 131_400].map(Some);
+    assert_eq!(all[..5].iter().map(|text| time_limit(text).unwrap()).collect::<Vec<_>>(), some);
+    assert!(all[5..].iter().all(|text| time_limit(text) == Ok(None)));
+    for text in ["", "+1", "1:", "4294967295-00:00:00", "1 2", "1:2:3:4", "99999999999"] {
+        assert!(time_limit(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_costs_itself_alone() {
+    let good = line(&WAITS, "shape=2x2");
+    for (at, field, fault, job) in [
+        (0, "x", "identifier", false),
+        (0, "7 StartTime=now", "identifier", false),
+        (0, "7+1", "heterogeneous", false),
+        (0, "7_[1-5%2]", "several tasks", false),
+        (1, "", "state", true),
+        (3, "-1", "priority", true),
+        (4, "1K", "number of nodes", true),
+        (5, "n[1", "its nodes", true),
+        (7, "tomorrow 7", "time", true),
+        (8, "1:2:3:4", "time limit", true),
+        (9, "N/A", "submission", true),
+        (10, "a|b", "licences", true),
+    ] {
+        let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
+        let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
+        assert!(found.fault.contains(fault), "{field}: {}", found.fault);
+        assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
+        // The nodes that are named for it are known all the same.
+        assert_eq!(found.nodes.len(), 2, "{field}");
+    }
+}
+
+#[test]
+fn a_comment_with_control_characters_is_one_comment() {
+    for comment in ["shape=2x2 a\nb", "a\rb", "\u{1b}[31m", "a\u{85}b", "\n", "a\tb"] {
+        let (jobs, unreadable) = of(&(line(&WAITS, comment) + &line(&with(0, "9"), "")));
+        assert_eq!((jobs.len(), unreadable.len()), (2, 1), "{comment:?}");
+        assert!(jobs[0].bad_comment && !jobs[1].bad_comment && jobs[0].named.len() == 2);
+        assert_eq!(
+            (unreadable[0].fault, unreadable[0].job),
+            (CONTROL_CHARACTERS, Some(jobs[0].name))
+        );
+    }
+}
+
+#[test]
+fn text_between_records_is_said_and_costs_none() {
+    let good = line(&WAITS, "shape=2x2");
+    let (jobs, unreadable) = of(&format!("noise\n{good}noise\n{good}"));
+    assert_eq!((jobs.len(), unreadable.len()), (2, 2));
+    // Nothing in this has the mark: no record at all.
+    let (jobs, unreadable) = of("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
+    assert_eq!((jobs.len(), unreadable.len()), (0, 1));
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_none() {
+    let whole = line(&WAITS, "shape=2x2 a\nb") + &line(&with(0, "9"), "");
+    let lengths = (1..whole.len()).filter(|length| *length != line(&WAITS, "shape=2x2 a\nb").len());
+    for length in lengths {
+        let cut = read(&whole[..length], &Mark::of(MARK));
+        assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
+    }
+}
+
+/// What `squeue` of Slurm 22.05.8 printed of a cluster with jobs of every kind, recorded with this
+/// mark. Six of them have the comments of an attack.
+#[test]
+fn a_recorded_answer_is_read() {
+    let text = String::from_utf8_lossy(include_bytes!("squeue-22.05.8.txt"));
+    let (jobs, unreadable) = of(&text);
+    let names = jobs.iter().map(|job| job.name.to_string()).collect::<Vec<_>>();
+    let faults: Vec<_> = unreadable.iter().map(|record| record.fault).collect();
+    let expected = "36 37 35_1 35_3 35_5 35_6 34 33 32 31 30 29 28 27 26";
+    assert_eq!(names.join(" "), expected);
+    let running: Vec<&SlurmJob> = jobs.iter().filter(|job| job.phase == Phase::Running).collect();
+    let held: Vec<usize> = running.iter().map(|job| job.held.len()).collect();
+    assert_eq!(held, [1, 4], "a line of job 27's comment says that job 26 holds n00 to n02");
+    let control = faults.iter().filter(|fault| **fault == CONTROL_CHARACTERS).count();
+    let several = faults.iter().filter(|fault| fault.contains("heterogeneous")).count();
+    assert_eq!((control, several, faults.len()), (6, 2, 8), "{unreadable:?}");
+}
+
+/// Lines as a record would have them, and anything else.
+fn comments() -> impl Strategy<Value = Vec<u8>> {
+    let record = "\n(M)?(9|7_3|x)\\|(R|PD|CG)\\|None\\|1\\|4\\|n\\[00-02\\]\\|\\|17\\|1:00\\|1\\|";
+    let marked = format!("[\\n\\r|M]?({}|{}){{0,14}}\n?", &MARK[..31], "9|PD|None|n0|1:00");
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..200),
+        proptest::string::string_regex(&format!("({record}){{0,3}}.*"))
+            .unwrap()
+            .prop_map(String::into_bytes),
+        proptest::string::string_regex(&marked).unwrap().prop_map(String::into_bytes),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(512, 100_000) as u32))]
+
+    /// Whatever is in comments, all that is read of jobs but their own comments stays the same.
+    #[test]
+    fn no_comment_changes_what_is_read_of_jobs(comments in proptest::collection::vec(comments(), 1..5)) {
+        let name = |at: usize| ["7", "8_1", "9", "10"][at];
+        let mut bytes = Vec::new();
+        for (at, comment) in comments.iter().enumerate() {
+            let mut fields = WAITS;
+            fields[0] = name(at);
+            // As Slurm prints it: bytes, not text.
+            let (before, behind) = (line(&fields, "COMMENT"), [MARK.as_bytes(), b"\n"].concat());
+            let before = before.split("COMMENT").next().unwrap();
+            bytes.extend([before.as_bytes(), comment, &behind].concat());
+        }
+        let (jobs, unreadable) = read(&String::from_utf8_lossy(&bytes), &Mark::of(MARK)).unwrap();
+        prop_assert_eq!(jobs.len(), comments.len());
+        for (at, mut job) in jobs.into_iter().enumerate() {
+            let mut fields = WAITS;
+            fields[0] = name(at);
+            let expected = of(&line(&fields, "")).0.remove(0);
+            (job.comment, job.bad_comment) = (String::new(), false);
+            prop_assert_eq!(job, expected);
+        }
+        prop_assert!(unreadable.iter().all(|record| record.fault == CONTROL_CHARACTERS));
+    }
+
+    /// Whatever is printed, it is read or refused, and nothing of it is a fault's text.
+    #[test]
+    fn any_answer_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400), cut in 0usize..400) {
+        let whole = line(&WAITS, &String::from_utf8_lossy(&bytes));
+        let noise = String::from_utf8_lossy(&bytes).into_owned();
+        for text in [noise.clone() + &whole, whole.replacen(MARK, &noise, 1 + cut % 13), noise] {
+            let _ = read(&text, &Mark::of(MARK));
+        }
+    }
+}
