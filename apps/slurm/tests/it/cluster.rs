@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -9,7 +11,12 @@ use tempfile::TempDir;
 pub(crate) struct Cluster {
     folder: TempDir,
     daemon: Option<Child>,
+    port: u16,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One cluster at a time: 64 nodes are much for a small machine.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/cluster.sh")
@@ -28,17 +35,22 @@ fn installed() -> bool {
 }
 
 impl Cluster {
-    /// Starts one; `None`, said loudly, where Slurm or the right to start it is missing, unless
-    /// `PAVIOR_REQUIRE_SLURM` is set.
-    pub(crate) fn start(port: u16, extra: &str) -> Option<Cluster> {
+    /// Starts one to try something; `None`, told to the runner, where Slurm or the right to start
+    /// it is missing, unless `PAVIOR_REQUIRE_SLURM` is set.
+    pub(crate) fn start(what: &str, extra: &str) -> Option<Cluster> {
         if !installed() {
-            let required = std::env::var_os("PAVIOR_REQUIRE_SLURM").is_some();
-            assert!(!required, "Slurm is not installed, or this is not root; this test needs both");
-            eprintln!("\n!!!! SKIPPED: no Slurm here, or not root: the daemon is not tried !!!!\n");
+            let why = "Slurm is not installed, or this is not root";
+            pavior_trials::skipped(what, why, "PAVIOR_REQUIRE_SLURM");
             return None;
         }
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Below the ephemeral ports, so that two runs on one machine seldom meet; and others for
+        // each cluster of a run: the ports of the last may still be in use.
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let place = std::process::id() + 37 * STARTED.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (place % 170) as u16 * 70;
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
-        let cluster = Cluster { folder, daemon: None };
+        let cluster = Cluster { folder, daemon: None, port, _alone: alone };
         let port = port.to_string();
         let output = Command::new(script())
             .arg("start")
@@ -54,6 +66,11 @@ impl Cluster {
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A port of this cluster that Slurm does not use.
+    pub(crate) fn spare_port(&self) -> u16 {
+        self.port + 68
     }
 
     /// A command of Slurm's in this cluster.
@@ -147,7 +164,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.kill_daemon();
-        let _ = self.shell("scancel -Q -u root,nobody", false);
+        let _ = self.shell("scancel -Q -u root; scancel -Q -u nobody", false);
         let _ = Command::new(script()).arg("stop").arg(self.path()).output();
     }
 }

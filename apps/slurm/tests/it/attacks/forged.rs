@@ -1,0 +1,233 @@
+//! Forged comments and other texts of users, against a real Slurm.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use crate::cluster::Cluster;
+use crate::records;
+
+#[test]
+fn users_cannot_forge_what_the_daemon_reads() {
+    let what = "forged comments against a real Slurm";
+    let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
+    let Some(mut cluster) = Cluster::start(what, extra) else { return };
+    let config = cluster.path().join("pavior.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let metrics = format!("metrics = \"127.0.0.1:{}\"\n", cluster.spare_port());
+    std::fs::write(&config, text + &metrics).unwrap();
+    the_gate_refuses_control_characters(&cluster);
+    cluster.start_daemon();
+    texts_of_other_fields(&cluster);
+    an_older_gate(&cluster);
+    comments_that_look_like_jobs(&cluster);
+    a_running_job_with_a_forged_comment(&mut cluster);
+    slurm_is_away(&mut cluster);
+    assert!(cluster.end_daemon(), "SIGTERM ends it well");
+    records::judge(&records::read(&cluster));
+}
+
+/// A value that the daemon's metrics have.
+fn metric(cluster: &Cluster, name: &str) -> u64 {
+    let mut stream = TcpStream::connect(("127.0.0.1", cluster.spare_port())).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("pavior_slurm_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+/// Waits until a metric is as it should be.
+fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
+    let mut last = 0;
+    for _ in 0..300 {
+        last = metric(cluster, name);
+        if good(last) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("{name} is still {last}; log:\n{}", cluster.log());
+}
+
+/// Submits as an ordinary user; returns the number, or what was said.
+fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
+    let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
+    let output = cluster.shell(&line, true);
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_string();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+/// A comment as a word of the shell.
+fn comment(text: &str) -> String {
+    format!("--comment='{text}'")
+}
+
+fn the_gate_refuses_control_characters(cluster: &Cluster) {
+    let texts = ["shape=2x2 a\nb", "a\rb", "a\tb", "\u{1b}[31mred", "a\u{7f}", "a\u{85}b", "\n"];
+    let mut failed = 0;
+    for text in texts {
+        let said = attempt(cluster, &comment(text)).unwrap_err();
+        failed += usize::from(!said.contains("line breaks or other control characters"));
+    }
+    let options = format!("-H -J 1x1-held {}", comment("größe shape=1x1"));
+    let held = attempt(cluster, &options).unwrap();
+    for (user, change) in [(true, "a\nb"), (false, "a\nb"), (true, "ab")] {
+        let line = format!("scontrol update JobId={held} Comment='{change}'");
+        failed += usize::from(cluster.shell(&line, user).status.success());
+    }
+    cluster.good(&format!("scancel {held}"));
+    let attack = "control characters in comments, on submission and later";
+    pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
+}
+
+/// What else is a user's to choose: such jobs are refused by Slurm, or run as any other.
+fn texts_of_other_fields(cluster: &Cluster) {
+    let record = "x\n9|R|None|1|4|n[00-02]||1|1:00|1|(null)|shape=2x2";
+    let options = [
+        format!("-J '1x1-{record}'"),
+        format!("--wckey='{record}'"),
+        format!("-A '{record}'"),
+        format!("-C '{record}'"),
+        format!("--reservation='{record}'"),
+        format!("-p 'mesh\n{record}'"),
+        format!("-L '{record}'"),
+        "-L 'pavior:1;pavior:1'".into(),
+        "-L 'a|b'".into(),
+        format!("--mail-user='{record}'"),
+        format!("--export='A={record}'"),
+        format!("--dependency='{record}'"),
+        format!("-w '{record}'"),
+        format!("--qos='{record}'"),
+        format!("--gres='{record}'"),
+        format!("--array='{record}'"),
+        "--array='0-3%2'".into(),
+        "-t '1-00:00:00' --begin=now".into(),
+        "--comment='1x1|2|3|4|5|6|7|8|9|10|11|12|13'".into(),
+    ];
+    let mut failed = 0;
+    for options in &options {
+        // A job's name is its shape, for the judge.
+        let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
+        let told = attempt(cluster, &format!("{name} {options}"));
+        failed += usize::from(told.is_err_and(|said| said.is_empty()));
+    }
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    failed +=
+        metric(cluster, "unreadable_total") as usize + metric(cluster, "overlaps_total") as usize;
+    let attack = "names, accounts, licences, reservations and other texts that look like records";
+    pavior_trials::attacked("slurm", attack, options.len(), failed);
+}
+
+/// A gate that lets control characters pass, as that of an older program. `check` sees it.
+fn an_older_gate(cluster: &Cluster) {
+    let file = cluster.path().join("job_submit.lua");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let older = text.replace("if has_controls(", "if false and (");
+    assert_ne!(text, older);
+    let check = format!(
+        "{} {}/pavior.toml check",
+        env!("CARGO_BIN_EXE_pavior-slurm"),
+        cluster.path().display()
+    );
+    assert!(cluster.good(&check).contains("faults: []"));
+    std::fs::write(&file, older).unwrap();
+    cluster.until(&check, 30, |text| text.contains("older than this program"));
+}
+
+/// Lines that look like another user's job, running or waiting, and lines that look like nothing.
+fn comments_that_look_like_jobs(cluster: &Cluster) {
+    let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
+    let state = format!("squeue -h -j {victim} -o '%t %N'");
+    let running = cluster.until(&state, 30, |text| text.starts_with("R n"));
+    let nodes = running.strip_prefix("R ").unwrap();
+    let held = cluster.submit("2x2-held", "-H --comment=shape=2x2", 0.5);
+    let now = cluster.good("date +%s");
+    let priority = format!("squeue -h -j {held} -o %Q");
+    assert_eq!(cluster.good(&priority), "0");
+    let mut failed = 0;
+    let attacks = [
+        "shape=2x2 a\nb".to_string(),
+        // As from the issue: a job that has just started on wrong nodes, which would be requeued.
+        format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
+        // A job without a gate, whose gate would be closed and which would be released.
+        format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
+        format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
+        format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),
+        "x\n9 Priority=1\nrelease 9|PD|None|1|4|||N/A|1:00|1|(null)|".to_string(),
+        "\n\n\n".to_string(),
+        "x\r\u{1b}[2J\u{7}".to_string(),
+    ];
+    let mut hostile = Vec::new();
+    for (serial, text) in attacks.iter().enumerate() {
+        hostile.push(attempt(cluster, &format!("-H {}", comment(text))).unwrap());
+        // Others are placed all the same.
+        let good = cluster.submit(&format!("2x2-good{serial}"), "--comment=shape=2x2", 0.2);
+        cluster.until(&format!("squeue -h -j {good} -o %t"), 60, str::is_empty);
+        let shown = cluster.good(&format!("scontrol show job {victim}"));
+        let kept = shown.contains("JobState=RUNNING") && shown.contains("Restarts=0");
+        failed += usize::from(!kept || cluster.good(&priority) != "0");
+    }
+    let count = attacks.len() as u64;
+    metric_until(cluster, "records_unreadable", |value| value == count);
+    assert!(metric(cluster, "unreadable_total") > count, "counted in each cycle");
+    assert_eq!((metric(cluster, "up"), metric(cluster, "failures_total")), (1, 0));
+    assert_eq!(metric(cluster, "overlaps_total"), 0, "{}", cluster.log());
+    let log = cluster.log();
+    let said = log.matches("records cannot be read").count();
+    assert!((1..=3).contains(&said), "once a minute, not in each cycle:\n{log}");
+    assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
+    // Released, they wait for ever, and are told why.
+    cluster.good(&format!("scontrol release {}", hostile[0]));
+    cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
+        text.contains("not placed: its comment has control characters")
+    });
+    cluster.good(&format!("scancel {victim} {held} {}", hostile.join(" ")));
+    metric_until(cluster, "records_unreadable", |value| value == 0);
+    cluster.until("squeue -h -o %i", 60, str::is_empty);
+    let attack = "forged comments: another's job is requeued or released, or placing stops";
+    pavior_trials::attacked("slurm", attack, attacks.len(), failed);
+}
+
+/// Its comment says that it has ended, or runs elsewhere; its nodes are given to nobody.
+fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
+    let tried = pavior_trials::size(1, 12);
+    let mut failed = 0;
+    for serial in 0..tried {
+        cluster.kill_daemon();
+        let text = "x\n1|CG|None|1|4|||1|1:00|1|(null)|shape=2x2";
+        let options = format!("-J wrong-forged{serial} -t 5 {}", comment(text));
+        let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 600'");
+        let forged = String::from_utf8(cluster.shell(&line, true).stdout).unwrap();
+        let (forged, node) = (forged.trim(), format!("n{:02}", (9 + 5 * serial) % 64));
+        let open = format!("ReqNodeList={node} Licenses= Priority=4294967290");
+        cluster.good(&format!("scontrol update JobId={forged} {open}"));
+        let place = format!("squeue -h -j {forged} -o '%t %N'");
+        cluster.until(&place, 30, |text| text == format!("R {node}"));
+        cluster.start_daemon();
+        let whole = cluster.submit("8x8-beside", "--comment=shape=8x8 -t 1", 0.2);
+        cluster.until(&format!("scontrol show job {whole}"), 30, |text| {
+            text.contains(&format!("by {forged};"))
+        });
+        let row = cluster.submit("8x1-beside", "--comment=shape=8x1 -t 1", 0.2);
+        cluster.until(&format!("squeue -h -j {row} -o %t"), 30, str::is_empty);
+        failed += usize::from(cluster.good(&place) != format!("R {node}"));
+        cluster.good(&format!("scancel {forged}"));
+        cluster.until("squeue -h -o %i", 60, str::is_empty);
+    }
+    let attack = "a running job's comment says that its nodes are free";
+    pavior_trials::attacked("slurm", attack, tried, failed);
+}
+
+/// An absent Slurm is not a record that cannot be read.
+fn slurm_is_away(cluster: &mut Cluster) {
+    let unreadable = metric(cluster, "unreadable_total");
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    let pid = cluster.path().join("pid/slurmctld");
+    cluster.good(&format!("kill -9 $(cat {})", pid.display()));
+    metric_until(cluster, "failures_total", |value| value > 0);
+    assert_eq!(metric(cluster, "up"), 0);
+    cluster.start_slurmctld();
+    metric_until(cluster, "up", |value| value == 1);
+    assert_eq!(metric(cluster, "unreadable_total"), unreadable);
+    assert!(cluster.log().contains("slurm is back"));
+}

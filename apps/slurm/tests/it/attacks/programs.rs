@@ -1,0 +1,201 @@
+//! Programs in the place of Slurm's, which say what they like. They need no Slurm.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder with `sinfo`, `squeue` and `scontrol`, and a machine of 4x2 nodes.
+struct Programs(TempDir);
+
+/// Prints a record of `squeue` with the mark that it was told.
+const RECORD: &str = r#"
+M=${SQUEUE_FORMAT%%%*}
+record() { printf '%s' "$M"; for field in "$@"; do printf '%s%s' "$field" "$M"; done; echo; }
+waits() { record $1 PD Licenses 9 $2 '' '' N/A 1:00 100 pavior:1 "$3"; }
+"#;
+
+const IDLE: &str = "for node in 0 1 2 3 4 5 6 7; do echo \"n$node|idle\"; done";
+
+impl Programs {
+    fn new(sinfo: &str, squeue: &str) -> Programs {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = Programs(folder);
+        let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        std::fs::write(programs.path().join("pavior.toml"), text).unwrap();
+        programs.write("sinfo", sinfo);
+        programs.write("squeue", &format!("{RECORD}\n{squeue}"));
+        let end = "ReservationName=pavior StartTime=1 EndTime=9999999999 Duration=UNLIMITED";
+        programs.write(
+            "scontrol",
+            &format!("[ \"$1 $2\" = 'show reservation' ] && echo '{end}'; true"),
+        );
+        programs
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let file = self.path().join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn run(&self, rest: &[&str]) -> Output {
+        let path = format!("{}:{}", self.path().display(), std::env::var("PATH").unwrap());
+        Command::new(env!("CARGO_BIN_EXE_pavior-slurm"))
+            .arg(self.path().join("pavior.toml"))
+            .args(rest)
+            .env("PATH", path)
+            .env("FOLDER", self.path())
+            // A user's own wishes do not change what is read.
+            .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")])
+            .output()
+            .unwrap()
+    }
+
+    /// The log of one cycle that changes nothing.
+    fn cycle(&self) -> String {
+        let output = self.run(&["--dry-run"]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+/// The nodes of the gate that a log says would open.
+fn opened(log: &str, job: &str) -> Option<String> {
+    let line = log.lines().find(|line| {
+        line.contains("\"event\":\"open\"") && line.contains(&format!("\"job\":\"{job}\""))
+    })?;
+    let nodes = line.split_once("\"nodes\":")?.1.split_once(']')?.0;
+    Some(nodes.replace(['[', '"'], ""))
+}
+
+#[test]
+fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
+    // The arguments of a process are everybody's to read, its environment is not.
+    let squeue = "echo \"$@\" >>$FOLDER/arguments; echo $SQUEUE_FORMAT >>$FOLDER/formats
+                  env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
+                  waits 7 4 shape=2x2";
+    let programs = Programs::new(IDLE, squeue);
+    let tried = pavior_trials::size(5, 50);
+    for _ in 0..tried {
+        assert_eq!(opened(&programs.cycle(), "7").as_deref(), Some("n0,n1,n4,n5"));
+    }
+    let read = |name: &str| std::fs::read_to_string(programs.path().join(name)).unwrap();
+    let (arguments, formats) = (read("arguments"), read("formats"));
+    let mut marks: Vec<&str> =
+        formats.lines().map(|line| line.split('%').next().unwrap()).collect();
+    let seen = marks.iter().filter(|mark| mark.len() < 32 || arguments.contains(**mark)).count();
+    marks.sort_unstable();
+    marks.dedup();
+    assert!(read("wishes").lines().all(|count| count == "0"));
+    let attack = "guess the mark, or read it in the arguments of squeue";
+    pavior_trials::attacked("slurm", attack, tried, seen + tried - marks.len());
+}
+
+#[test]
+fn what_slurm_says_is_whole_or_nothing() {
+    let good = "waits 7 4 shape=2x2; ";
+    let attacks = [
+        ("squeue is killed in a record", IDLE, "waits 7 4 shape=2x2; printf '%s8' $M; kill -9 $$"),
+        ("squeue is killed behind a record", IDLE, "waits 7 4 shape=2x2; kill -9 $$"),
+        ("squeue ends early and says nothing", IDLE, "waits 7 4 shape=2x2; printf '%s8%s' $M $M"),
+        ("squeue ends in a comment", IDLE, "waits 7 4 shape=2x2 | head -c 300"),
+        ("squeue fails", IDLE, "exit 1"),
+        ("sinfo is killed", "echo 'n0|idle'; kill -9 $$", good),
+        ("sinfo ends early", "printf 'n0|idle\\nn1|id'", good),
+        ("sinfo fails", "exit 1", good),
+    ];
+    let mut failed = 0;
+    for (what, sinfo, squeue) in attacks {
+        let log = Programs::new(sinfo, squeue).cycle();
+        let skipped = log.contains("\"event\":\"cycle skipped\"") && opened(&log, "7").is_none();
+        failed += usize::from(!skipped);
+        assert!(skipped, "{what}: {log}");
+    }
+    pavior_trials::attacked("slurm", "answers that are cut short", attacks.len(), failed);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_costs_itself_alone() {
+    let forged = "x\n9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2\n8|PD|None|1|4|||N/A|1:00|1||";
+    let attacks = [
+        ("a comment of two lines", "waits 9 1 'shape=1x1 a\nb'".to_string()),
+        ("a comment that looks like records", format!("waits 9 1 '{forged}'")),
+        ("a comment with a guessed mark", "waits 9 1 \"shape=9x9 $(printf '%032d8%032d' 0 0)\"".into()),
+        ("a comment of bytes", "waits 9 1 \"$(printf '\\377\\376\\001')\"".into()),
+        ("licences in an unknown form", "record 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
+        (
+            "a number with a further pair",
+            "record '9 Priority=1' PD x 9 1 '' '' N/A 1 1 '' x".into(),
+        ),
+        ("a number with a line break", "record '9\nrelease 8' PD x 9 1 '' '' N/A 1 1 '' x".into()),
+        ("text between records", "echo '9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2'".into()),
+        ("a component of a job", "record 9+1 PD None 9 1 '' '' N/A 1:00 1 '' x".into()),
+        ("nodes without end", "record 9 R None 9 1 'n[0-4294967295]' '' 1 1:00 1 '' x".into()),
+    ];
+    let mut failed = 0;
+    for (what, attack) in &attacks {
+        let log =
+            Programs::new(IDLE, &format!("waits 7 4 shape=2x2; {attack}; waits 8 4 ''")).cycle();
+        let placed = opened(&log, "7").is_some() && opened(&log, "8").is_some();
+        let said = *what == "a comment with a guessed mark"
+            || log.contains("\"event\":\"records cannot be read\",\"count\":1");
+        let only = opened(&log, "9").is_none();
+        let quiet = !log.contains("release") && !log.contains("|R|") && !log.contains("requeue");
+        failed += usize::from(!(placed && said && only && quiet));
+        assert!(placed && said && only && quiet, "{what}: {log}");
+    }
+    let attack = "records that cannot be read: others are placed in the same cycle";
+    pavior_trials::attacked("slurm", attack, attacks.len(), failed);
+}
+
+#[test]
+fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
+    // Slurm called all nodes idle; then job 9 started on n0 and n1.
+    let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
+                 for node in 0 1; do echo \"n$node|$S\"; done
+                 for node in 2 3 4 5 6 7; do echo \"n$node|idle\"; done";
+    let attacks = [
+        // Its nodes can be read, or Slurm's second answer tells.
+        "record 9 R None 9 2 'n[0-1]' '' 1 1:00 1 'a|b' x",
+        "record 9 R None x 2 'n[0-1' '' 1 1:00 1 '' x",
+        "record 9+0 R None 9 2 'n[0-1]' '' 1 1:00 1 '' x",
+        "record 9 R None 9 2 'n[0-1]' '' 1 1:00 1 '' 'x\n9|CG|None|1|0|||1|1:00|1|(null)|'",
+        "echo nothing of it",
+    ];
+    let mut failed = 0;
+    for attack in attacks {
+        let programs = Programs::new(later, &format!("waits 7 4 shape=2x2; {attack}"));
+        let nodes = opened(&programs.cycle(), "7");
+        failed += usize::from(nodes.as_deref() != Some("n2,n3,n6,n7"));
+        assert_eq!(nodes.as_deref(), Some("n2,n3,n6,n7"), "{attack}");
+    }
+    let attack = "a record that cannot be read makes the nodes of a running job look free";
+    pavior_trials::attacked("slurm", attack, attacks.len(), failed);
+}
+
+#[test]
+fn what_is_said_of_a_job_is_harmless() {
+    let squeue = "waits 7 4 \"$(printf 'shape=2x\\033[31m')\"
+                  waits 8 4 \"$(printf 'shape=2\\342\\200\\256x2')\"
+                  record 9 PD \"$(printf 'Held\\033[2J')\" 9 4 '' '' N/A 1:00 1 pavior:1 shape=2x2
+                  record 10 PD x x 4 '' '' N/A 1:00 1 pavior:1 shape=2x2";
+    let programs = Programs::new(IDLE, squeue);
+    let jobs = ["7", "8", "9", "10", "11\u{1b}[2J", "11 Priority=1", "-h", "11\nrelease 9"];
+    let mut failed = 0;
+    for job in jobs {
+        let output = programs.run(&["why", job]);
+        let said = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(said).unwrap();
+        let harmless = !text.trim_end().contains(|c: char| c.is_control() || c == '\u{202e}');
+        failed += usize::from(!harmless || text.is_empty());
+        assert!(harmless, "{job}: {text:?}");
+    }
+    let attack = "escape sequences in what `why` says";
+    pavior_trials::attacked("slurm", attack, jobs.len(), failed);
+}
