@@ -25,7 +25,7 @@ pub(crate) struct Limits {
 }
 
 /// The limits of every command.
-pub(crate) const LIMITS: Limits = Limits { time: Duration::from_secs(60), output: 256 << 20 };
+pub(crate) const LIMITS: Limits = Limits { time: Duration::from_mins(1), output: 256 << 20 };
 
 /// The most that is read of what a command says of its errors; the rest is thrown away.
 const COMPLAINTS: u64 = 256 << 10;
@@ -63,7 +63,8 @@ impl Call<'_> {
         let command = self.program;
         let said = self.run(limits)?;
         if said.status.success() {
-            return Ok(String::from_utf8_lossy(&said.output).into_owned());
+            return Ok(String::from_utf8(said.output)
+                .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()));
         }
         let message = shown_bytes(said.complaints.trim_ascii());
         Err(SlurmError::Failed { command, message })

@@ -28,7 +28,7 @@ impl Mark {
             what: "the system's randomness".into(),
             error: std::io::Error::other(error),
         })?;
-        Ok(Mark(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Mark(format!("{:032x}", u128::from_ne_bytes(bytes))))
     }
 
     #[cfg(test)]

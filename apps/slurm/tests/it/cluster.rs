@@ -18,6 +18,9 @@ pub(crate) struct Cluster {
 /// One cluster at a time: 64 nodes are much for a small machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// How many were started in this run.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/cluster.sh")
 }
@@ -46,7 +49,6 @@ impl Cluster {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // Below the ephemeral ports, so that two runs on one machine seldom meet; and others for
         // each cluster of a run: the ports of the last may still be in use.
-        static STARTED: AtomicU32 = AtomicU32::new(0);
         let place = std::process::id() + 37 * STARTED.fetch_add(1, Ordering::Relaxed);
         let port = 20_000 + (place % 170) as u16 * 70;
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();

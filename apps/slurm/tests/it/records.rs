@@ -16,7 +16,8 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    for line in text.lines() {
+    // Slurm writes names as they are: a line that begins otherwise is the end of a job's name.
+    for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
         let field = |key: &str| fields.get(key).map_or(String::new(), |text| (*text).to_string());

@@ -126,7 +126,10 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
     let attacks = [
         ("a comment of two lines", "waits 9 1 'shape=1x1 a\nb'".to_string()),
         ("a comment that looks like records", format!("waits 9 1 '{forged}'")),
-        ("a comment with a guessed mark", "waits 9 1 \"shape=9x9 $(printf '%032d8%032d' 0 0)\"".into()),
+        (
+            "a comment with a guessed mark",
+            "waits 9 1 \"shape=9x9 $(printf '%032d8%032d' 0 0)\"".into(),
+        ),
         ("a comment of bytes", "waits 9 1 \"$(printf '\\377\\376\\001')\"".into()),
         ("licences in an unknown form", "record 9 PD Licenses 9 1 '' '' N/A 1:00 1 'a|b' x".into()),
         (
