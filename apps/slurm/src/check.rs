@@ -34,7 +34,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
 
 /// Tries whether the gate is there and as new as this program: it must refuse a job whose comment
 /// has a line break. Slurm only tests the job, and queues nothing.
-fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
+pub(crate) fn try_gate(config: &Config) -> Result<Findings, SlurmError> {
     let partition = format!("--partition={}", config.partition);
     let arguments = [
         "--test-only",

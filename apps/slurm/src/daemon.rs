@@ -8,6 +8,7 @@ use pavior_workload::Shaper;
 use serde_json::json;
 
 use crate::ask::capture;
+use crate::check::try_gate;
 use crate::command::{self, Change};
 use crate::cycle::{Decision, Memory, decide};
 use crate::ledger::Ledger;
@@ -147,6 +148,7 @@ impl Daemon<'_> {
         let time = now();
         if time >= self.looked + LOOK {
             self.keep_reservation(time)?;
+            self.look_at_gate(time);
             self.looked = time;
         }
         let basic =
@@ -195,6 +197,14 @@ impl Daemon<'_> {
         (metrics.waiting, metrics.opened) = (decision.waiting, decision.opened);
         (metrics.running, metrics.free) = (decision.running, decision.free);
         metrics.failed = decision.failed;
+    }
+
+    /// Says where the gate that is installed is older than this program: it is a file beside
+    /// slurm.conf, which nobody need have renewed. Whether it can be tried is no matter here.
+    fn look_at_gate(&self, time: u64) {
+        for fault in try_gate(self.config).map_or(Vec::new(), |found| found.faults) {
+            log(time, "warn", "the gate is old", json!({ "error": fault }));
+        }
     }
 
     /// Sees to it that the licence is reserved for root for a while yet.

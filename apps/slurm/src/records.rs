@@ -208,4 +208,6 @@ fn seconds(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
+mod attacks;
+#[cfg(test)]
 mod tests;

@@ -1,13 +1,11 @@
 //! Answers of `squeue`, real ones and made up ones.
 
-use proptest::prelude::*;
-
 use super::*;
 
-const MARK: &str = "0123456789abcdef0123456789abcdef";
+pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// The fields of a job as `squeue` prints them, but for its comment.
-const WAITS: [&str; 11] = [
+pub(super) const WAITS: [&str; 11] = [
     "3_1",
     "PD",
     "Licenses",
@@ -22,7 +20,7 @@ const WAITS: [&str; 11] = [
 ];
 
 /// What `squeue` prints of a job: the format with the fields in it.
-fn line(fields: &[&str; 11], comment: &str) -> String {
+pub(super) fn line(fields: &[&str; 11], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
         text = text + field + MARK;
@@ -36,7 +34,7 @@ fn with(at: usize, field: &'static str) -> [&'static str; 11] {
     fields
 }
 
-fn of(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
+pub(super) fn of(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
     read(text, &Mark::of(MARK)).unwrap()
 }
 
@@ -146,56 +144,4 @@ fn a_recorded_answer_is_read() {
     let control = faults.iter().filter(|fault| **fault == CONTROL_CHARACTERS).count();
     let several = faults.iter().filter(|fault| fault.contains("heterogeneous")).count();
     assert_eq!((control, several, faults.len()), (6, 2, 8), "{unreadable:?}");
-}
-
-/// Lines as a record would have them, and anything else.
-fn comments() -> impl Strategy<Value = Vec<u8>> {
-    let record = "\n(M)?(9|7_3|x)\\|(R|PD|CG)\\|None\\|1\\|4\\|n\\[00-02\\]\\|\\|17\\|1:00\\|1\\|";
-    let marked = format!("[\\n\\r|M]?({}|{}){{0,14}}\n?", &MARK[..31], "9|PD|None|n0|1:00");
-    prop_oneof![
-        proptest::collection::vec(any::<u8>(), 0..200),
-        proptest::string::string_regex(&format!("({record}){{0,3}}.*"))
-            .unwrap()
-            .prop_map(String::into_bytes),
-        proptest::string::string_regex(&marked).unwrap().prop_map(String::into_bytes),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(512, 100_000) as u32))]
-
-    /// Whatever is in comments, all that is read of jobs but their own comments stays the same.
-    #[test]
-    fn no_comment_changes_what_is_read_of_jobs(comments in proptest::collection::vec(comments(), 1..5)) {
-        let name = |at: usize| ["7", "8_1", "9", "10"][at];
-        let mut bytes = Vec::new();
-        for (at, comment) in comments.iter().enumerate() {
-            let mut fields = WAITS;
-            fields[0] = name(at);
-            // As Slurm prints it: bytes, not text.
-            let (before, behind) = (line(&fields, "COMMENT"), [MARK.as_bytes(), b"\n"].concat());
-            let before = before.split("COMMENT").next().unwrap();
-            bytes.extend([before.as_bytes(), comment, &behind].concat());
-        }
-        let (jobs, unreadable) = read(&String::from_utf8_lossy(&bytes), &Mark::of(MARK)).unwrap();
-        prop_assert_eq!(jobs.len(), comments.len());
-        for (at, mut job) in jobs.into_iter().enumerate() {
-            let mut fields = WAITS;
-            fields[0] = name(at);
-            let expected = of(&line(&fields, "")).0.remove(0);
-            (job.comment, job.bad_comment) = (String::new(), false);
-            prop_assert_eq!(job, expected);
-        }
-        prop_assert!(unreadable.iter().all(|record| record.fault == CONTROL_CHARACTERS));
-    }
-
-    /// Whatever is printed, it is read or refused, and nothing of it is a fault's text.
-    #[test]
-    fn any_answer_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400), cut in 0usize..400) {
-        let whole = line(&WAITS, &String::from_utf8_lossy(&bytes));
-        let noise = String::from_utf8_lossy(&bytes).into_owned();
-        for text in [noise.clone() + &whole, whole.replacen(MARK, &noise, 1 + cut % 13), noise] {
-            let _ = read(&text, &Mark::of(MARK));
-        }
-    }
 }

@@ -18,7 +18,7 @@ fn users_cannot_forge_what_the_daemon_reads() {
     the_gate_refuses_control_characters(&cluster);
     cluster.start_daemon();
     texts_of_other_fields(&cluster);
-    an_older_gate(&cluster);
+    an_older_gate(&mut cluster);
     comments_that_look_like_jobs(&cluster);
     a_running_job_with_a_forged_comment(&mut cluster);
     slurm_is_away(&mut cluster);
@@ -119,7 +119,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
 }
 
 /// A gate that lets control characters pass, as that of an older program. `check` sees it.
-fn an_older_gate(cluster: &Cluster) {
+fn an_older_gate(cluster: &mut Cluster) {
     let file = cluster.path().join("job_submit.lua");
     let text = std::fs::read_to_string(&file).unwrap();
     let older = text.replace("if has_controls(", "if false and (");
@@ -132,6 +132,10 @@ fn an_older_gate(cluster: &Cluster) {
     assert!(cluster.good(&check).contains("faults: []"));
     std::fs::write(&file, older).unwrap();
     cluster.until(&check, 30, |text| text.contains("older than this program"));
+    // The daemon looks when it starts, and every hour.
+    cluster.start_daemon();
+    let log = format!("cat {}/daemon.log", cluster.path().display());
+    cluster.until(&log, 30, |text| text.contains("the gate is old"));
 }
 
 /// Lines that look like another user's job, running or waiting, and lines that look like nothing.

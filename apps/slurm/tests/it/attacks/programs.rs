@@ -25,6 +25,7 @@ impl Programs {
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         std::fs::write(programs.path().join("pavior.toml"), text).unwrap();
         programs.write("sinfo", sinfo);
+        programs.write("sbatch", "exit 1");
         programs.write("squeue", &format!("{RECORD}\n{squeue}"));
         let end = "ReservationName=pavior StartTime=1 EndTime=9999999999 Duration=UNLIMITED";
         programs.write(
