@@ -87,8 +87,8 @@ impl Ledger {
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable };
         if !ledger.ownerless().is_empty() {
-            let (later, bad_lines) = Ledger::read_nodes(partition)?;
-            ledger.unreadable.extend(bad_lines);
+            // A line that cannot be read now makes its node unavailable.
+            let (later, _) = Ledger::read_nodes(partition)?;
             ledger.read_again(later);
         }
         Ok(ledger)
@@ -96,8 +96,7 @@ impl Ledger {
 
     fn squeue(partition: &str, mark: &Mark) -> Result<String, SlurmError> {
         let states = "PENDING,CONFIGURING,RUNNING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
-        // Without the last, 1024 nodes are 1K.
-        let arguments = ["-h", "-r", "-p", partition, "-t", states, "--noconvert"];
+        let arguments = ["-h", "-r", "-p", partition, "-t", states];
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
         let (arguments, environment) = (&arguments, &environment);

@@ -196,7 +196,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
 
 /// Its comment says that it has ended, or runs elsewhere; its nodes are given to nobody.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
-    let tried = pavior_trials::size(1, 12);
+    let tried = pavior_trials::size(1, 8);
     let mut failed = 0;
     for serial in 0..tried {
         cluster.kill_daemon();
