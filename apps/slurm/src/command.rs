@@ -46,10 +46,12 @@ impl Change {
                 let licences = licences.with_gate();
                 match priority {
                     Some(priority) => format!(
-                        "update JobId={job} ReqNodeList= Licenses={licences}{start} Priority={priority}\n"
+                        "update JobId={job} ReqNodeList= Licenses={licences}{start} \
+                         Priority={priority}\n"
                     ),
                     None => format!(
-                        "update JobId={job} ReqNodeList= Licenses={licences}{start}\nrelease {job}\n"
+                        "update JobId={job} ReqNodeList= Licenses={licences}{start}\n\
+                         release {job}\n"
                     ),
                 }
             }
