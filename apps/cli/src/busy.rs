@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use pavior_allocation::explain::{Clash, State};
+use pavior_kernel::json;
 use pavior_mesh::{Cuboid, Grid, JobId};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::failure::{Failure, Place};
@@ -194,13 +196,9 @@ impl Busy {
 pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize>), Wrong> {
     let start = line.len() - line.trim_start().len();
     let whole = start..line.len();
-    serde_json::from_str::<Value>(line).map_err(|error| {
-        let at = error.column().saturating_sub(1).min(line.len());
-        let at = (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
-        // The place is told beside; serde's text ends with it.
-        let text = error.to_string();
-        let reason = text.split(" at line ").next().unwrap_or(&text);
-        (format!("not JSON: {reason}"), at..at)
+    serde_json::from_str::<IgnoredAny>(line).map_err(|error| {
+        let at = place(&error, line);
+        (format!("not JSON: {}", json::reason(&error)), at..at)
     })?;
     if !line[start..].starts_with('{') {
         return Err((format!("a line is an object: {what}"), whole));
@@ -212,7 +210,18 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
             return Err((message, member.key_place.clone()));
         }
     }
+    // The same of the objects inside.
+    json::check(line.as_bytes()).map_err(|error| {
+        let (at, reason) = (place(&error, line), json::reason(&error));
+        (reason, at..at)
+    })?;
     Ok((members, whole))
+}
+
+/// Where a fault stands in its line.
+fn place(error: &serde_json::Error, line: &str) -> usize {
+    let at = error.column().saturating_sub(1).min(line.len());
+    (0..=at).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// The value of a member.

@@ -7,7 +7,7 @@ use pavior_allocation::explain::{self, Diagnosis};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
 use serde_json::{Value, json};
 
-use crate::core::{BoardView, Caller, StateView, parts, point};
+use crate::core::{BoardView, Caller, NodeCounts, StateView, parts, point};
 
 /// Changes to imagine before a question.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,7 @@ pub(crate) fn diagnosis(
     view: &StateView,
     board: &BoardView,
     state: &explain::State,
+    changes: &Changes,
     shape: Option<Sides>,
     caller: &Caller,
 ) -> Value {
@@ -52,11 +53,18 @@ pub(crate) fn diagnosis(
     let cuboid = |cuboid: Option<Cuboid>| {
         cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
     };
-    let counts = json!({
-        "free": state.free().count(),
-        "busy": state.busy_nodes(),
-        "failed": state.failed().len(),
-    });
+    // A node that is imagined to fail has failed, also if it is drained.
+    let is_drained = |node: &NodeId| {
+        board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(node)
+    };
+    let unavailable = state.failed();
+    let drained = unavailable.iter().filter(|node| is_drained(node)).count() as u32;
+    let counts = NodeCounts {
+        free: state.free().count(),
+        busy: state.busy_nodes(),
+        failed: unavailable.len() as u32 - drained,
+        drained,
+    };
     let Some(shape) = shape else {
         let largest = state.free().largest_free();
         return json!({
@@ -76,12 +84,18 @@ pub(crate) fn diagnosis(
                 "nodes": nodes,
             })
         };
+        let points = |nodes: &[NodeId]| -> Vec<Value> {
+            nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
+        };
+        let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
+            blocked.failed.iter().partition(|node| is_drained(node));
         json!({
             "base": &blocked.at.base[..grid.axes()],
             "sides": &blocked.at.sides[..grid.axes()],
             "busy_nodes": blocked.nodes(),
             "jobs": blocked.jobs.iter().map(job).collect::<Vec<_>>(),
-            "failed": blocked.failed.iter().map(|&node| point(grid, grid.point(node))).collect::<Vec<_>>(),
+            "failed": points(&failed),
+            "drained": points(&drained),
         })
     });
     json!({

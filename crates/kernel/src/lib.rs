@@ -2,7 +2,7 @@
 //! are broken by rule and not by chance, and named random [`Stream`]s.
 //!
 //! It also holds what all registries share, names with [`Options`], and the one way to show
-//! foreign text.
+//! foreign text. With the feature `json` it has the one reader of JSON that others write.
 //!
 //! Nothing here knows about machines or jobs, and nothing here reads a clock.
 
@@ -10,6 +10,8 @@ mod agenda;
 mod caller_error;
 mod digest;
 mod foreign;
+#[cfg(feature = "json")]
+pub mod json;
 mod options;
 mod registry;
 mod stream;

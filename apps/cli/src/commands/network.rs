@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use pavior_experiments::NetworkParameters;
-use pavior_kernel::Time;
+use pavior_kernel::{Time, json};
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
 use serde::Deserialize;
@@ -79,11 +79,8 @@ fn read(mut input: impl BufRead, grid: &Grid, flits: u32) -> Result<Vec<Message>
         if line.trim_ascii_start().starts_with(b"[") {
             return Err(fault(1, "a message is an object, {\"at\",\"from\",\"to\"}".into()));
         }
-        let parsed: Line = serde_json::from_slice(&line).map_err(|error| {
-            let text = error.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            fault(error.column().max(1), reason.to_string())
-        })?;
+        let parsed: Line = json::read(&line)
+            .map_err(|error| fault(error.column().max(1), json::reason(&error)))?;
         let ends = [point(grid, &parsed.from), point(grid, &parsed.to)];
         let [Some(from), Some(to)] = ends else {
             let at = if ends[0].is_none() { &parsed.from } else { &parsed.to };

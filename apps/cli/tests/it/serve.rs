@@ -48,7 +48,8 @@ impl Service {
         self.used = Instant::now();
         let length = body.len();
         let text = format!(
-            "{method} {path} HTTP/1.1\r\nHost: pavior\r\nContent-Length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nHost: pavior\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
         );
         self.stream.get_mut().write_all(text.as_bytes()).unwrap();
         let mut line = String::new();

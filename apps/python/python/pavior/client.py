@@ -272,7 +272,7 @@ class Service:
         return self._transport.ask("GET", "/v1/queue")
 
     def machine(self, name: str | None = None) -> Document:
-        """How many nodes are free, held and failed, and the largest free box."""
+        """How many nodes are free, held, failed and drained, and the largest free box."""
         return self._transport.ask("GET", path_of("/v1/machine", machine=name))
 
     def machines(self) -> list[Document]:
@@ -346,7 +346,7 @@ class Service:
         """The records from `after` (or from now) on, in order and without gaps.
 
         Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and
-        `at_ms`. It ends after `timeout` seconds without a record, if given; a connection that is lost
+        `at` (RFC 3339). It ends after `timeout` seconds without a record, if given; a connection that is lost
         is made again for as long as the patience lasts. A `Problem` of status 410 says that the
         records are no longer kept: begin anew from `state`.
         """

@@ -56,7 +56,7 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> String {
 
 /// The state that a text tells of.
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
-    let state: Value = serde_json::from_str(text).map_err(value)?;
+    let state: Value = pavior_kernel::json::read(text.as_bytes()).map_err(value)?;
     let word = |key: &str| {
         state[key].as_str().ok_or_else(|| value(format!("`{key}` is missing or no text")))
     };

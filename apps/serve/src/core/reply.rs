@@ -40,12 +40,17 @@ pub fn point(grid: &Grid, point: Coordinates) -> Value {
     json!(&point[..grid.axes()])
 }
 
-/// A time as people and programs write it (RFC 3339), from milliseconds since 1970.
-struct Instant(u64);
+/// A time as every reply writes it (RFC 3339 in UTC, with milliseconds), from milliseconds since
+/// 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(pub u64);
+
+/// The last instant that the form can show: the end of the year 9999.
+const LAST_MS: u64 = 253_402_300_799_999;
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = UNIX_EPOCH + Duration::from_millis(self.0);
+        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(LAST_MS));
         humantime::format_rfc3339_millis(time).fmt(f)
     }
 }

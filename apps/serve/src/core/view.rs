@@ -1,8 +1,10 @@
 //! What readers look at: a state as it was at one record, shared and never changed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pavior_mesh::{Grid, Occupancy};
+use serde::Serialize;
 
 use super::board::Board;
 use super::{Lease, MachineSpec, ServiceState, WaitingRequest};
@@ -33,12 +35,26 @@ pub struct BoardView {
     pub free: Occupancy,
     /// The number of nodes that leases hold.
     pub busy: u32,
-    /// The number of unavailable nodes that no lease holds.
+    /// The number of nodes, failed or drained, that no lease holds.
     pub unavailable: u32,
-    /// The nodes that have failed, by their row-major numbers.
+    /// The nodes that have failed, by their row-major numbers, also those that a lease holds.
     pub failed: Vec<u32>,
-    /// The nodes that are drained.
+    /// The nodes that are drained, also those that a lease holds.
     pub drained: Vec<u32>,
+}
+
+/// How many nodes there are of each kind. A node that a lease holds is busy, whatever its state:
+/// `free + busy + failed + drained` is the number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeCounts {
+    /// Free, healthy nodes.
+    pub free: u32,
+    /// Nodes that leases hold.
+    pub busy: u32,
+    /// Nodes that have failed, and that no lease holds.
+    pub failed: u32,
+    /// Nodes that are drained, and that no lease holds.
+    pub drained: u32,
 }
 
 impl ServiceState {
@@ -79,6 +95,26 @@ impl StateView {
         let mut leases: Vec<&Lease> = on.map(|lease| &**lease).collect();
         leases.sort_by_key(|lease| lease.epoch);
         leases
+    }
+
+    /// How many nodes of a machine there are of each kind. O(nodes that leases hold) if a node is
+    /// drained.
+    pub fn counts(&self, board: &BoardView) -> NodeCounts {
+        let mut drained = board.drained.clone();
+        if !drained.is_empty() {
+            let leases = self.leases_on(board);
+            let parts = leases.iter().flat_map(|lease| lease.cuboids());
+            let held: HashSet<u32> =
+                parts.flat_map(|part| part.nodes(&board.grid)).map(|node| node.0).collect();
+            drained.retain(|node| !held.contains(node));
+        }
+        let drained = drained.len() as u32;
+        NodeCounts {
+            free: board.free.count(),
+            busy: board.busy,
+            failed: board.unavailable - drained,
+            drained,
+        }
     }
 
     /// The grid of a machine.

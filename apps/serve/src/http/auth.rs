@@ -97,6 +97,11 @@ impl Access {
         !self.tokens.is_empty() || self.certificates
     }
 
+    /// Whether client certificates are asked for.
+    pub(crate) fn certificates(&self) -> bool {
+        self.certificates
+    }
+
     /// Who sends a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let known = match peer {

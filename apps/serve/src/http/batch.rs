@@ -8,8 +8,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::body::{self, LeaseBody, NodeBody, millis, read};
-use super::documents::{AnswersDocument, ProblemDocument};
+use super::documents::AnswersDocument;
 use super::extract::{Change, ChangeHeaders};
+use super::statuses::{Guarded, Keyed, Missing, Posted};
 use super::{App, Fault};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
@@ -92,9 +93,15 @@ impl Operation {
 /// read stops all of them before the first. The answers come in the order of the commands, each
 /// with the status that it would have had alone. Ends that stand together happen at one instant:
 /// what waits is offered the nodes of all of them at once.
-#[utoipa::path(post, path = "/v1/batch", tag = "leases", request_body = BatchBody, params(ChangeHeaders), responses(
-    (status = 200, description = "an answer for each command", body = AnswersDocument),
-    (status = "default", description = "none was carried out", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    post, path = "/v1/batch", tag = "leases",
+    request_body = BatchBody,
+    params(ChangeHeaders),
+    responses(
+        (status = 200, description = "an answer for each command", body = AnswersDocument),
+        Guarded, Posted, Keyed, Missing
+    )
+)]
 pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await
 }

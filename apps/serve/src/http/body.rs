@@ -1,6 +1,9 @@
 //! What bodies hold, and how they are read.
 
+use std::fmt;
+
 use axum::body::Bytes;
+use pavior_kernel::{json, message};
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -152,21 +155,21 @@ pub(crate) struct NodeBody {
     pub(crate) machine: Option<String>,
 }
 
-/// Reads a body: an object.
+/// Reads a body: an object, whose members stand once.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
+    let bad = |detail: &dyn fmt::Display| {
+        Problem::new(Reason::BadValue, message(&format!("the body: {detail}")))
+    };
     // A list of its values in their order would be taken for it.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(Problem::new(
-            Reason::BadValue,
-            "the body: a list, where an object is expected",
-        ));
+        return Err(bad(&"a list, where an object is expected"));
     }
+    // All members of bodies are known, so that this finds one that stands twice, too.
     serde_json::from_slice(bytes).or_else(|error| {
         // In JSON, 4.0 is an integer, too; bodies that have none of these are read once.
-        let mut body: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         whole(&mut body);
-        let detail = format!("the body: {error}");
-        serde_json::from_value(body).map_err(|_| Problem::new(Reason::BadValue, detail))
+        serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 

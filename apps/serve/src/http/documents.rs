@@ -30,9 +30,11 @@ pub(crate) struct LeaseDocument {
     requested: u64,
     /// Boxes that do not overlap.
     parts: Vec<PartDocument>,
-    /// When it ends by itself (RFC 3339), or null.
+    /// When it ends by itself, or null.
+    #[schema(format = DateTime)]
     expires: Option<String>,
     /// When it began.
+    #[schema(format = DateTime)]
     start: String,
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
@@ -52,6 +54,8 @@ pub(crate) struct WaitingDocument {
     shape: Option<Vec<u16>>,
     #[schema(value_type = Option<FreedomSchema>)]
     freedom: Option<String>,
+    /// When it was asked for.
+    #[schema(format = DateTime)]
     asked: String,
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
@@ -159,10 +163,12 @@ pub(crate) struct MachineDocument {
     nodes: u64,
     /// Free, healthy nodes.
     free: u64,
-    /// Nodes that leases hold.
+    /// Nodes that leases hold, also if they have failed or are drained.
     busy: u64,
-    /// Nodes that have failed or are drained, and that no lease holds.
+    /// Nodes that have failed, and that no lease holds.
     failed: u64,
+    /// Nodes that are drained, and that no lease holds: free + busy + failed + drained = nodes.
+    drained: u64,
     /// Leases.
     jobs: u64,
     /// The sides of the largest free box.
@@ -179,16 +185,23 @@ pub(crate) struct MachinesDocument {
     machines: Vec<MachineDocument>,
 }
 
-/// A lease as a page draws it: a lease of another tenant has no name.
+/// A lease as a page draws it: of another tenant's, the boxes and the start alone.
 #[derive(Serialize, ToSchema)]
 #[schema(as = DrawnLease)]
 pub(crate) struct DrawnLeaseDocument {
     id: Option<u64>,
+    state: Option<String>,
+    epoch: Option<u64>,
+    machine: Option<String>,
+    nodes: Option<u64>,
+    requested: Option<u64>,
     parts: Vec<PartDocument>,
-    /// When it began, in milliseconds since 1970.
-    start_ms: u64,
+    /// When it began.
+    #[schema(format = DateTime)]
+    start: String,
     /// When it ends by itself.
-    expires_ms: Option<u64>,
+    #[schema(format = DateTime)]
+    expires: Option<String>,
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
     job: Option<Value>,
@@ -199,15 +212,18 @@ pub(crate) struct DrawnLeaseDocument {
 #[schema(as = State)]
 pub(crate) struct StateDocument {
     seq: u64,
-    /// The time of the last record, in milliseconds since 1970.
-    now_ms: u64,
+    /// The time of the last record.
+    #[schema(format = DateTime)]
+    now: String,
     name: String,
     machine: String,
     strategy: String,
     scheduler: Option<String>,
     leases: Vec<DrawnLeaseDocument>,
     waiting: Vec<WaitingDocument>,
+    /// The nodes that have failed, also those that a lease still holds.
     failed: Vec<Vec<u16>>,
+    /// The nodes that are drained, also those that a lease still holds.
     drained: Vec<Vec<u16>>,
     /// The names of all machines.
     machines: Vec<String>,
@@ -218,8 +234,11 @@ pub(crate) struct StateDocument {
 #[schema(as = Sample)]
 pub(crate) struct SampleDocument {
     seq: u64,
-    at_ms: u64,
+    /// When it was so.
+    #[schema(format = DateTime)]
+    at: String,
     busy: u64,
+    /// Nodes, failed or drained, that no lease holds.
     unavailable: u64,
     /// The nodes of the largest free box.
     largest_free: u64,
@@ -254,7 +273,10 @@ pub(crate) struct ChoiceDocument {
 pub(crate) struct CountsDocument {
     free: u64,
     busy: u64,
+    /// Nodes that have failed, and that no lease holds.
     failed: u64,
+    /// Nodes that are drained, and that no lease holds.
+    drained: u64,
 }
 
 /// A lease in the way; of another tenant's, the number of nodes alone.
@@ -275,7 +297,10 @@ pub(crate) struct BlockedDocument {
     sides: Vec<u16>,
     busy_nodes: u64,
     jobs: Vec<BlockerDocument>,
+    /// Nodes there that have failed, and that no lease holds.
     failed: Vec<Vec<u16>>,
+    /// Nodes there that are drained, and that no lease holds.
+    drained: Vec<Vec<u16>>,
 }
 
 /// What stands in the way of a request.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::{Freedom, Grid, Request};
@@ -11,9 +10,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::body::{FreedomSchema, ask, freedom, read};
-use super::documents::{ExplanationDocument, ProblemDocument};
+use super::body::{FreedomSchema, ask, freedom};
+use super::documents::ExplanationDocument;
+use super::extract::InBody;
 use super::reads::{board_of, numbers};
+use super::statuses::{Guarded, Missing, Posted};
 use super::{App, Fault};
 use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView};
 use crate::diagnose::{self, Changes};
@@ -68,18 +69,19 @@ pub(crate) struct WhatIfBody {
 }
 
 /// What each strategy would do now with a request, and what stands in its way. Nothing changes.
-#[utoipa::path(post, path = "/v1/explain", tag = "machines", request_body = ExplainBody, responses(
-    (status = 200, description = "the answers, and the diagnosis", body = ExplanationDocument),
-    (status = "default", description = "the question cannot be answered", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    post, path = "/v1/explain", tag = "machines",
+    request_body = ExplainBody,
+    responses(
+        (status = 200, description = "the answers, and the diagnosis", body = ExplanationDocument),
+        Guarded, Posted, Missing
+    )
+)]
 pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    bytes: Bytes,
+    InBody(body): InBody<ExplainBody>,
 ) -> Result<Reply, Fault> {
-    let body = match read::<ExplainBody>(&bytes) {
-        Ok(body) => body,
-        Err(problem) => return Ok(problem.reply()),
-    };
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
@@ -93,18 +95,19 @@ pub(crate) async fn explain(
 
 /// What the machine's strategy would do if leases had ended and nodes were otherwise. Nothing
 /// changes.
-#[utoipa::path(post, path = "/v1/what-if", tag = "machines", request_body = WhatIfBody, responses(
-    (status = 200, description = "the answer, and the diagnosis", body = ExplanationDocument),
-    (status = "default", description = "the question cannot be answered", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    post, path = "/v1/what-if", tag = "machines",
+    request_body = WhatIfBody,
+    responses(
+        (status = 200, description = "the answer, and the diagnosis", body = ExplanationDocument),
+        Guarded, Posted, Missing
+    )
+)]
 pub(crate) async fn what_if(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    bytes: Bytes,
+    InBody(body): InBody<WhatIfBody>,
 ) -> Result<Reply, Fault> {
-    let body = match read::<WhatIfBody>(&bytes) {
-        Ok(body) => body,
-        Err(problem) => return Ok(problem.reply()),
-    };
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
@@ -186,7 +189,7 @@ fn answer(
             "freedom": request.freedom.map(Freedom::word),
         },
         "strategies": answers,
-        "diagnosis": diagnose::diagnosis(view, board, &state, request.shape, caller),
+        "diagnosis": diagnose::diagnosis(view, board, &state, &changes, request.shape, caller),
     }))
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::HeaderValue;
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderValue, StatusCode};
+use pavior_kernel::message;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
+use super::body::read;
 use super::refusal::diagnosed;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
@@ -23,10 +24,36 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
     type Rejection = Reply;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Reply> {
-        Query::try_from_uri(&parts.uri)
-            .map(|Query(query)| InQuery(query))
-            .map_err(|_| Problem::new(Reason::BadValue, "the query cannot be read").reply())
+        Query::try_from_uri(&parts.uri).map(|Query(query)| InQuery(query)).map_err(|rejection| {
+            let detail = message(&rejection.body_text());
+            Problem::new(Reason::BadValue, detail).reply()
+        })
     }
+}
+
+/// A body that asks for something and changes nothing.
+pub(crate) struct InBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<InBody<T>, Fault> {
+        let bytes = whole(request, app).await?;
+        read(&bytes).map(InBody).map_err(|problem| {
+            Fault::new(StatusCode::BAD_REQUEST, problem.reason.word(), problem.detail)
+        })
+    }
+}
+
+/// The bytes of a body.
+async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
+    Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!("a body has at most {} bytes", app.bounds.body);
+            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+        }
+        status => Fault::new(status, "bad-request", "the body cannot be read to its end"),
+    })
 }
 
 /// What makes a change happen once.
@@ -43,26 +70,32 @@ pub(crate) struct ChangeHeaders {
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
+    query: Option<String>,
     bytes: Bytes,
 }
 
 impl FromRequest<Arc<App>> for Change {
-    type Rejection = Response;
+    type Rejection = Fault;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Response> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Fault> {
         let caller = request.extensions().get::<Caller>().cloned();
-        let caller = caller.ok_or_else(|| {
-            Fault::internal(&"a route that changes something is not guarded").into_response()
-        })?;
-        let key = request.headers().get("idempotency-key").cloned();
-        let bytes = Bytes::from_request(request, app).await.map_err(IntoResponse::into_response)?;
-        Ok(Change { caller, key, bytes })
+        let caller = caller
+            .ok_or_else(|| Fault::internal(&"a route that changes something is not guarded"))?;
+        let mut keys = request.headers().get_all("idempotency-key").iter();
+        let key = keys.next().cloned();
+        if keys.next().is_some() {
+            let detail = "a request has one Idempotency-Key";
+            return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+        }
+        let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
+        let bytes = whole(request, app).await?;
+        Ok(Change { caller, key, query, bytes })
     }
 }
 
 impl Change {
     /// Carries out the command that the body asks for, and adds a diagnosis to a refusal. `what`
-    /// tells requests with equal bodies apart.
+    /// stands for the method and the path: it tells requests with equal queries and bodies apart.
     pub(crate) async fn carry_out(
         self,
         app: &App,
@@ -95,7 +128,10 @@ impl Change {
             let detail = "an Idempotency-Key has 1 to 255 visible ASCII characters";
             return Err(Problem::new(Reason::BadValue, detail));
         };
-        let digest = sum(&[what.as_bytes(), b"\n", &self.bytes].concat());
+        // Neither a query nor what stands for the path has a line break. Without a query it is the
+        // digest of earlier versions, whose keys are kept.
+        let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest }))
     }
 }

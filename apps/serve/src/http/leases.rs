@@ -7,8 +7,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::body::{EndBody, HoldBody, LeaseBody, RenewBody, millis, read};
-use super::documents::{EndedDocument, LeaseDocument, ProblemDocument, WaitingDocument};
+use super::documents::{EndedDocument, LeaseDocument, WaitingDocument};
 use super::extract::{Change, ChangeHeaders, InQuery};
+use super::statuses::{Conflict, Guarded, Keyed, Missing, Posted};
 use super::{App, Fault};
 use crate::core::{Command, Problem, Reason, Reply};
 
@@ -25,15 +26,16 @@ pub(crate) struct CreateQuery {
 /// The reply is the lease, or the reason and a diagnosis. With `wait` a request that cannot start
 /// now waits in the queue: the reply is 202, and `/v1/watch` tells when its lease begins. A request
 /// without `wait` takes what is free now, whatever waits.
-#[utoipa::path(post, path = "/v1/leases", tag = "leases", request_body = LeaseBody,
+#[utoipa::path(
+    post, path = "/v1/leases", tag = "leases",
+    request_body = LeaseBody,
     params(CreateQuery, ChangeHeaders),
     responses(
         (status = 201, description = "the lease", body = LeaseDocument),
         (status = 202, description = "the request waits", body = WaitingDocument),
-        (status = 409, description = "refused, with reason and diagnosis", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 422, description = "the key was used for another request", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "not carried out", body = ProblemDocument, content_type = "application/problem+json"),
-    ))]
+        Guarded, Posted, Keyed, Missing, Conflict
+    )
+)]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     InQuery(query): InQuery<CreateQuery>,
@@ -49,14 +51,15 @@ pub(crate) async fn create(
 }
 
 /// Ends a lease, or takes a waiting request out of the queue.
-#[utoipa::path(post, path = "/v1/leases/{id}/end", tag = "leases", request_body = Option<EndBody>,
+#[utoipa::path(
+    post, path = "/v1/leases/{id}/end", tag = "leases",
+    request_body = Option<EndBody>,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
     responses(
         (status = 200, description = "it has ended", body = EndedDocument),
-        (status = 404, description = "no such lease", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 409, description = "a stale epoch, or it had ended", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "not carried out", body = ProblemDocument, content_type = "application/problem+json"),
-    ))]
+        Guarded, Posted, Keyed, Missing, Conflict
+    )
+)]
 pub(crate) async fn end(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -71,14 +74,15 @@ pub(crate) async fn end(
 }
 
 /// Prolongs a lease from now.
-#[utoipa::path(post, path = "/v1/leases/{id}/renew", tag = "leases", request_body = RenewBody,
+#[utoipa::path(
+    post, path = "/v1/leases/{id}/renew", tag = "leases",
+    request_body = RenewBody,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
     responses(
         (status = 200, description = "the lease as it is now", body = LeaseDocument),
-        (status = 404, description = "no such lease", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 409, description = "a stale epoch, or it has ended", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "not carried out", body = ProblemDocument, content_type = "application/problem+json"),
-    ))]
+        Guarded, Posted, Keyed, Missing, Conflict
+    )
+)]
 pub(crate) async fn renew(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -92,12 +96,15 @@ pub(crate) async fn renew(
 }
 
 /// Takes over nodes that are in use already.
-#[utoipa::path(post, path = "/v1/hold", tag = "leases", request_body = HoldBody, params(ChangeHeaders),
+#[utoipa::path(
+    post, path = "/v1/hold", tag = "leases",
+    request_body = HoldBody,
+    params(ChangeHeaders),
     responses(
         (status = 201, description = "the lease", body = LeaseDocument),
-        (status = 409, description = "some of the nodes are not free", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "not carried out", body = ProblemDocument, content_type = "application/problem+json"),
-    ))]
+        Guarded, Posted, Keyed, Missing, Conflict
+    )
+)]
 pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
         let body: HoldBody = read(bytes)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -15,6 +15,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use super::App;
+use super::statuses::Guarded;
+use crate::core::NodeCounts;
 use crate::writer::{Health, Unavailable};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -48,17 +50,35 @@ impl Metrics {
 }
 
 /// Numbers for Prometheus, in its text format.
-#[utoipa::path(get, path = "/metrics", tag = "service", responses(
-    (status = 200, description = "the numbers", body = String, content_type = "application/openmetrics-text")))]
-pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
+#[utoipa::path(
+    get, path = "/metrics", tag = "service",
+    responses(
+        (status = 200, description = "the numbers", content(
+            (String = "application/openmetrics-text"), (String = "text/plain")
+        )),
+        Guarded
+    )
+)]
+pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let mut text = String::new();
     if encode(&mut text, &app.metrics.registry).is_err() {
         return super::Fault::from(Unavailable::Stopping).into_response();
     }
     // The text ends with a line `# EOF`, which is to stay the last one.
     let text = text.trim_end().trim_end_matches("# EOF").to_string();
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let kind = if asks_for_open_metrics(&headers) {
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    } else {
+        "text/plain; version=0.0.4; charset=utf-8"
+    };
     ([(header::CONTENT_TYPE, kind)], state(&app, text).await).into_response()
+}
+
+/// Whether a caller reads OpenMetrics, as Prometheus does. What is written is text of its older
+/// form, too.
+fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
 /// Adds the numbers of the state.
@@ -110,8 +130,13 @@ async fn state(app: &App, mut text: String) -> String {
             "Nodes that leases hold",
             &of(&|at| f64::from(boards[at].busy)),
         );
-        let lost = |at: usize| f64::from(boards[at].unavailable);
+        let counts: Vec<NodeCounts> = boards.iter().map(|board| view.counts(board)).collect();
+        let lost = |at: usize| f64::from(counts[at].failed + counts[at].drained);
         family("unavailable_nodes", "gauge", "Nodes failed or drained, and not held", &of(&lost));
+        let failed = |at: usize| f64::from(counts[at].failed);
+        family("failed_nodes", "gauge", "Nodes failed, and not held", &of(&failed));
+        let drained = |at: usize| f64::from(counts[at].drained);
+        family("drained_nodes", "gauge", "Nodes drained, and not held", &of(&drained));
         let held = |at: usize| {
             view.leases.iter().filter(|lease| lease.machine == boards[at].spec.name).count() as f64
         };

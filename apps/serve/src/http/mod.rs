@@ -6,6 +6,7 @@ mod body;
 mod documents;
 mod explain;
 mod extract;
+mod form;
 mod gate;
 mod leases;
 mod listen;
@@ -17,6 +18,7 @@ mod problem;
 mod reads;
 mod refusal;
 mod series;
+mod statuses;
 mod unblock;
 mod watch;
 
@@ -138,13 +140,17 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/what-if", post(explain::what_if))
         .route("/v1/watch", get(watch::watch))
         .route("/metrics", get(metrics::metrics))
+        .layer(axum::middleware::from_fn(form::checked))
         .layer(axum::middleware::from_fn_with_state(app.clone(), gate::pass));
-    Router::new()
-        .merge(limited)
+    let open = Router::new()
         .route("/", get(page::page))
         .route("/openapi.json", get(openapi::document))
         .route("/healthz", get(reads::healthz))
         .route("/readyz", get(reads::readyz))
+        .layer(axum::middleware::from_fn(form::checked));
+    Router::new()
+        .merge(limited)
+        .merge(open)
         .fallback(|| async {
             Fault::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path")
         })
@@ -157,5 +163,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         })
         .layer(axum::extract::DefaultBodyLimit::max(most))
         .layer(axum::middleware::from_fn_with_state(app.clone(), gate::observe))
+        .layer(axum::middleware::from_fn(form::with_headers))
         .with_state(app)
 }

@@ -1,18 +1,24 @@
 //! The OpenAPI document.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::Method;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::path::{Operation, ParameterIn};
 
+use super::documents::ProblemDocument;
 use super::{App, Fault};
 use super::{batch, explain, leases, metrics, nodes, reads, series, unblock, watch};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
+    components(schemas(ProblemDocument)),
     paths(
         leases::create,
         leases::end,
@@ -40,7 +46,42 @@ use super::{batch, explain, leases, metrics, nodes, reads, series, unblock, watc
 )]
 struct Document;
 
-/// The OpenAPI document of this service: how many coordinates there are depends on its machines.
+/// Routes that everybody may ask, whoever calls.
+const OPEN: [&str; 2] = ["/healthz", "/readyz"];
+
+/// The parameters of routes, by method and path.
+static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
+    let mut known = HashMap::new();
+    for (path, item) in Document::openapi().paths.paths {
+        for (method, operation) in [(Method::GET, item.get), (Method::POST, item.post)] {
+            if let Some(operation) = operation {
+                known.insert((method, path.clone()), in_query(operation));
+            }
+        }
+    }
+    // The page reads what stands in its own address. The service does not.
+    known.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
+    known
+});
+
+fn in_query(operation: Operation) -> Vec<String> {
+    let all = operation.parameters.unwrap_or_default().into_iter();
+    all.filter_map(|one| match one {
+        RefOr::T(one) if one.parameter_in == ParameterIn::Query => Some(one.name),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The parameters that the address of a route may have. What the document says is what is taken.
+pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let known = PARAMETERS.get(&(method.clone(), path.to_string()));
+    known.into_iter().flatten().map(String::as_str).collect()
+}
+
+/// The OpenAPI document of this service: how many coordinates there are depends on its machines,
+/// and how callers say who they are on its options.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = Document::openapi();
     document.info.version = env!("CARGO_PKG_VERSION").to_string();
@@ -59,7 +100,33 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             }
         }
     }
+    secure(&mut document, app.access.asks(), app.access.certificates());
     Ok(Json(document))
+}
+
+/// Says how callers tell who they are: by a bearer token, or by a certificate where those are asked
+/// for. Where nobody is asked, a token is not needed.
+fn secure(document: &mut Value, asks: bool, certificates: bool) {
+    let token = "a token of --token-file";
+    let mut schemes = json!({
+        "token": { "type": "http", "scheme": "bearer", "description": token },
+    });
+    let mut ways = vec![json!({ "token": [] })];
+    if certificates {
+        let certificate = "a client certificate that --client-ca vouches for";
+        schemes["certificate"] = json!({ "type": "mutualTLS", "description": certificate });
+        ways.push(json!({ "certificate": [] }));
+    }
+    if !asks {
+        ways.insert(0, json!({}));
+    }
+    document["components"]["securitySchemes"] = schemes;
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (_, item) in paths.iter_mut().filter(|(path, _)| !OPEN.contains(&path.as_str())) {
+        for (_, operation) in item.as_object_mut().into_iter().flatten() {
+            operation["security"] = ways.clone().into();
+        }
+    }
 }
 
 /// Integers of bodies have 64 bits without a sign; `int64` says less.
@@ -99,13 +166,15 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         }
     }
     if is_asked && members.contains_key("shape") && members.contains_key("nodes") {
-        let only = |has: &str, kind: &str, lacks: &str| {
-            json!({
-                "required": [has],
-                "properties": { has: { "type": kind }, lacks: { "type": "null" } },
-            })
-        };
-        schema["oneOf"] =
-            json!([only("shape", "array", "nodes"), only("nodes", "integer", "shape")]);
+        // Not as alternatives (`oneOf`): generators of clients would make two types of it, and
+        // drop all other members.
+        let only = |name: &str, kind: Value| json!({ "properties": { name: kind } });
+        let mut shape = only("shape", json!({ "not": { "type": "null" } }));
+        shape["required"] = json!(["shape"]);
+        let mut nodes = only("nodes", json!({ "not": { "type": "null" } }));
+        nodes["required"] = json!(["nodes"]);
+        schema["if"] = shape;
+        schema["then"] = only("nodes", json!({ "type": "null" }));
+        schema["else"] = nodes;
     }
 }

@@ -1,6 +1,6 @@
 //! Errors as RFC 9457 problems.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
@@ -63,8 +63,12 @@ impl From<Fault> for Reply {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let retry_after = self.retry_after;
+        let (retry_after, status) = (self.retry_after, self.status);
         let mut response = Reply::from(self).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }

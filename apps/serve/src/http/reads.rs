@@ -11,13 +11,17 @@ use utoipa::IntoParams;
 
 use super::body::in_query;
 use super::documents::{
-    EitherDocument, LeasesDocument, MachineDocument, MachinesDocument, ProblemDocument,
-    QueueDocument, StateDocument, StatusDocument,
+    EitherDocument, LeasesDocument, MachineDocument, MachinesDocument, QueueDocument,
+    StateDocument, StatusDocument,
 };
 use super::extract::InQuery;
 use super::leases::number;
+use super::statuses::{Gone, Guarded, Missing, NotReady, Open};
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Problem, Reason, Reply, ServiceLimits, StateView, point};
+use crate::core::{
+    BoardView, Caller, Instant, Lease, NodeCounts, Problem, Reason, Reply, ServiceLimits,
+    StateView, parts, point,
+};
 use crate::storage::StoreError;
 use crate::writer::{Health, Moment, RecoveryError, look_back};
 
@@ -53,9 +57,14 @@ pub(crate) struct MachineQuery {
 }
 
 /// The leases that the caller may see, by number.
-#[utoipa::path(get, path = "/v1/leases", tag = "leases", params(ListQuery), responses(
-    (status = 200, description = "the leases, and from where to go on", body = LeasesDocument),
-    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/leases", tag = "leases",
+    params(ListQuery),
+    responses(
+        (status = 200, description = "the leases, and from where to go on", body = LeasesDocument),
+        Guarded, Missing
+    )
+)]
 pub(crate) async fn leases(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -67,6 +76,9 @@ pub(crate) async fn leases(
         return Ok(Problem::new(Reason::BadValue, detail).reply());
     }
     let view = app.writer.view().await?;
+    if view.board_index(query.machine.as_deref()).is_none() {
+        return Ok(unknown_machine(query.machine.as_deref()));
+    }
     let after = query.after.unwrap_or(0);
     let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
     let mut seen = view.leases.iter().filter(|lease| {
@@ -80,11 +92,14 @@ pub(crate) async fn leases(
 }
 
 /// One lease, or one request that waits.
-#[utoipa::path(get, path = "/v1/leases/{id}", tag = "leases",
-    params(("id" = u64, Path, description = "the lease")), responses(
-    (status = 200, description = "the lease, or the waiting request", body = EitherDocument),
-    (status = 404, description = "no such lease", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/leases/{id}", tag = "leases",
+    params(("id" = u64, Path, description = "the lease")),
+    responses(
+        (status = 200, description = "the lease, or the waiting request", body = EitherDocument),
+        Guarded, Missing
+    )
+)]
 pub(crate) async fn lease(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -110,9 +125,10 @@ pub(crate) async fn lease(
 }
 
 /// The requests that wait, machine by machine in the order in which they came.
-#[utoipa::path(get, path = "/v1/queue", tag = "leases", responses(
-    (status = 200, description = "the requests", body = QueueDocument),
-    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/queue", tag = "leases",
+    responses((status = 200, description = "the requests", body = QueueDocument), Guarded)
+)]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -124,12 +140,16 @@ pub(crate) async fn queue(
     Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list })))
 }
 
-/// A machine: how many of its nodes are free, held and failed, and the largest free box.
-#[utoipa::path(get, path = "/v1/machine", tag = "machines", params(MachineQuery), responses(
-    (status = 200, description = "the machine", body = MachineDocument),
-    (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+/// A machine: how many of its nodes are free, held, failed and drained, and the largest free
+/// box.
+#[utoipa::path(
+    get, path = "/v1/machine", tag = "machines",
+    params(MachineQuery),
+    responses(
+        (status = 200, description = "the machine", body = MachineDocument),
+        Guarded, Missing, Gone
+    )
+)]
 pub(crate) async fn machine(
     State(app): State<Arc<App>>,
     InQuery(query): InQuery<MachineQuery>,
@@ -143,9 +163,10 @@ pub(crate) async fn machine(
 }
 
 /// All machines.
-#[utoipa::path(get, path = "/v1/machines", tag = "machines", responses(
-    (status = 200, description = "the machines", body = MachinesDocument),
-    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/machines", tag = "machines",
+    responses((status = 200, description = "the machines", body = MachinesDocument), Guarded)
+)]
 pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
     let work = tokio::task::spawn_blocking(move || {
@@ -157,11 +178,14 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Reply, Fault
 
 /// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
 /// of other tenants have no names.
-#[utoipa::path(get, path = "/v1/state", tag = "machines", params(MachineQuery), responses(
-    (status = 200, description = "the state", body = StateDocument),
-    (status = 404, description = "no such machine", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = 410, description = "that record is compacted", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/state", tag = "machines",
+    params(MachineQuery),
+    responses(
+        (status = 200, description = "the state", body = StateDocument),
+        Guarded, Missing, Gone
+    )
+)]
 pub(crate) async fn state(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -173,15 +197,14 @@ pub(crate) async fn state(
     };
     let board = &view.boards[board];
     let grid = &board.grid;
-    let leases: Vec<Value> = view.leases_on(board).iter().map(|lease| {
+    let drawn = |lease: &&Lease| {
         if caller.may_touch(&lease.tenant) {
-            let mut json = lease.json(grid);
-            json["start_ms"] = lease.start_ms.into();
-            json["expires_ms"] = lease.expires_ms.into();
-            return json;
+            return lease.json(grid);
         }
-        json!({ "id": null, "parts": crate::core::parts(grid, &lease.cuboids()), "start_ms": lease.start_ms })
-    }).collect();
+        let (parts, start) = (parts(grid, &lease.cuboids()), Instant(lease.start_ms));
+        json!({ "id": null, "parts": parts, "start": start })
+    };
+    let leases: Vec<Value> = view.leases_on(board).iter().map(drawn).collect();
     let waiting = view
         .waiting
         .iter()
@@ -194,7 +217,7 @@ pub(crate) async fn state(
         200,
         &json!({
             "seq": view.seq,
-            "now_ms": view.now_ms,
+            "now": Instant(view.now_ms),
             "name": board.spec.name,
             "machine": grid.to_string(),
             "strategy": board.spec.strategy,
@@ -210,15 +233,17 @@ pub(crate) async fn state(
 
 fn shown(view: &StateView, board: &BoardView) -> Value {
     let largest = board.free.largest_free().map_or([0; 3], |cuboid| cuboid.sides);
+    let NodeCounts { free, busy, failed, drained } = view.counts(board);
     json!({
         "name": board.spec.name,
         "machine": board.grid.to_string(),
         "strategy": board.spec.strategy,
         "scheduler": board.spec.scheduler,
         "nodes": board.grid.nodes(),
-        "free": board.free.count(),
-        "busy": board.busy,
-        "failed": board.unavailable,
+        "free": free,
+        "busy": busy,
+        "failed": failed,
+        "drained": drained,
         "jobs": view.leases.iter().filter(|lease| lease.machine == board.spec.name).count(),
         "largest_free": &largest[..board.grid.axes()],
         "waiting": view.waiting.iter().filter(|one| one.machine == board.spec.name).count(),
@@ -226,7 +251,7 @@ fn shown(view: &StateView, board: &BoardView) -> Value {
     })
 }
 
-fn unknown_machine(name: Option<&str>) -> Reply {
+pub(crate) fn unknown_machine(name: Option<&str>) -> Reply {
     let detail = format!("there is no machine `{}`", name.unwrap_or_default());
     Problem::new(Reason::UnknownMachine, detail).reply()
 }
@@ -269,16 +294,19 @@ pub(crate) fn ahead(record: u64, last: u64) -> Fault {
 }
 
 /// Whether the process runs.
-#[utoipa::path(get, path = "/healthz", tag = "service", responses(
-    (status = 200, description = "it does", body = StatusDocument)))]
+#[utoipa::path(
+    get, path = "/healthz", tag = "service",
+    responses((status = 200, description = "it does", body = StatusDocument), Open)
+)]
 pub(crate) async fn healthz() -> Reply {
     Reply::new(200, &json!({ "status": "ok" }))
 }
 
 /// Whether the service can decide.
-#[utoipa::path(get, path = "/readyz", tag = "service", responses(
-    (status = 200, description = "it can", body = StatusDocument),
-    (status = 503, description = "it cannot, and why", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/readyz", tag = "service",
+    responses((status = 200, description = "it can", body = StatusDocument), Open, NotReady)
+)]
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Reply, Fault> {
     use crate::writer::Unavailable;
     match app.writer.health() {

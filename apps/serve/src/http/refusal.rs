@@ -15,8 +15,9 @@ pub(crate) async fn diagnosed(
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let work = tokio::task::spawn_blocking(move || {
         let board = &view.boards[refused.board];
-        let state = diagnose::state(&view, board, &Changes::default());
-        diagnose::diagnosis(&view, board, &state, refused.shape, &caller)
+        let changes = Changes::default();
+        let state = diagnose::state(&view, board, &changes);
+        diagnose::diagnosis(&view, board, &state, &changes, refused.shape, &caller)
     });
     let diagnosis = work.await.map_err(|error| Fault::internal(&error))?;
     let meaning = refused.refusal.meaning();

@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::documents::{ProblemDocument, SeriesDocument};
+use super::documents::SeriesDocument;
 use super::extract::InQuery;
+use super::reads::unknown_machine;
+use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
-use crate::core::{Reply, ServiceLimits, ServiceState, StateView};
+use crate::core::{Instant, Reply, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::RecoveryError;
 
@@ -25,11 +27,18 @@ const EVERY: u64 = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Sample {
     seq: u64,
+    #[serde(rename = "at", serialize_with = "shown")]
     at_ms: u64,
     busy: u32,
     unavailable: u32,
     largest_free: u32,
     waiting: usize,
+}
+
+/// A time as replies write it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn shown<S: Serializer>(at_ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    Instant(*at_ms).serialize(serializer)
 }
 
 /// The samples of all machines.
@@ -143,9 +152,14 @@ pub(crate) struct SeriesQuery {
 }
 
 /// Utilisation and the largest free box over time.
-#[utoipa::path(get, path = "/v1/series", tag = "machines", params(SeriesQuery), responses(
-    (status = 200, description = "the samples, the oldest first", body = SeriesDocument),
-    (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/series", tag = "machines",
+    params(SeriesQuery),
+    responses(
+        (status = 200, description = "the samples, the oldest first", body = SeriesDocument),
+        Guarded, Missing
+    )
+)]
 pub(crate) async fn series(
     State(app): State<Arc<App>>,
     InQuery(query): InQuery<SeriesQuery>,
@@ -153,6 +167,7 @@ pub(crate) async fn series(
     let wanted = query.machine.as_deref();
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));
-    let samples = app.series.samples.lock().ok().and_then(|inner| inner.0.get(index?).cloned());
+    let Some(index) = index else { return Ok(unknown_machine(wanted)) };
+    let samples = app.series.samples.lock().ok().and_then(|inner| inner.0.get(index).cloned());
     Ok(Reply::new(200, &json!({ "samples": samples.unwrap_or_default() })))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::JobId;
@@ -11,10 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::body::{BoxFreedomSchema, ask, freedom, read};
-use super::documents::{PlanDocument, ProblemDocument};
+use super::body::{BoxFreedomSchema, ask, freedom};
+use super::documents::PlanDocument;
 use super::explain::request;
+use super::extract::InBody;
 use super::reads::board_of;
+use super::statuses::{Guarded, Missing, Posted};
 use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason, Reply, StateView, parts};
 use crate::diagnose::{self, Changes};
@@ -43,18 +44,19 @@ pub(crate) struct UnblockBody {
 
 /// The cheapest set of leases whose moving makes a request fit, with where each goes; the moves are
 /// in an order in which they can be carried out. A lease weighs its nodes. Nothing changes.
-#[utoipa::path(post, path = "/v1/unblock", tag = "machines", request_body = UnblockBody, responses(
-    (status = 200, description = "the plan", body = PlanDocument),
-    (status = "default", description = "there is no answer", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    post, path = "/v1/unblock", tag = "machines",
+    request_body = UnblockBody,
+    responses(
+        (status = 200, description = "the plan", body = PlanDocument),
+        Guarded, Posted, Missing
+    )
+)]
 pub(crate) async fn unblock(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    bytes: Bytes,
+    InBody(body): InBody<UnblockBody>,
 ) -> Result<Reply, Fault> {
-    let body = match read::<UnblockBody>(&bytes) {
-        Ok(body) => body,
-        Err(problem) => return Ok(problem.reply()),
-    };
     if caller.tenant.is_some() {
         let detail = "only the operator may see how to move leases";
         return Ok(Problem::new(Reason::OperatorOnly, detail).reply());

@@ -17,11 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
 use utoipa::IntoParams;
 
 use super::body::in_query;
-use super::documents::ProblemDocument;
 use super::extract::InQuery;
 use super::reads::{ahead, compacted};
+use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
-use crate::core::{Caller, Event, ServiceRecord, StateView, Why};
+use crate::core::{Caller, Event, Instant, ServiceRecord, StateView, Why};
 use crate::storage::StoreError;
 
 /// Records that are read from the history at a time.
@@ -58,11 +58,14 @@ struct Watcher {
 /// `renewed`, `ended`, `node` or `configured`. A tenant sees its own leases and all nodes. A
 /// watcher that asks for records that are no longer kept gets 410 and begins anew from `GET
 /// /v1/state`.
-#[utoipa::path(get, path = "/v1/watch", tag = "leases",
-    params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")), responses(
-    (status = 200, description = "the events", content_type = "text/event-stream", body = String),
-    (status = 410, description = "these records are compacted, or the service has not come so far", body = ProblemDocument, content_type = "application/problem+json"),
-    (status = "default", description = "it cannot be watched", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    get, path = "/v1/watch", tag = "leases",
+    params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
+    responses(
+        (status = 200, description = "the events", content_type = "text/event-stream", body = String),
+        Guarded, Gone
+    )
+)]
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -195,10 +198,8 @@ impl Watcher {
             Event::Granted { lease } => {
                 self.tenants.insert(lease.id, lease.tenant.clone());
                 let grid = self.app.grid(Some(&lease.machine));
-                let mut json = lease.json(grid);
-                json["start_ms"] = lease.start_ms.into();
-                json["expires_ms"] = lease.expires_ms.into();
-                ("granted", Some(lease.tenant.clone()), json!({ "lease": json }))
+                let data = json!({ "lease": lease.json(grid) });
+                ("granted", Some(lease.tenant.clone()), data)
             }
             Event::Queued { waiting } => {
                 self.tenants.insert(waiting.id, waiting.tenant.clone());
@@ -208,7 +209,7 @@ impl Watcher {
             }
             Event::Renewed { id, expires_ms } => {
                 let tenant = self.tenants.get(id).cloned().unwrap_or_default();
-                ("renewed", Some(tenant), json!({ "id": id, "expires_ms": expires_ms }))
+                ("renewed", Some(tenant), json!({ "id": id, "expires": expires_ms.map(Instant) }))
             }
             Event::Ended { id, why } => {
                 let tenant = self.tenants.remove(id).unwrap_or_default();
@@ -228,7 +229,7 @@ impl Watcher {
             return None;
         }
         data["seq"] = record.seq.into();
-        data["at_ms"] = record.at_ms.into();
+        data["at"] = json!(Instant(record.at_ms));
         data["kind"] = kind.into();
         Some((kind, data))
     }

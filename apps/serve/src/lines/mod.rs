@@ -6,6 +6,7 @@
 
 mod plans;
 
+use pavior_kernel::json;
 use pavior_mesh::{Coordinates, Freedom, Grid, JobId, UnknownFreedom};
 use serde_json::{Map, Value, json};
 
@@ -40,10 +41,11 @@ impl LineSession {
     /// # Errors
     /// What is wrong with the line; nothing has changed.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
-        let message: Value = serde_json::from_slice(line).map_err(|error| {
-            let text = error.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            format!("not a JSON object: {reason} (column {})", error.column())
+        let message: Value = json::read(line).map_err(|error| {
+            let (reason, column) = (json::reason(&error), error.column());
+            // The text is JSON, and yet says two things.
+            let what = if error.is_data() { "" } else { "not a JSON object: " };
+            format!("{what}{reason} (column {column})")
         })?;
         let Value::Object(message) = message else {
             return Err("not a JSON object".to_string());

@@ -16,12 +16,19 @@ pub(crate) struct Reply {
     pub(crate) kind: String,
     /// `traceparent`, if it came back.
     pub(crate) trace: Option<String>,
+    /// All headers but the date, by their names in small letters.
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) text: String,
 }
 
 impl Reply {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
     }
 }
 
@@ -113,6 +120,11 @@ impl Client {
         for (name, value) in own.chain(more.iter().copied()) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
+        // Bodies are JSON unless a test says otherwise.
+        let typed = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case("content-type");
+        if !body.is_empty() && !more.iter().any(typed) {
+            text.push_str("Content-Type: application/json\r\n");
+        }
         text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
         stream.get_mut().write_all(text.as_bytes())?;
         let mut line = String::new();
@@ -123,12 +135,16 @@ impl Client {
         let status =
             line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
         let (mut length, mut kind, mut trace) = (0, String::new(), None);
+        let mut headers = Vec::new();
         loop {
             line.clear();
             if stream.read_line(&mut line)? == 0 {
                 return Err(closed());
             }
             let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            if name != "date" {
+                headers.push((name.to_string(), value.to_string()));
+            }
             match name {
                 "content-length" => length = value.parse().map_err(|_| closed())?,
                 "content-type" => kind = value.to_string(),
@@ -138,7 +154,8 @@ impl Client {
         }
         let mut bytes = vec![0; length];
         stream.read_exact(&mut bytes)?;
-        Ok(Reply { status, kind, trace, text: String::from_utf8_lossy(&bytes).into_owned() })
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Reply { status, kind, trace, headers, text })
     }
 }
 
@@ -173,4 +190,11 @@ pub(crate) fn watch_until(
         }
     }
     events
+}
+
+/// The milliseconds since 1970 of a time in a reply.
+pub(crate) fn millis(time: &str) -> u64 {
+    let time = humantime::parse_rfc3339(time).expect("times of replies are RFC 3339");
+    let since = time.duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
+    since.as_millis() as u64
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, watch};
+use crate::client::{Client, millis, watch};
 use crate::server::{Server, fresh};
 
 #[test]
@@ -157,14 +157,15 @@ fn leases_expire_and_watchers_are_told() {
     assert_eq!(ids, [1, 2, 3, 4]);
     assert_eq!(events[3].2["why"], "expired");
     let machine = client.get("/v1/machine").unwrap().json();
-    assert_eq!((&machine["busy"], &machine["failed"]), (&json!(0), &json!(1)));
+    assert_eq!((&machine["busy"], &machine["drained"]), (&json!(0), &json!(1)));
     let before = client.get("/v1/machine?at=2").unwrap().json();
-    assert_eq!((&before["busy"], &before["failed"]), (&json!(4), &json!(0)));
+    assert_eq!((&before["busy"], &before["drained"]), (&json!(4), &json!(0)));
     // The same by the time at which it was.
-    let then = events[1].2["at_ms"].as_u64().unwrap();
+    let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
+    let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).unwrap().json();
     // The drain may have come within the same millisecond.
-    let last = events.iter().filter(|event| event.2["at_ms"].as_u64().unwrap() <= then).count();
+    let last = events.iter().filter(|event| at(event) <= then).count();
     assert_eq!((&before["busy"], &before["seq"]), (&json!(4), &json!(last)));
     let later = client.get("/v1/machine?at_ms=99999999999999").unwrap().json();
     assert_eq!(later["seq"], machine["seq"]);

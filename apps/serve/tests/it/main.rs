@@ -1,6 +1,7 @@
 //! The service, from outside: its core against a model, its journal on a bad disk, and real
 //! processes that are killed, paused and looked at.
 
+mod attacks;
 mod browser;
 mod certificates;
 mod client;
@@ -12,8 +13,10 @@ mod full;
 mod http;
 mod kills;
 mod load;
+mod openapi;
 mod page;
 mod random;
+mod requests;
 mod server;
 mod takeover;
 mod tenants;

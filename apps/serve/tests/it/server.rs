@@ -148,6 +148,15 @@ pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     (server, setup)
 }
 
+/// A file of tokens that its owner alone can read.
+pub(crate) fn token_file(folder: &Path, text: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let file = folder.join("tokens");
+    std::fs::write(&file, text).expect("there is room");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("it is ours");
+    file
+}
+
 fn rand() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()

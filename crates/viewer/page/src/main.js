@@ -125,9 +125,10 @@ async function why(asked) {
         page.boxes.push({ part: diagnosis.nearest, shade: GREEN });
       }
       if (diagnosis.blocked) {
-        const { jobs, failed } = diagnosis.blocked;
+        const { jobs, failed, drained } = diagnosis.blocked;
         const by = jobs.map((job) => `job ${job.job ?? job.lease ?? "of another tenant"} (${many(job.nodes, "node")})`);
-        if (failed.length) by.push(many(failed.length, "unavailable node"));
+        const lost = failed.length + drained.length;
+        if (lost) by.push(many(lost, "unavailable node"));
         words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), blocked by ${by.join(", ")}.`);
         page.boxes.push({ part: diagnosis.blocked, shade: RED });
         await moves(asked, words);

@@ -37,6 +37,11 @@ export function pieces(g, part) {
   return all;
 }
 
+const ms = (time) => (time ? Date.parse(time) : null);
+
+/** A lease of the service, with its times in milliseconds. */
+const timed = (lease) => ({ ...lease, start_ms: ms(lease.start), expires_ms: ms(lease.expires) });
+
 export class Machine {
   constructor(g) {
     this.grid = g;
@@ -53,8 +58,8 @@ export class Machine {
   static of(state) {
     const machine = new Machine(grid(state.machine));
     machine.seq = state.seq;
-    machine.now = state.now_ms;
-    state.leases.forEach((lease, index) => machine.hold(lease, lease.id ?? `other ${index}`));
+    machine.now = ms(state.now);
+    state.leases.forEach((lease, index) => machine.hold(timed(lease), lease.id ?? `other ${index}`));
     for (const one of state.waiting) machine.waiting.set(one.id, one);
     for (const at of state.failed) machine.failed.add(number(machine.grid, at));
     for (const at of state.drained) machine.drained.add(number(machine.grid, at));
@@ -79,11 +84,11 @@ export class Machine {
   /** Takes over an event of the service. */
   apply(kind, event, name) {
     this.seq = event.seq;
-    this.now = Math.max(this.now, event.at_ms);
-    if (kind === "granted" && event.lease.machine === name) this.hold(event.lease);
+    this.now = Math.max(this.now, ms(event.at));
+    if (kind === "granted" && event.lease.machine === name) this.hold(timed(event.lease));
     if (kind === "queued" && event.waiting.machine === name) this.waiting.set(event.waiting.id, event.waiting);
     if (kind === "ended") this.release(event.id);
-    if (kind === "renewed" && this.leases.has(event.id)) this.leases.get(event.id).expires_ms = event.expires_ms;
+    if (kind === "renewed" && this.leases.has(event.id)) this.leases.get(event.id).expires_ms = ms(event.expires);
     if (kind === "node" && event.machine === name) {
       const node = number(this.grid, event.node);
       this.failed.delete(node);

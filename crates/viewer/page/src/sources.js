@@ -75,7 +75,7 @@ export class Live {
 
   async series() {
     const { samples } = await this.ask(`/v1/series${this.query({})}`);
-    return samples.map((one) => ({ at: one.at_ms, seq: one.seq, busy: one.busy, largest: one.largest_free }));
+    return samples.map((one) => ({ at: Date.parse(one.at), seq: one.seq, busy: one.busy, largest: one.largest_free }));
   }
 
   /** The machine at an instant, in milliseconds. */

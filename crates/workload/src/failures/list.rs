@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use pavior_kernel::json;
 use pavior_mesh::{Cubes, Grid, NodeId};
 use serde::Deserialize;
 
@@ -49,11 +50,8 @@ pub fn read_failures(
         let fault = |from: usize, reason: String| {
             LineError::new(lines.number, text, from.min(text.len())..text.len(), reason)
         };
-        let line: Line = serde_json::from_slice(text).map_err(|error| {
-            let reason = error.to_string();
-            let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(text, _)| text);
-            fault(error.column().saturating_sub(1), reason.to_string())
-        })?;
+        let line: Line = json::read(text)
+            .map_err(|error| fault(error.column().saturating_sub(1), json::reason(&error)))?;
         if !(0.0..=1e12).contains(&line.at) {
             return Err(fault(0, format!("`at` is a time from 0 to 1e12, not {}", line.at)).into());
         }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
 
-use pavior_kernel::shown;
+use pavior_kernel::{json, shown};
 use pavior_mesh::{Freedom, Sides, UnknownFreedom, volume};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,7 +38,9 @@ struct Workload<'t> {
     // Raw, so that a fault in one job has its place in the file and can be forgiven.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    profiles: BTreeMap<String, Profile>,
+    // Raw, so that a profile that stands twice is found.
+    #[serde(borrow)]
+    profiles: &'t RawValue,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +76,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         let (at, reason) = place.json_fault(&error);
         place.fault(at, reason)
     })?;
+    let profiles = profiles(&text, workload.profiles)?;
     let mut jobs = Collector::new(options);
     let numbers = numbers(&workload.jobs);
     for (raw, number) in workload.jobs.iter().zip(numbers) {
@@ -82,7 +85,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         }
         // The raw value is a part of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
-        match job(&place, raw, &workload.profiles) {
+        match job(&place, raw, &profiles) {
             Ok(draft) => jobs.offer(&Draft { number: number as f64, ..draft }),
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
         }
@@ -117,9 +120,7 @@ impl Place<'_> {
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
         let lines: usize = before.map(<[u8]>::len).sum();
         let at = (self.offset + lines + error.column().saturating_sub(1)).min(self.text.len());
-        let reason = error.to_string();
-        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(text, _)| text);
-        (at..at + 1, reason.to_string())
+        (at..at + 1, json::reason(error))
     }
 
     /// The fault at bytes of the text from here on; one that spans lines is shown on its first.
@@ -138,13 +139,24 @@ fn newlines(text: &[u8]) -> u64 {
     text.split(|&byte| byte == b'\n').count() as u64 - 1
 }
 
+/// The profiles by name; they are a part of the text.
+fn profiles(text: &[u8], raw: &RawValue) -> Result<BTreeMap<String, Profile>, LineError> {
+    let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
+    let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
+    json::read(raw.get().as_bytes()).map_err(|error| {
+        let (at, reason) = place.json_fault(&error);
+        place.fault(at, reason)
+    })
+}
+
 fn job(
     place: &Place<'_>,
     raw: &RawValue,
     profiles: &BTreeMap<String, Profile>,
 ) -> Result<Draft, Misfit> {
     let fault = |reason: String| (place.offset..place.offset + raw.get().len(), reason);
-    let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| place.json_fault(&error))?;
+    let entry: Entry =
+        json::read(raw.get().as_bytes()).map_err(|error| place.json_fault(&error))?;
     let (id, name) = (word(&entry.id), word(&entry.profile));
     let id = shown(&id);
     let profile = profiles
@@ -157,7 +169,7 @@ fn job(
     if entry.subtime > LONGEST || run > LONGEST {
         return Err(fault(format!("job {id} has a time above {LONGEST:e} s")));
     }
-    let extra = extra(entry.extra_data);
+    let extra = extra(entry.extra_data).map_err(&fault)?;
     let shape = shape(&extra).map_err(&fault)?;
     let freedom = freedom(&extra).map_err(&fault)?;
     if let Some(sides) = shape.filter(|&sides| (volume(sides) as i128) < i128::from(entry.res)) {
@@ -217,10 +229,14 @@ fn word(value: &Value) -> String {
 }
 
 /// A job's extra data as an object: it may be text that holds one. Other text says nothing.
-fn extra(given: Option<Value>) -> Value {
+fn extra(given: Option<Value>) -> Result<Value, String> {
     match given {
-        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
-        given => given.unwrap_or(Value::Null),
+        Some(Value::String(text)) => match json::read(text.as_bytes()) {
+            // It holds an object that says two things.
+            Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
+            read => Ok(read.unwrap_or(Value::Null)),
+        },
+        given => Ok(given.unwrap_or(Value::Null)),
     }
 }
 

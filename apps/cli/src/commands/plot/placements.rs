@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use pavior_draw::Placed;
+use pavior_kernel::json;
 use pavior_mesh::{Cuboid, Grid};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Vec<Placed>, Stri
             continue;
         }
         let value: Value =
-            serde_json::from_str(&line).map_err(|error| format!("line {}: {error}", number + 1))?;
+            json::read(line.as_bytes()).map_err(|error| format!("line {}: {error}", number + 1))?;
         let placed = placed(&value, grid).ok_or_else(|| {
             format!(
                 "line {}: not a placement on {grid}: {{\"job\", \"start\", \"end\", \"parts\"}}",

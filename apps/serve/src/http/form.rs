@@ -1,0 +1,120 @@
+//! The form of requests and replies: which parameters an address may have, what a body may be
+//! written in, and the headers that every reply has.
+
+use axum::body::HttpBody;
+use axum::extract::{MatchedPath, Query, Request};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use pavior_kernel::{shown, unknown_name};
+
+use super::{Fault, openapi};
+
+/// Headers of every reply: browsers take it for what it says it is, and do not tell other sites
+/// where they come from.
+const ALWAYS: [(HeaderName, HeaderValue); 2] = [
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+/// Refuses parameters that the route does not have or that stand twice, and bodies that are not
+/// JSON.
+pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fault> {
+    if let Some(path) = request.extensions().get::<MatchedPath>() {
+        let known = openapi::parameters(request.method(), path.as_str());
+        parameters(request.uri(), &known)?;
+    }
+    if request.method() == Method::POST {
+        media_type(&request)?;
+    }
+    Ok(next.run(request).await)
+}
+
+/// Adds the headers that every reply has.
+pub(crate) async fn with_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().extend(ALWAYS);
+    response
+}
+
+/// Whether the parameters of an address are known ones, each once.
+fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
+    let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
+    let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
+        return bad("the query cannot be read".into());
+    };
+    for (index, (name, _)) in given.iter().enumerate() {
+        if known.is_empty() {
+            return bad(format!("unknown parameter `{}`; this path has none", shown(name)));
+        }
+        if !known.contains(&name.as_str()) {
+            return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
+        }
+        // The known ones are few, so that this ends soon.
+        if given[..index].iter().any(|(other, _)| other == name) {
+            return bad(format!("the parameter `{name}` stands twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a body is said to be JSON. A request without a body may leave out what it is.
+fn media_type(request: &Request) -> Result<(), Fault> {
+    let mut given = request.headers().get_all(header::CONTENT_TYPE).iter();
+    let detail = match (given.next(), given.next()) {
+        (None, _) if request.body().is_end_stream() => return Ok(()),
+        (Some(kind), None) if is_json(kind) => return Ok(()),
+        (None, _) => "a body without a Content-Type".to_string(),
+        (Some(kind), None) => {
+            format!("a body of type `{}`", pavior_kernel::shown_bytes(kind.as_bytes()))
+        }
+        (Some(_), Some(_)) => "a body with two types".to_string(),
+    };
+    let detail = format!("{detail}; bodies are application/json, as `curl --json` sends them");
+    Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
+}
+
+/// Whether a content type is JSON, in UTF-8 if it says so.
+fn is_json(kind: &HeaderValue) -> bool {
+    let Ok(text) = kind.to_str() else { return false };
+    let mut words = text.split(';').map(|word| word.trim().to_ascii_lowercase());
+    words.next().is_some_and(|essence| essence == "application/json")
+        && words.all(|word| ["charset=utf-8", "charset=\"utf-8\""].contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(query: &str) -> String {
+        let uri: Uri = format!("/v1/leases?{query}").parse().unwrap();
+        parameters(&uri, &["after", "limit", "machine"]).unwrap_err().detail
+    }
+
+    #[test]
+    fn parameters_are_known_and_stand_once() {
+        let known = &["after", "limit", "machine"];
+        for query in ["", "?", "?after=1", "?machine=a&after=1&limit=2", "?%61fter=1"] {
+            let uri: Uri = format!("/v1/leases{query}").parse().unwrap();
+            assert!(parameters(&uri, known).is_ok(), "{query}");
+        }
+        assert_eq!(refused("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
+        let others = "unknown parameter `tenant`; there are after, limit, machine";
+        assert_eq!(refused("tenant=a"), others);
+        assert_eq!(refused("after=1&%61fter=1"), "the parameter `after` stands twice");
+        assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
+        assert!(refused(&"x".repeat(60_000)).len() < 400);
+        let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
+        assert_eq!(none.detail, "unknown parameter `a`; this path has none");
+    }
+
+    #[test]
+    fn json_is_known_by_its_type() {
+        for kind in ["application/json", "Application/JSON", "application/json; charset=UTF-8"] {
+            assert!(is_json(&kind.parse().unwrap()), "{kind}");
+        }
+        for kind in ["", "text/plain", "application/json5", "application/json; charset=latin1"] {
+            assert!(!is_json(&kind.parse().unwrap()), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The problems that routes may be answered with, as the OpenAPI document describes them.
+
+use std::collections::BTreeMap;
+
+use utoipa::IntoResponses;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
+
+/// Problems that many routes share, under a name for their attributes.
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident { $($status:literal: $what:literal,)* })*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$(($status.to_string(), problem($what))),*].into()
+            }
+        }
+    )*};
+}
+
+problems! {
+    /// Of every route that asks who calls.
+    Guarded {
+        400: "a parameter or a value is wrong",
+        401: "it is not known who calls",
+        403: "not for this caller, or from a page of another site",
+        429: "the tenant sends too many requests: try again after `Retry-After` seconds",
+        500: "a mistake of the service, told in its log",
+        503: "the service cannot answer now; `reason` says why",
+    }
+    /// Of every route that takes a body.
+    Posted {
+        413: "the body is too large, or asks for too much at once",
+        415: "the body is not application/json",
+    }
+    /// Of every route that takes an Idempotency-Key.
+    Keyed {
+        422: "the key was used for another request",
+    }
+    /// Of routes that name a lease, a machine, a node or a strategy.
+    Missing {
+        404: "there is nothing of that name",
+    }
+    /// Of routes that change who holds what.
+    Conflict {
+        409: "refused, with a reason and perhaps a diagnosis; a stale epoch; or the lease has ended",
+    }
+    /// Of routes that look back.
+    Gone {
+        410: "these records are compacted, or the service has not come so far",
+    }
+    /// Of a route without parameters that everybody may ask.
+    Open {
+        400: "it has no parameters",
+    }
+    /// Of the route that says whether the service can decide.
+    NotReady {
+        503: "it cannot; `reason` says why",
+    }
+}
+
+fn problem(what: &str) -> RefOr<Response> {
+    let schema = Ref::from_schema_name("Problem");
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    let kind = "application/problem+json";
+    RefOr::T(ResponseBuilder::new().description(what).content(kind, content).build())
+}

@@ -1,0 +1,3 @@
+//! Attacks on the promises of the service: short in the checks, longer by `cargo xtask attack`.
+
+mod requests;

@@ -1,0 +1,110 @@
+//! The OpenAPI document: complete enough that clients can be made from it.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::requests::routes;
+use crate::server::{fresh, token_file};
+
+fn document(tokens: Option<&str>) -> Value {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = tokens.map(|text| token_file(folder.path(), text));
+    let (server, _) = fresh(|setup| setup.tokens = file);
+    Client::new(&server.address).get("/openapi.json").unwrap().json()
+}
+
+/// The schemas of lists that do not say what is in them.
+fn lists_without_items(value: &Value, place: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Array(list) => {
+            for (index, one) in list.iter().enumerate() {
+                lists_without_items(one, &format!("{place}/{index}"), found);
+            }
+        }
+        Value::Object(members) => {
+            let kind = members.get("type");
+            let is_list = kind.is_some_and(|kind| {
+                kind == "array" || kind.as_array().is_some_and(|all| all.contains(&json!("array")))
+            });
+            if is_list && !members.get("items").is_some_and(Value::is_object) {
+                found.push(place.to_string());
+            }
+            for (name, one) in members {
+                lists_without_items(one, &format!("{place}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_list_says_what_is_in_it() {
+    let mut found = Vec::new();
+    lists_without_items(&document(None), "", &mut found);
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// The statuses of problems that a route may answer, by what it is.
+fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
+    match path {
+        "/healthz" => return vec!["400"],
+        "/readyz" => return vec!["400", "503"],
+        _ => {}
+    }
+    let mut all = vec!["400", "401", "403", "429", "500", "503"];
+    if method == "POST" {
+        all.extend(["413", "415"]);
+    }
+    let text = operation["parameters"].to_string();
+    if text.contains("Idempotency-Key") {
+        all.push("422");
+    }
+    let changes_leases = path.ends_with("/end") || path.ends_with("/renew") || path == "/v1/hold";
+    if changes_leases || (method, path) == ("POST", "/v1/leases") {
+        all.push("409");
+    }
+    if ["/v1/state", "/v1/machine", "/v1/watch"].contains(&path) {
+        all.push("410");
+    }
+    let names_nothing = ["/v1/machines", "/v1/watch", "/metrics"].contains(&path);
+    if !names_nothing && (path != "/v1/queue" || text.contains("machine")) {
+        all.push("404");
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn every_route_says_which_problems_it_answers() {
+    let document = document(None);
+    for (method, path, operation) in routes(&document) {
+        let responses = operation["responses"].as_object().unwrap();
+        let told: Vec<&str> = responses
+            .keys()
+            .map(String::as_str)
+            .filter(|status| !status.starts_with('2'))
+            .collect();
+        assert_eq!(told, problems(&method, &path, &operation), "{method} {path}");
+        for status in told {
+            let content = &responses[status]["content"]["application/problem+json"];
+            let schema = &content["schema"]["$ref"];
+            assert_eq!(schema, "#/components/schemas/Problem", "{method} {path} {status}");
+        }
+    }
+    assert!(document["components"]["schemas"]["Problem"]["properties"]["detail"].is_object());
+}
+
+#[test]
+fn the_document_says_how_callers_tell_who_they_are() {
+    let token = json!([{ "token": [] }]);
+    for (tokens, asked) in [(None, json!([{}, { "token": [] }])), (Some("secret\n"), token)] {
+        let document = document(tokens);
+        let scheme = &document["components"]["securitySchemes"]["token"];
+        assert_eq!((&scheme["type"], &scheme["scheme"]), (&json!("http"), &json!("bearer")));
+        for (method, path, operation) in routes(&document) {
+            let is_open = ["/healthz", "/readyz"].contains(&path.as_str());
+            let expected = if is_open { &Value::Null } else { &asked };
+            assert_eq!(&operation["security"], expected, "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! JSON that others write: a member that stands twice in an object is an error.
+//!
+//! RFC 8259 leaves open what such a text means, and most readers take the last of the two. Another
+//! program that reads the same text may take the first one.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Error;
+
+use crate::shown;
+
+/// Reads a value of JSON. Linear in the text.
+///
+/// ```
+/// use pavior_kernel::json;
+/// use serde_json::Value;
+///
+/// assert_eq!(json::read::<Value>(br#"[{"a": 1}, {"a": 2}]"#).unwrap()[1]["a"], 2);
+/// let twice = json::read::<Value>(br#"{"a": {"b": 1, "b": 2}}"#).unwrap_err();
+/// assert_eq!(twice.to_string(), "the member `b` stands twice at line 1 column 18");
+/// ```
+///
+/// # Errors
+/// If the text is no JSON, a member stands twice in an object at any depth, or the value is no `T`.
+pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
+    check(text)?;
+    serde_json::from_slice(text)
+}
+
+/// Whether a text is JSON whose objects have each member once. Linear in the text.
+///
+/// # Errors
+/// If it is not.
+pub fn check(text: &[u8]) -> Result<(), Error> {
+    serde_json::from_slice::<Distinct>(text).map(|Distinct| ())
+}
+
+/// What is wrong with a text, without the place, which [`Error`] writes at its end.
+pub fn reason(error: &Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()
+}
+
+/// A value whose objects have each member once.
+struct Distinct;
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Distinct, D::Error> {
+        from.deserialize_any(Distinct)
+    }
+}
+
+impl<'de> Visitor<'de> for Distinct {
+    type Value = Distinct;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Distinct, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Distinct, A::Error> {
+        while list.next_element::<Distinct>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Distinct, A::Error> {
+        let mut known = HashSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if known.contains(&name) {
+                return Err(twice(&name));
+            }
+            known.insert(name);
+            members.next_value::<Distinct>()?;
+        }
+        Ok(self)
+    }
+}
+
+fn twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format_args!("the member `{}` stands twice", shown(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_stands_once_at_every_depth() {
+        for text in [
+            r#"{"a":1,"a":1}"#,
+            r#"[0,{"b":{"a":1,"c":[],"a":2}}]"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"{"b":[{"a":[]},{"a":0,"a":{}}]}"#,
+        ] {
+            let error = check(text.as_bytes()).unwrap_err();
+            assert_eq!(reason(&error), "the member `a` stands twice", "{text}");
+        }
+        let many: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":0")).collect();
+        assert!(check(format!("{{{}}}", many.join(",")).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn the_same_name_in_other_objects_is_no_repetition() {
+        let text = br#"{"a":{"a":[{"a":null},{"a":true}]},"A":-1.5e3,"":18446744073709551615}"#;
+        assert!(check(text).is_ok());
+    }
+
+    #[test]
+    fn what_is_shown_of_a_name_is_harmless() {
+        let error = check(br#"{"\u001b[31m":1,"\u001b[31m":2}"#).unwrap_err();
+        assert_eq!(reason(&error), r"the member `\u{1b}[31m` stands twice");
+    }
+
+    #[test]
+    fn what_is_no_json_says_so() {
+        for text in ["", "{", "[1,]", r#"{"a":1} {}"#, "nul", "\u{feff}{}"] {
+            assert!(check(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}
