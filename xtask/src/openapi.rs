@@ -1,30 +1,65 @@
-//! The OpenAPI document of `pavior serve`, tried by schemathesis against a running service.
+//! The OpenAPI document of `pavior serve`, tried against a running service: by schemathesis, and by
+//! the client that openapi-python-client makes of it.
 //!
-//! schemathesis lies in the environment of the checks of the Python package (see `python`).
+//! Both lie in the environment of the checks of the Python package (see `python`).
 
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::{cargo, python};
 
+/// The token of the operator of the service that is tried.
+const TOKEN: &str = "token-of-the-checks";
+
 /// Tries the document; returns what is wrong.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     python::with_environment(root, "the OpenAPI document", |environment| {
-        let service = match Service::start(root) {
-            Ok(service) => service,
-            Err(reason) => return vec![format!("the OpenAPI document was not tried: {reason}")],
-        };
-        let document = format!("{}/openapi.json", service.address);
-        // It keeps what it found beside where it runs.
-        let config = "../apps/serve/tests/schemathesis.toml";
-        let step = ["st", "--config-file", config, "run", &document];
-        if environment.run(&root.join("target"), &step) {
-            Vec::new()
-        } else {
-            vec!["failed: schemathesis (apps/serve/tests/schemathesis.toml)".to_string()]
-        }
+        let tries = [("schemathesis", described as Try), ("generated", generated)];
+        let tried = tries.iter().map(|(name, attempt)| {
+            // Each with a service of its own: schemathesis leaves leases behind.
+            let service = Service::start(root, name)
+                .map_err(|reason| format!("the OpenAPI document was not tried: {reason}"))?;
+            attempt(root, environment, &service.address)
+        });
+        tried.filter_map(Result::err).collect()
     })
+}
+
+type Try = fn(&Path, &python::Environment, &str) -> Result<(), String>;
+
+/// What the document says is what the service does.
+fn described(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
+    let document = format!("{address}/openapi.json");
+    let token = format!("Authorization: Bearer {TOKEN}");
+    // It keeps what it found beside where it runs.
+    let config = "../apps/serve/tests/schemathesis.toml";
+    let step = ["st", "--config-file", config, "run", &document, "--header", &token];
+    if environment.run(&root.join("target"), &step) {
+        Ok(())
+    } else {
+        Err("failed: schemathesis (apps/serve/tests/schemathesis.toml)".to_string())
+    }
+}
+
+/// A client can be made of the document, without a warning, and can do what the service does.
+fn generated(root: &Path, environment: &python::Environment, address: &str) -> Result<(), String> {
+    let client = root.join("target/openapi-client").display().to_string();
+    let document = format!("{address}/openapi.json");
+    let generate = ["openapi-python-client", "generate", "--url", &document];
+    let into = ["--output-path", &client, "--overwrite", "--fail-on-warning"];
+    let step = [&generate[..], &into].concat();
+    if !environment.run(root, &step) {
+        return Err("failed: openapi-python-client (the document of pavior serve)".to_string());
+    }
+    let script = "apps/serve/tests/generated_client.py";
+    if environment.run(root, &["python", script, &client, address, TOKEN]) {
+        Ok(())
+    } else {
+        Err(format!("failed: {script} (a client made of the OpenAPI document)"))
+    }
 }
 
 /// A service with data of its own; killed when dropped.
@@ -34,15 +69,18 @@ struct Service {
 }
 
 impl Service {
-    fn start(root: &Path) -> Result<Service, String> {
+    fn start(root: &Path, name: &str) -> Result<Service, String> {
         let program = cargo::program(root)?;
-        let data = root.join("target/schemathesis");
+        let folder = root.join("target/openapi").join(name);
         // What an earlier run has left.
-        let _ = std::fs::remove_dir_all(&data);
+        let _ = fs::remove_dir_all(&folder);
+        let tokens = token_file(&folder).map_err(|error| format!("the token: {error}"))?;
         let mut process = Command::new(program)
             .args(["serve", "--machine", "mesh:8x8", "--scheduler", "fcfs"])
             .args(["--listen", "127.0.0.1:0", "--data"])
-            .arg(&data)
+            .arg(folder.join("data"))
+            .arg("--token-file")
+            .arg(tokens)
             .env("PAVIOR_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
@@ -56,6 +94,15 @@ impl Service {
             _ => Err("the service does not start".into()),
         }
     }
+}
+
+/// A file of tokens that its owner alone can read.
+fn token_file(folder: &Path) -> std::io::Result<std::path::PathBuf> {
+    fs::create_dir_all(folder)?;
+    let path = folder.join("tokens");
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    writeln!(file, "{TOKEN}")?;
+    Ok(path)
 }
 
 impl Drop for Service {

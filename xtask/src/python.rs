@@ -98,12 +98,17 @@ impl Environment {
     /// Runs a program of the environment, and says whether it succeeded.
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> bool {
         let (program, arguments) = step.split_first().expect("a step names its program");
+        // Programs of the environment call others of it.
+        let own = self.0.join("bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path)));
         let status = Command::new(self.program(program))
             .args(arguments)
             .current_dir(folder)
             .env("VIRTUAL_ENV", &self.0)
             // Both lie in the folder of what is built.
             .env(notes::NOTES, self.0.with_file_name(notes::FILE))
+            .env("PATH", path.unwrap_or_default())
             .env_remove("PYTHONPATH")
             .status();
         status.is_ok_and(|status| status.success())

@@ -148,6 +148,11 @@ fn bad_lines_are_shown_where_they_stand() {
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
         ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "stands twice"),
+        (
+            held.replace("\"sides\"", "\"base\":[1,1],\"sides\""),
+            "stdin:1:38:",
+            "`base` stands twice",
+        ),
     ];
     for (busy, place, reason) in cases {
         let message = refused(&busy);

@@ -15,6 +15,7 @@ mod mutations;
 mod plot;
 mod real_logs;
 mod refusals;
+mod repeated_members;
 mod replay;
 mod reproduce;
 mod schedules;

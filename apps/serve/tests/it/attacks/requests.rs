@@ -128,7 +128,8 @@ fn parameters_that_a_route_does_not_have_are_never_ignored() {
     client.post("/v1/leases", r#"{"shape":[8,2]}"#).unwrap();
     let (mut random, tried) = (Random(39), pavior_trials::size(2000, 60_000));
     let reads = ["/v1/leases", "/v1/state", "/v1/machine", "/v1/queue", "/v1/series", "/healthz"];
-    let names = ["tenant", "Machine", "limit%00", "at_s", "wait%20", "=", "%ff", "__proto__", "a[]"];
+    let names =
+        ["tenant", "Machine", "limit%00", "at_s", "wait%20", "=", "%ff", "__proto__", "a[]"];
     let failed = refused(&mut client, tried, 400, || {
         let name = names[random.below(9) as usize];
         let query = match random.below(3) {
