@@ -9,7 +9,8 @@ static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
 /// The page may run its own script and style, and talk to this service; nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-    connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
 /// The page.
 pub(crate) async fn page() -> impl IntoResponse {

@@ -45,7 +45,7 @@ problems! {
     }
     /// Of routes that change who holds what.
     Conflict {
-        409: "refused, with a reason and perhaps a diagnosis; a stale epoch; or the lease has ended",
+        409: "refused, with a reason and a diagnosis; a stale epoch; or the lease has ended",
     }
     /// Of routes that look back.
     Gone {

@@ -62,7 +62,8 @@ struct Watcher {
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
     responses(
-        (status = 200, description = "the events", content_type = "text/event-stream", body = String),
+        (status = 200, description = "the events", body = String,
+            content_type = "text/event-stream"),
         Guarded, Gone
     )
 )]
