@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -83,7 +83,7 @@ pub(crate) async fn watch(
         fault.retry_after = Some(5);
         fault
     })?;
-    let again = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    let again = headers.get("last-event-id").map(read_id).transpose()?;
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -118,6 +118,15 @@ pub(crate) async fn watch(
     });
     let alive = KeepAlive::new().interval(Duration::from_secs(15));
     Ok(Sse::new(events).keep_alive(alive).into_response())
+}
+
+/// The record that a watcher which comes again has seen last. One that cannot be read must not
+/// pass for none: the records since would be missed.
+fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
+    id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
+        let detail = "Last-Event-ID is the number of a record";
+        Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail)
+    })
 }
 
 fn tenants(view: &StateView) -> std::collections::HashMap<u64, String> {

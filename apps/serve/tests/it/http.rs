@@ -42,6 +42,11 @@ fn records_beyond_the_last_cannot_be_watched() {
     let (server, _) = fresh(|_| {});
     let reply = Client::new(&server.address).get("/v1/watch?after=99").unwrap();
     assert_eq!((reply.status, &reply.json()["reason"]), (410, &json!("ahead")));
+    // An id that cannot be read is not taken for none: records would be missed.
+    for id in ["x", "-1", "1 2", "99999999999999999999"] {
+        let mut client = Client::with(&server.address, "Last-Event-ID", id);
+        assert_eq!(client.get("/v1/watch").unwrap().status, 400, "{id}");
+    }
 }
 
 #[test]
