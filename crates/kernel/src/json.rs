@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Error;
 
 use crate::shown;
@@ -25,7 +25,7 @@ use crate::shown;
 ///
 /// # Errors
 /// If the text is no JSON, a member stands twice in an object at any depth, or the value is no `T`.
-pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
+pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     check(text)?;
     serde_json::from_slice(text)
 }
