@@ -14,10 +14,10 @@ pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls};
 use crate::clock::ServiceClock;
 use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};
 use crate::http::{App, Listener, router, sample};
-use crate::storage::disk::DiskFolder;
 use crate::storage::journal::JournalStore;
-use crate::storage::postgres::PostgresStore;
-use crate::storage::{RecordStore, StoreError};
+use crate::storage::layout::Layout;
+use crate::storage::postgres::{PostgresStore, address};
+use crate::storage::{RecordStore, StoreError, secret};
 use crate::writer::{self, Health, RecoveryError, Tuning, recover};
 
 /// Seconds without a sign of life after which a standby takes over.
@@ -32,6 +32,8 @@ pub struct ServiceOptions {
     pub data: PathBuf,
     /// The store: `embedded`, or the address of a PostgreSQL database; embedded if left out.
     pub store: Option<String>,
+    /// A file with the password of the database.
+    pub store_password: Option<PathBuf>,
     /// Where to listen; `unix:DATA/pavior.sock` if left out.
     pub listen: Option<String>,
     /// A file of tokens.
@@ -159,20 +161,24 @@ async fn wait_for_a_signal() -> Result<(), ServiceError> {
 
 /// The store, and whether this server decides.
 fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
-    let folder = DiskFolder::open(&options.data);
-    let folder = folder.map_err(|error| io_error("the data", error))?;
+    let broken = |error| io_error("the data", error);
+    let layout = Layout::new(&options.data).map_err(broken)?;
+    let folder = layout.open().map_err(broken)?;
     match options.store.as_deref() {
         None | Some("embedded") => {
             let (store, opened) = JournalStore::open(Arc::new(folder))?;
-            if opened.cut > 0 {
+            if let Some(kept) = opened.kept {
                 let bytes = opened.cut;
-                tracing::warn!(bytes, "the end of the journal was never acknowledged: cut off");
+                tracing::warn!(bytes, %kept, "the end of the journal was never acknowledged: cut off");
             }
+            layout.note().map_err(broken)?;
             Ok((Box::new(store), Health::Ready))
         }
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
             let holder = format!("process {} of {}", std::process::id(), host());
-            let store = PostgresStore::open(url, &holder, PATIENCE_S)?;
+            let config = connection(url, options.store_password.as_deref())?;
+            let mut store = PostgresStore::with(config, &holder, PATIENCE_S)?;
+            store.keep(folder);
             let health = if store.leads() {
                 Health::Ready
             } else {
@@ -180,12 +186,27 @@ fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), Ser
             };
             Ok((Box::new(store), health))
         }
+        // It may be an address with a password, mistyped: no more than its beginning is shown.
         Some(other) => {
-            let text =
-                format!("--store {other}: it is `embedded` or postgres://USER@HOST/DATABASE");
-            Err(ServiceError::Usage(text))
+            let shown: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let form = "it is `embedded` or postgres://USER@HOST/DATABASE";
+            Err(ServiceError::Usage(format!("--store {shown}...: {form}")))
         }
     }
+}
+
+/// The address of a database, with its password.
+fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
+    let mut config = address(url)?;
+    if config.get_password().is_some() {
+        tracing::warn!(
+            "others on this machine can see the password in --store: use --store-password-file, \
+             PGPASSWORD or PGPASSFILE"
+        );
+    }
+    secret::password(&mut config, file, |name| std::env::var(name).ok())
+        .map_err(|error| ServiceError::Usage(format!("the password of --store: {error}")))?;
+    Ok(config)
 }
 
 fn host() -> String {

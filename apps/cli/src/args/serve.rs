@@ -26,6 +26,10 @@ pub(crate) struct ServeArgs {
     /// several servers may share
     #[arg(long, default_value = "embedded")]
     pub(crate) store: String,
+    /// A file with the password of the database, which nobody else may read [default: PGPASSWORD,
+    /// or the file that PGPASSFILE names]
+    #[arg(long)]
+    pub(crate) store_password_file: Option<PathBuf>,
     /// Where to listen: 127.0.0.1:8080 or unix:PATH [default: unix:DATA/pavior.sock]
     #[arg(long)]
     pub(crate) listen: Option<String>,

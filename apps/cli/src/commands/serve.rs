@@ -5,6 +5,7 @@ use std::io;
 use pavior_allocation::{SelectedStrategy, Selection};
 use pavior_serve::core::MachineSpec;
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
+use pavior_serve::storage::layout::Layout;
 use pavior_serve::writer::Tuning;
 use pavior_workload::ShapeRule;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         machines: machines(args)?,
         data: args.data.clone(),
         store: Some(args.store.clone()),
+        store_password: args.store_password_file.clone(),
         listen: args.listen.clone(),
         token_file: args.token_file.clone(),
         tls,
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 /// The machines of the command line; none if those of the data are meant.
 fn machines(args: &ServeArgs) -> Result<Vec<MachineSpec>, Failure> {
     let named = args.strategy.is_some() || args.scheduler.is_some();
-    let fresh = !args.data.join("lock").exists();
+    let fresh = Layout::is_fresh(&args.data);
     let typed: Vec<&str> = match args.machine[..] {
         [] if named || fresh => vec!["mesh:16x16"],
         _ => args.machine.iter().map(String::as_str).collect(),

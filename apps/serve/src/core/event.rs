@@ -8,6 +8,7 @@ use super::{Lease, MachineSpec, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceRecord {
     /// Its number, from 1, without gaps.
     pub seq: u64,
@@ -22,6 +23,7 @@ pub struct ServiceRecord {
 
 /// A reply that a client may ask for again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KeptReply {
     /// Whose key it is; the empty name is the operator's.
     pub tenant: String,
@@ -62,7 +64,7 @@ pub enum NodeState {
 /// A decision. It says what was decided, not why: a later version of a strategy takes old decisions
 /// as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
     /// The machines of the service, in their order; those there already stay as they are.
     Configured {

@@ -47,6 +47,7 @@ pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
 
 /// Nodes that are held until they are given back, or a time passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lease {
     /// Its number, which no other lease ever bears.
     pub id: u64,
@@ -116,6 +117,7 @@ impl Lease {
 
 /// A request that waits in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
     /// The number that its lease will bear.
     pub id: u64,

@@ -11,6 +11,7 @@ use super::{
 
 /// A state, written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
     /// The number of the last record in it.
     pub seq: u64,
@@ -32,12 +33,41 @@ pub struct StateSnapshot {
 
 /// A machine in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "FlatMachine", into = "FlatMachine")]
 pub struct SavedMachine {
     /// The machine.
-    #[serde(flatten)]
     pub spec: MachineSpec,
     /// The nodes that have failed or are drained, by their row-major numbers.
     pub nodes: Vec<(u32, NodeState)>,
+}
+
+/// A machine as it is written: `flatten` would let members pass that nobody knows.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlatMachine {
+    name: String,
+    machine: String,
+    strategy: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scheduler: Option<String>,
+    shape_rule: String,
+    nodes: Vec<(u32, NodeState)>,
+}
+
+impl From<FlatMachine> for SavedMachine {
+    fn from(flat: FlatMachine) -> SavedMachine {
+        let FlatMachine { name, machine, strategy, scheduler, shape_rule, nodes } = flat;
+        let spec = MachineSpec { name, machine, strategy, scheduler, shape_rule };
+        SavedMachine { spec, nodes }
+    }
+}
+
+impl From<SavedMachine> for FlatMachine {
+    fn from(saved: SavedMachine) -> FlatMachine {
+        let SavedMachine { spec, nodes } = saved;
+        let MachineSpec { name, machine, strategy, scheduler, shape_rule } = spec;
+        FlatMachine { name, machine, strategy, scheduler, shape_rule, nodes }
+    }
 }
 
 impl ServiceState {

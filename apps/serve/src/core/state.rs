@@ -18,6 +18,7 @@ const ENDED: usize = 10_000;
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MachineSpec {
     /// Its name in requests.
     pub name: String,

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder of files.
@@ -63,11 +63,22 @@ pub trait DiskFile: Send {
     /// # Errors
     /// If it may not: what was written since the last time may be lost, also by a later call.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Whether its name in the folder still leads to it.
+    ///
+    /// # Errors
+    /// If the file or its folder was removed, or others have taken their places.
+    fn in_place(&self) -> io::Result<()>;
 }
 
-/// A folder of the file system, locked against other processes for as long as this lives.
+/// A folder of the file system, locked against other processes for as long as this lives. Nobody
+/// but its owner reads it or the files in it.
 pub struct DiskFolder {
     path: PathBuf,
+    /// The folder itself. It is locked, for a file in it could be removed and made anew; and it
+    /// stays open, so that its names can be made durable when no file can be opened.
+    folder: File,
+    /// A file that is locked beside it, for file systems that do not lock folders.
     _lock: File,
 }
 
@@ -77,17 +88,58 @@ impl DiskFolder {
     /// # Errors
     /// If it cannot be made, or another process has it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
-        fs::create_dir_all(path)?;
-        let lock = OpenOptions::new().create(true).append(true).open(path.join("lock"))?;
-        if let Err(error) = lock.try_lock() {
-            let reason = match error {
-                fs::TryLockError::WouldBlock => "another process serves from it".to_string(),
-                fs::TryLockError::Error(error) => error.to_string(),
-            };
-            return Err(io::Error::other(format!("{}: {reason}", path.display())));
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        if !path.is_dir() {
+            fs::create_dir_all(path).map_err(named)?;
         }
-        Ok(DiskFolder { path: path.to_path_buf(), _lock: lock })
+        let folder = File::open(path).map_err(named)?;
+        tighten(path, 0o700).map_err(named)?;
+        let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path.join(LOCK));
+        let lock = lock.map_err(named)?;
+        tighten(&path.join(LOCK), 0o600)?;
+        for file in [&folder, &lock] {
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(fs::TryLockError::WouldBlock) => {
+                    return Err(named(io::Error::other("another process serves from it")));
+                }
+                Err(fs::TryLockError::Error(error)) => {
+                    tracing::warn!(%error, folder = %path.display(), "it cannot be locked in full");
+                }
+            }
+        }
+        let opened = DiskFolder { path: path.to_path_buf(), folder, _lock: lock };
+        opened.tighten_files()?;
+        Ok(opened)
     }
+
+    /// Takes from others what a former program let them read.
+    fn tighten_files(&self) -> io::Result<()> {
+        let mut tightened = 0;
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                tightened += u64::from(tighten(&entry.path(), 0o600)?);
+            }
+        }
+        if tightened > 0 {
+            let folder = self.path.display();
+            tracing::warn!(files = tightened, %folder, "others could read files: no longer");
+        }
+        Ok(())
+    }
+}
+
+/// The name of the file that is locked.
+const LOCK: &str = "lock";
+
+/// Sets the bits of who may do what, if they are others; whether they were.
+fn tighten(path: &Path, mode: u32) -> io::Result<bool> {
+    let now = fs::metadata(path)?.permissions().mode() & 0o7777;
+    if now != mode {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(now != mode)
 }
 
 impl Disk for DiskFolder {
@@ -102,9 +154,16 @@ impl Disk for DiskFolder {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let path = self.path.join(name);
         let mut options = OpenOptions::new();
-        let file = options.create(true).truncate(false).write(true).open(self.path.join(name))?;
-        Ok(Box::new(file))
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let file = options.open(&path)?;
+        let known = file.metadata()?;
+        if known.permissions().mode() & 0o7777 != 0o600 {
+            // The umask of the process does not matter.
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(Box::new(OpenFile { file, path, identity: (known.dev(), known.ino()) }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -116,20 +175,39 @@ impl Disk for DiskFolder {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        self.folder.sync_all()
     }
 }
 
-impl DiskFile for File {
+/// A file of a [`DiskFolder`].
+struct OpenFile {
+    file: File,
+    path: PathBuf,
+    /// Its file system and its number there.
+    identity: (u64, u64),
+}
+
+impl DiskFile for OpenFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.write_all_at(bytes, offset)
+        self.file.write_all_at(bytes, offset)
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.set_len(length)
+        self.file.set_len(length)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
+        self.file.sync_data()
+    }
+
+    fn in_place(&self) -> io::Result<()> {
+        // One call to the system, about a microsecond beside a write that takes hundreds.
+        match fs::symlink_metadata(&self.path) {
+            Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Err(io::Error::other(
+                "the file or its folder was removed or replaced while the service ran",
+            )),
+        }
     }
 }

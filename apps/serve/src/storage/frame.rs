@@ -8,10 +8,28 @@
 //! before the next one is written, so that only the last frame of the last file can be one that was
 //! never acknowledged. A frame that is wrong is **damage** if a right one follows it, or if turning
 //! one single bit makes it right: a write that was cut short lacks sectors, it does not lack a bit.
-//! Otherwise it is a tail that was never acknowledged. (That 64 bits agree by chance has a
-//! probability of at most 2^-40 even for a tail of 1 MiB, and then the answer is to refuse.)
+//! Otherwise it may be a tail that was never acknowledged, if it is no longer than one write
+//! ([`Tail`]). (That 64 bits agree by chance has a probability of at most 2^-40 even for a tail of
+//! 1 MiB, and then the answer is to refuse.)
+//!
+//! Three kinds of frame hold no records:
+//!
+//! - the **format**, the first frame of a file. Its number is one that no record has, so that
+//!   programs that do not know of formats refuse the file;
+//! - an **announcement** of the next frame's bytes, if these are more than [`GROUP`];
+//! - a **seal** of a former program, which says that all before it was acknowledged.
 
 const MAGIC: [u8; 4] = *b"pvj1";
+/// What the magics of all formats begin with; a digit follows.
+const FAMILY: &[u8] = b"pvj";
+/// The number that stands in a format's frame where others have that of a record.
+const NO_RECORD: u64 = u64::MAX;
+/// The body of the format's frame, before and after the number of the format.
+const NAMED: &str = "pavior journal, format ";
+/// The format that is written. Format 1 had no frame of its own, and no mark beside the journal.
+const FORMAT: u32 = 2;
+/// The most bytes of a frame that is not announced.
+pub const GROUP: usize = 1 << 20;
 /// The polynomial of CRC-64/XZ, reflected.
 const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
@@ -29,10 +47,36 @@ pub fn sum(bytes: &[u8]) -> u64 {
 pub struct Frame<'a> {
     /// The number of its first record.
     pub first: u64,
-    /// The number of its records; 0 in a seal, which says that all before it was acknowledged.
+    /// The number of its records.
     pub count: u32,
     /// The records, a line of JSON each.
     pub body: &'a [u8],
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It has records, or is a seal.
+    Records,
+    /// The file is of the format that this program writes.
+    Format,
+    /// The file is of a format that this program does not know.
+    OtherFormat,
+    /// The next frame has so many bytes.
+    Announcement(usize),
+    /// None of these.
+    None,
+}
+
+/// The bytes of the frame with which every file begins.
+pub fn format() -> Vec<u8> {
+    let body = format!("{NAMED}{FORMAT}\n");
+    Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
+}
+
+/// The bytes of a frame that says how many bytes the next one has.
+pub fn announcement(first: u64, bytes: usize) -> Vec<u8> {
+    Frame { first, count: 0, body: format!("{bytes}\n").as_bytes() }.bytes()
 }
 
 impl Frame<'_> {
@@ -53,6 +97,23 @@ impl Frame<'_> {
     fn length(&self) -> usize {
         HEADER + self.body.len() + SUM
     }
+
+    /// What it is for.
+    pub fn meaning(&self) -> Meaning {
+        let text = || std::str::from_utf8(self.body).ok()?.strip_suffix('\n');
+        if self.first == NO_RECORD {
+            let number = text().and_then(|text| text.strip_prefix(NAMED));
+            return match number.map(str::parse) {
+                Some(Ok(FORMAT)) => Meaning::Format,
+                _ => Meaning::OtherFormat,
+            };
+        }
+        if self.count > 0 || self.body.is_empty() {
+            return Meaning::Records;
+        }
+        let bytes = text().and_then(|text| text.parse().ok());
+        bytes.map_or(Meaning::None, Meaning::Announcement)
+    }
 }
 
 /// What lies at an offset of a file.
@@ -64,6 +125,8 @@ pub enum Found<'a> {
     End,
     /// A frame of which one bit is turned.
     Flipped,
+    /// A frame of a format that this program does not know.
+    Foreign,
     /// No frame.
     Nothing,
 }
@@ -74,14 +137,20 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     if rest.is_empty() {
         return Found::End;
     }
-    let Some((header, rest)) = rest.split_at_checked(HEADER) else { return Found::Nothing };
+    let Some((header, rest)) = rest.split_at_checked(HEADER) else {
+        return if is_foreign(rest) { Found::Foreign } else { Found::Nothing };
+    };
     let (fields, stored) = header.split_at(HEADER - SUM);
     if sum(fields) != number(stored) {
-        let flipped = one_bit(fields.len(), sum(fields) ^ number(stored));
-        return if flipped { Found::Flipped } else { Found::Nothing };
+        return match one_bit(fields.len(), sum(fields) ^ number(stored)) {
+            true => Found::Flipped,
+            false if is_foreign(fields) => Found::Foreign,
+            false => Found::Nothing,
+        };
     }
     if fields[..4] != MAGIC {
-        return Found::Nothing;
+        // A header with a right sum, but not of this format.
+        return Found::Foreign;
     }
     let length = number(&fields[4..8]) as usize;
     let count = number(&fields[16..20]) as u32;
@@ -93,6 +162,39 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     }
     let frame = Frame { first: number(&fields[8..16]), count, body };
     Found::Frame(frame, offset + frame.length())
+}
+
+/// Whether bytes begin as a frame of another format does.
+fn is_foreign(bytes: &[u8]) -> bool {
+    let digit = bytes.strip_prefix(FAMILY).and_then(|rest| rest.first());
+    digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
+}
+
+/// What may lie behind the last frame of a file after a write was cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// Whether no frame stands before it.
+    pub at_the_start: bool,
+    /// The bytes that were announced for the write, if they were.
+    pub announced: Option<usize>,
+}
+
+impl Tail {
+    /// The most bytes that one write can have left where these bytes lie.
+    pub fn most(self, bytes: &[u8]) -> usize {
+        if let Some((header, _)) = bytes.split_at_checked(HEADER) {
+            let (fields, stored) = header.split_at(HEADER - SUM);
+            if sum(fields) == number(stored) && fields[..4] == MAGIC {
+                // The header is whole, and says it.
+                return HEADER + number(&fields[4..8]) as usize + SUM;
+            }
+        }
+        // Files of the former format begin with records, those of today with a short frame.
+        if self.at_the_start && !bytes.starts_with(&MAGIC) {
+            return format().len();
+        }
+        self.announced.unwrap_or(GROUP)
+    }
 }
 
 /// Whether a right frame begins anywhere after an offset. O(n), for no other text has the magic.
@@ -160,6 +262,35 @@ mod tests {
             assert_ne!(at(&zeros, 0), Found::End);
             assert!(!matches!(at(&zeros, 0), Found::Frame(..)), "{length} bytes and zeros");
         }
+    }
+
+    #[test]
+    fn the_tail_of_one_write_is_bounded() {
+        let bytes = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
+        let tail = Tail { at_the_start: false, announced: None };
+        assert_eq!(tail.most(&bytes[..bytes.len() - 1]), bytes.len(), "the header says it");
+        assert_eq!(tail.most(&[0; 100]), GROUP);
+        assert_eq!(Tail { announced: Some(7 << 20), ..tail }.most(&[0; 100]), 7 << 20);
+        let first = Tail { at_the_start: true, announced: None };
+        assert_eq!(first.most(&[9; 100]), format().len());
+    }
+
+    #[test]
+    fn other_formats_are_told_apart() {
+        let mut bytes = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
+        bytes[3] = b'2';
+        let right = sum(&bytes[..HEADER - SUM]).to_le_bytes();
+        bytes[HEADER - SUM..HEADER].copy_from_slice(&right);
+        assert_eq!(at(&bytes, 0), Found::Foreign);
+        assert_eq!(at(b"pvj2", 0), Found::Foreign);
+        let later = Frame { first: NO_RECORD, count: 0, body: b"pavior journal, format 3\n" };
+        assert_eq!(later.meaning(), Meaning::OtherFormat);
+        let bytes = format();
+        let Found::Frame(own, _) = at(&bytes, 0) else { panic!("it is a frame") };
+        assert_eq!(own.meaning(), Meaning::Format);
+        let bytes = announcement(7, 2 << 20);
+        let Found::Frame(large, _) = at(&bytes, 0) else { panic!("it is a frame") };
+        assert_eq!(large.meaning(), Meaning::Announcement(2 << 20));
     }
 
     #[test]

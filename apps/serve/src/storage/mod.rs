@@ -3,10 +3,15 @@
 //! - [`journal`]: files of our own on a [`disk::Disk`], the default;
 //! - [`postgres`]: a PostgreSQL database that several servers share, one of which writes.
 
+mod chain;
 pub mod disk;
+mod files;
 pub mod frame;
 pub mod journal;
+pub mod layout;
+mod mark;
 pub mod postgres;
+pub mod secret;
 mod segment;
 
 use std::sync::Arc;
@@ -24,6 +29,9 @@ pub enum StoreError {
     /// A write failed, and what is on the disk is not known. Nothing more is written.
     #[error("{0}")]
     Failed(String),
+    /// It cannot be done now. Nothing was written, and all else goes on.
+    #[error("not now: {0}")]
+    Later(String),
     /// Another server writes now.
     #[error("another server has taken over: {0}")]
     Fenced(String),
@@ -36,6 +44,16 @@ pub enum StoreError {
         offset: u64,
         /// What is wrong.
         reason: String,
+    },
+    /// It was written by a program that knows more than this one.
+    #[error("{file}: at offset {offset} {what}. A newer program wrote it: start that one")]
+    Newer {
+        /// The file.
+        file: String,
+        /// Where in it.
+        offset: u64,
+        /// What this program does not know.
+        what: String,
     },
     /// The records before this one are no longer kept.
     #[error("records up to {0} are compacted")]
@@ -68,11 +86,12 @@ pub trait RecordStore: Send {
     /// As [`RecordStore::append`].
     fn idle(&mut self) -> Result<(), StoreError>;
 
-    /// A snapshot of the state as it is now will be saved: what follows it is kept apart.
+    /// A snapshot of the state as it is now will be saved: what follows it is kept apart. False if
+    /// that is not possible now, and no snapshot may be saved; it is to be asked again later.
     ///
     /// # Errors
     /// As [`RecordStore::append`].
-    fn rotate(&mut self) -> Result<(), StoreError>;
+    fn rotate(&mut self) -> Result<bool, StoreError>;
 
     /// A write has failed: whether it may be tried again. What is kept then is to be read anew.
     ///
@@ -118,4 +137,14 @@ pub trait History: Send + Sync {
     /// # Errors
     /// If it cannot be removed.
     fn compact(&self, seq: u64) -> Result<(), StoreError>;
+}
+
+/// What is wrong with a text that cannot be read. A member or a kind that this program does not know
+/// was written by a newer one: to go on without it would drop what that one has decided.
+fn unread(file: &str, offset: u64, error: &serde_json::Error) -> StoreError {
+    let (file, text) = (file.to_string(), error.to_string());
+    if text.contains("unknown field") || text.contains("unknown variant") {
+        return StoreError::Newer { file, offset, what: format!("there is an {text}") };
+    }
+    StoreError::Damaged { file, offset, reason: text }
 }

@@ -5,13 +5,20 @@
 //! server that was paused for an hour and goes on in the middle of an insert is fenced by that, as
 //! it could not be by a lock that its session holds. Replies to readers are fenced by asking for
 //! the epoch.
+//!
+//! Each row has a sum that covers its record and the sum of the row before it, and the leader's row
+//! has the number and the sum of the last one. A row that was changed or removed is found by that,
+//! wherever it is. The first server of this version that decides adds the sums to a table that has
+//! none: it takes the rows as it finds them, and former programs can insert no more.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use postgres::{Client, Config, NoTls};
 
-use super::{Each, History, RecordStore, StoreError};
+use super::disk::DiskFolder;
+use super::chain::{self, Chain, SUMS};
+use super::{Each, History, RecordStore, StoreError, frame, unread};
 use crate::clock::ServiceClock;
 use crate::core::{ServiceRecord, StateSnapshot};
 
@@ -28,15 +35,17 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_journal (
         seq bigint PRIMARY KEY, epoch bigint NOT NULL, record text NOT NULL);
     CREATE TABLE IF NOT EXISTS pavior_snapshot (seq bigint PRIMARY KEY, body text NOT NULL);
-    INSERT INTO pavior_leader VALUES (true, 0, '', 'epoch') ON CONFLICT DO NOTHING;";
+    INSERT INTO pavior_leader (one, epoch, holder, beat)
+    VALUES (true, 0, '', 'epoch') ON CONFLICT DO NOTHING;";
 
 /// The insert takes the leader's row and is one with it: no row, no records.
 const INSERT: &str = "
     WITH leader AS (
-        UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1 RETURNING epoch)
-    INSERT INTO pavior_journal (seq, epoch, record)
-    SELECT item.seq, leader.epoch, item.record
-    FROM leader, unnest($2::bigint[], $3::text[]) AS item (seq, record)";
+        UPDATE pavior_leader SET beat = clock_timestamp(), seq = $5, sum = $6
+        WHERE epoch = $1 AND seq = $7 RETURNING epoch)
+    INSERT INTO pavior_journal (seq, epoch, record, sum)
+    SELECT item.seq, leader.epoch, item.record, item.sum
+    FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
 const BEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
@@ -54,9 +63,13 @@ pub struct PostgresStore {
     client: Option<Client>,
     /// The epoch under which this server writes.
     epoch: Option<i64>,
+    /// The number and the sum of the last row, if they are known.
+    last: Option<(u64, Chain)>,
     beat_ms: u64,
     clock: ServiceClock,
     history: Arc<Rows>,
+    /// The folder that is locked beside it.
+    folder: Option<DiskFolder>,
 }
 
 /// The reader's side.
@@ -71,7 +84,18 @@ impl PostgresStore {
     /// # Errors
     /// If the address is wrong or the database cannot be reached.
     pub fn open(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, StoreError> {
-        let mut config: Config = url.parse().map_err(|error| failed(&error))?;
+        PostgresStore::with(address(url)?, holder, patience_s)
+    }
+
+    /// The same to an address that was read already, and has its password.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`]; and if rows were changed or removed.
+    pub fn with(
+        mut config: Config,
+        holder: &str,
+        patience_s: f64,
+    ) -> Result<PostgresStore, StoreError> {
         config.connect_timeout(Duration::from_secs(5));
         config.application_name("pavior serve");
         let history = Arc::new(Rows { config: config.clone(), client: Mutex::new(None) });
@@ -81,17 +105,28 @@ impl PostgresStore {
             patience_s,
             client: None,
             epoch: None,
+            last: None,
             beat_ms: 0,
             clock: ServiceClock::new(),
             history,
+            folder: None,
         };
         let mut transaction = store.client()?.transaction().map_err(|error| failed(&error))?;
         transaction.batch_execute(SCHEMA).map_err(|error| failed(&error))?;
+        transaction.batch_execute(SUMS).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
         match store.retry() {
-            Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
-            Err(error) => Err(error),
+            Ok(()) | Err(StoreError::Fenced(_)) => {}
+            Err(error) => return Err(error),
         }
+        // All that is kept, and not only what the state needs.
+        store.history.verify()?;
+        Ok(store)
+    }
+
+    /// Keeps the lock of the data's folder for as long as this lives.
+    pub fn keep(&mut self, folder: DiskFolder) {
+        self.folder = Some(folder);
     }
 
     /// Whether this server writes.
@@ -108,7 +143,7 @@ impl PostgresStore {
 
     /// Ends what this server took itself for: it writes no more until it takes over again.
     fn step_down(&mut self, reason: &str) -> StoreError {
-        self.epoch = None;
+        (self.epoch, self.last) = (None, None);
         StoreError::Fenced(reason.to_string())
     }
 
@@ -137,6 +172,23 @@ impl PostgresStore {
         }
     }
 
+    /// The number and the sum of the last row, as the leader's row has them.
+    fn last(&mut self) -> Result<(u64, Chain), StoreError> {
+        if let Some(last) = self.last {
+            return Ok(last);
+        }
+        let mut last = None;
+        let query = "SELECT seq, sum FROM pavior_leader WHERE epoch = $1";
+        self.under_epoch(|client, epoch| {
+            let row = client.query_opt(query, &[&epoch])?;
+            last = row.map(|row| (row.get::<_, i64>(0) as u64, Chain(row.get(1))));
+            Ok(u64::from(last.is_some()))
+        })?;
+        let last = last.ok_or_else(|| self.step_down("its epoch has passed"))?;
+        self.last = Some(last);
+        Ok(last)
+    }
+
     fn beat(&mut self) -> Result<(), StoreError> {
         let rows = self.under_epoch(|client, epoch| client.execute(BEAT, &[&epoch]))?;
         if rows == 1 { Ok(()) } else { Err(self.step_down("its epoch has passed")) }
@@ -151,9 +203,22 @@ impl RecordStore for PostgresStore {
         let numbers: Vec<i64> = records.iter().map(|record| record.seq as i64).collect();
         let texts: Result<Vec<String>, _> = records.iter().map(serde_json::to_string).collect();
         let texts = texts.expect("a record can be written");
-        let rows =
-            self.under_epoch(|client, epoch| client.execute(INSERT, &[&epoch, &numbers, &texts]))?;
+        let (before, mut chain) = self.last()?;
+        let link = |(record, text): (&ServiceRecord, &String)| {
+            chain = chain.then(record.seq, text);
+            chain.0
+        };
+        let sums: Vec<i64> = records.iter().zip(&texts).map(link).collect();
+        let (seq, before) = (records.last().map_or(0, |last| last.seq), before as i64);
+        let rows = self.under_epoch(|client, epoch| {
+            let last = seq as i64;
+            client.execute(
+                INSERT,
+                &[&epoch, &numbers, &texts, &sums, &last, &chain.0, &before],
+            )
+        })?;
         if rows == records.len() as u64 {
+            self.last = Some((seq, chain));
             Ok(())
         } else {
             Err(self.step_down("its epoch has passed"))
@@ -171,8 +236,8 @@ impl RecordStore for PostgresStore {
         self.beat()
     }
 
-    fn rotate(&mut self) -> Result<(), StoreError> {
-        Ok(())
+    fn rotate(&mut self) -> Result<bool, StoreError> {
+        Ok(true)
     }
 
     fn retry(&mut self) -> Result<(), StoreError> {
@@ -183,7 +248,12 @@ impl RecordStore for PostgresStore {
         let taken = self.client()?.query_opt(TAKE, &[&holder, &patience_s]);
         match taken {
             Ok(Some(row)) => {
-                self.epoch = Some(row.get(0));
+                let epoch: i64 = row.get(0);
+                if let Err(error) = chain::begin(self.client()?, epoch) {
+                    self.client = None;
+                    return Err(failed(&error));
+                }
+                (self.epoch, self.last) = (Some(epoch), None);
                 self.beat_ms = self.clock.now_ms();
                 Ok(())
             }
@@ -232,22 +302,133 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// The sum at a record: that of its row, or of the snapshot of it once the row has gone.
+    fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
+        if seq == 0 {
+            return Ok(Some(Chain::START));
+        }
+        let query = "SELECT coalesce((SELECT sum FROM pavior_journal WHERE seq = $1),
+            (SELECT chain FROM pavior_snapshot WHERE seq = $1))";
+        let row = self.with(|client| client.query_one(query, &[&(seq as i64)]))?;
+        Ok(row.get::<_, Option<i64>>(0).map(Chain))
+    }
+
+    /// The number and the sum of the last row, as the leader's row has them; `None` before the
+    /// first server of this version decides.
+    fn head(&self) -> Result<Option<(u64, Chain)>, StoreError> {
+        let query = "SELECT seq, sum FROM pavior_leader";
+        let row = self.with(|client| client.query_opt(query, &[]))?;
+        let row = row.ok_or_else(|| damaged("pavior_leader", 0, "it has no row".to_string()))?;
+        let (seq, sum): (Option<i64>, Option<i64>) = (row.get(0), row.get(1));
+        Ok(seq.zip(sum).map(|(seq, sum)| (seq as u64, Chain(sum))))
+    }
+
+    /// Holds every row and snapshot against its sum.
+    fn verify(&self) -> Result<(), StoreError> {
+        if self.head()?.is_none() {
+            // A former program decides. The server that takes over from it adds the sums.
+            return Ok(());
+        }
+        let query = "SELECT seq, body, sum FROM pavior_snapshot";
+        for row in self.with(|client| client.query(query, &[]))? {
+            let (seq, body, sum): (i64, String, Option<i64>) = (row.get(0), row.get(1), row.get(2));
+            whole(seq, &body, sum)?;
+        }
+        loop {
+            let oldest = self.oldest()?;
+            let found = match self.chain_at(oldest)? {
+                Some(_) => self.rows(oldest, &mut |_, _| Ok(true)),
+                None => Err(damaged(
+                    "pavior_snapshot",
+                    oldest,
+                    "it has no snapshot of this record, and the rows before it have gone".into(),
+                )),
+            };
+            // The server that decides may have removed old rows meanwhile.
+            if found.is_ok() || self.oldest()? == oldest {
+                return found;
+            }
+        }
+    }
+
+    /// Hands over the rows after a number, each with the right sum.
+    fn rows(
+        &self,
+        after: u64,
+        each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let table = "pavior_journal";
+        // The head first: what is added meanwhile lies behind it.
+        let head = self.head()?;
+        let mut chain = self.chain_at(after)?;
+        if let (Some((seq, sum)), Some(chain)) = (head, chain)
+            && seq == after
+            && sum != chain
+        {
+            return Err(damaged(table, seq, "it is not the last row that was written".to_string()));
+        }
+        let mut last = after;
+        loop {
+            let query =
+                "SELECT seq, record, sum FROM pavior_journal WHERE seq > $1 ORDER BY seq LIMIT $2";
+            let rows = self.with(|client| client.query(query, &[&(last as i64), &ROWS]))?;
+            for row in &rows {
+                let (seq, text): (i64, String) = (row.get(0), row.get(1));
+                let (seq, stored) = (seq as u64, row.get::<_, Option<i64>>(2).map(Chain));
+                if seq != last + 1 {
+                    return Err(damaged(table, seq, format!("record {seq} follows {last}")));
+                }
+                let computed = chain.map(|chain| chain.then(seq, &text));
+                if let (Some(stored), Some(computed)) = (stored, computed)
+                    && stored != computed
+                {
+                    let reason = "the row is not the one that was written".to_string();
+                    return Err(damaged(table, seq, reason));
+                }
+                (last, chain) = (seq, stored.or(computed));
+                if head == chain.map(|chain| (seq, chain)) || head.is_none_or(|(at, _)| at != seq) {
+                    // As the leader's row has it, or before or after that.
+                } else {
+                    let reason = "it is not the last row that was written".to_string();
+                    return Err(damaged(table, seq, reason));
+                }
+                if !each(seq, &text)? {
+                    return Ok(());
+                }
+            }
+            if rows.len() < ROWS as usize {
+                break;
+            }
+        }
+        match head {
+            Some((seq, _)) if last < seq && after <= seq => {
+                Err(damaged(table, last, format!("the rows after it, up to {seq}, are missing")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl History for Rows {
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
         let most = i64::try_from(seq).unwrap_or(i64::MAX);
         let query =
-            "SELECT seq, body FROM pavior_snapshot WHERE seq <= $1 ORDER BY seq DESC LIMIT 1";
+            "SELECT seq, body, sum FROM pavior_snapshot WHERE seq <= $1 ORDER BY seq DESC LIMIT 1";
         let row = self.with(|client| client.query_opt(query, &[&most]))?;
         let Some(row) = row else {
             let oldest = self.oldest()?;
             return if oldest == 0 { Ok(None) } else { Err(StoreError::Compacted(oldest)) };
         };
         let (found, body): (i64, String) = (row.get(0), row.get(1));
-        serde_json::from_str(&body).map(Some).map_err(|error| StoreError::Damaged {
-            file: "pavior_snapshot".to_string(),
-            offset: found as u64,
-            reason: error.to_string(),
-        })
+        whole(found, &body, row.get(2))?;
+        let snapshot: Result<StateSnapshot, _> = serde_json::from_str(&body);
+        let snapshot =
+            snapshot.map_err(|error| unread("pavior_snapshot", found as u64, &error))?;
+        if snapshot.seq == found as u64 {
+            return Ok(Some(snapshot));
+        }
+        Err(damaged("pavior_snapshot", found as u64, "it is another snapshot".to_string()))
     }
 
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
@@ -255,32 +436,14 @@ impl History for Rows {
         if after < oldest {
             return Err(StoreError::Compacted(oldest));
         }
-        let mut last = after as i64;
-        loop {
-            let query =
-                "SELECT seq, record FROM pavior_journal WHERE seq > $1 ORDER BY seq LIMIT $2";
-            let rows = self.with(|client| client.query(query, &[&last, &ROWS]))?;
-            for row in &rows {
-                let (seq, text): (i64, String) = (row.get(0), row.get(1));
-                let damaged = |reason: String| StoreError::Damaged {
-                    file: "pavior_journal".to_string(),
-                    offset: seq as u64,
-                    reason,
-                };
-                let record: ServiceRecord =
-                    serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-                if record.seq != seq as u64 || seq != last + 1 {
-                    return Err(damaged(format!("record {} follows {last}", record.seq)));
-                }
-                last = seq;
-                if !each(record)? {
-                    return Ok(());
-                }
+        self.rows(after, &mut |seq, text| {
+            let record: ServiceRecord = serde_json::from_str(text)
+                .map_err(|error| unread("pavior_journal", seq, &error))?;
+            if record.seq != seq {
+                return Err(damaged("pavior_journal", seq, format!("it is record {}", record.seq)));
             }
-            if rows.len() < ROWS as usize {
-                return Ok(());
-            }
-        }
+            Ok(each(record)?)
+        })
     }
 
     fn oldest(&self) -> Result<u64, StoreError> {
@@ -292,8 +455,12 @@ impl History for Rows {
 
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
-        let query = "INSERT INTO pavior_snapshot VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        self.with(|client| client.execute(query, &[&(snapshot.seq as i64), &body])).map(drop)
+        let chain = self.chain_at(snapshot.seq)?.map(|chain| chain.0);
+        let sum = frame::sum(body.as_bytes()) as i64;
+        let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
+            ON CONFLICT DO NOTHING";
+        let seq = snapshot.seq as i64;
+        self.with(|client| client.execute(query, &[&seq, &body, &chain, &sum])).map(drop)
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
@@ -308,6 +475,26 @@ impl History for Rows {
             transaction.commit()
         })
     }
+}
+
+/// Holds a snapshot against its sum; one of a former program has none.
+fn whole(seq: i64, body: &str, sum: Option<i64>) -> Result<(), StoreError> {
+    if sum.is_none_or(|sum| sum == frame::sum(body.as_bytes()) as i64) {
+        return Ok(());
+    }
+    Err(damaged("pavior_snapshot", seq as u64, "its sum is wrong".to_string()))
+}
+
+fn damaged(table: &str, seq: u64, reason: String) -> StoreError {
+    StoreError::Damaged { file: table.to_string(), offset: seq, reason }
+}
+
+/// Reads an address. Nothing of it is shown: a part of a password may stand anywhere.
+pub(crate) fn address(url: &str) -> Result<Config, StoreError> {
+    url.parse().map_err(|_| {
+        let form = "postgres://USER@HOST:PORT/DATABASE";
+        StoreError::Failed(format!("--store: the address cannot be read; it has the form {form}"))
+    })
 }
 
 fn connect(config: &Config) -> Result<Client, StoreError> {

@@ -1,66 +1,144 @@
 //! One file of the journal: its frames, and their records.
 
-use super::frame::{self, Found, Frame};
-use super::{Each, StoreError};
+use super::frame::{self, Found, Frame, Meaning, Tail};
+use super::mark::Mark;
+use super::{Each, StoreError, unread};
 use crate::core::ServiceRecord;
+
+/// The bytes of a file of the journal.
+pub(super) struct Segment<'a> {
+    pub(super) name: &'a str,
+    pub(super) bytes: &'a [u8],
+    /// Whether no file follows it.
+    pub(super) last: bool,
+    /// How far it must reach at least.
+    pub(super) mark: Option<Mark>,
+}
 
 /// Where the frames of a file end.
 pub(super) struct End {
     pub(super) length: usize,
-    pub(super) sealed: bool,
+    /// Whether the file says its format.
+    pub(super) formed: bool,
 }
 
-/// Reads the frames of a file, `last` if no file follows it; their sums alone if nothing is to
-/// be done with the records.
-pub(super) fn frames(
-    name: &str,
-    bytes: &[u8],
-    next: &mut u64,
-    last: bool,
-    mut each: Option<Each<'_>>,
-) -> Result<End, StoreError> {
-    let damaged = |offset: usize, reason: &str| StoreError::Damaged {
-        file: name.to_string(),
-        offset: offset as u64,
-        reason: reason.to_string(),
-    };
-    let (mut offset, mut sealed) = (0, true);
-    loop {
-        match frame::at(bytes, offset) {
-            Found::Flipped => return Err(damaged(offset, "one bit of the frame is turned")),
-            Found::Nothing if !last => return Err(damaged(offset, "no frame is here")),
-            Found::Nothing if frame::follows(bytes, offset) => {
-                return Err(damaged(offset, "no frame is here, but one follows"));
+impl Segment<'_> {
+    /// Reads the frames; their sums alone if nothing is to be done with the records.
+    pub(super) fn frames(
+        &self,
+        next: &mut u64,
+        mut each: Option<Each<'_>>,
+    ) -> Result<End, StoreError> {
+        let mut end = End { length: 0, formed: false };
+        let (mut reached, mut announced) = (self.mark.is_none(), None);
+        loop {
+            let offset = end.length;
+            if self.mark.is_some_and(|mark| mark.length == offset as u64 && mark.next == *next) {
+                reached = true;
             }
-            Found::End | Found::Nothing => return Ok(End { length: offset, sealed }),
-            Found::Frame(frame, end) => {
-                if frame.first != *next {
+            let (frame, past) = match frame::at(self.bytes, offset) {
+                Found::Frame(frame, past) => (frame, past),
+                Found::Flipped => return Err(self.damaged(offset, "one bit of the frame is turned")),
+                Found::Foreign => return Err(self.foreign(offset)),
+                Found::End if reached => return Ok(end),
+                Found::End => return Err(self.short(offset)),
+                Found::Nothing => {
+                    let tail = Tail { at_the_start: offset == 0, announced };
+                    return if reached { self.tail(end, tail) } else { Err(self.short(offset)) };
+                }
+            };
+            announced = None;
+            match frame.meaning() {
+                Meaning::Format if offset == 0 => end.formed = true,
+                Meaning::OtherFormat if offset == 0 => return Err(self.foreign(offset)),
+                Meaning::Records | Meaning::Announcement(_) if frame.first != *next => {
                     let reason = format!("record {} stands where {next} belongs", frame.first);
-                    return Err(damaged(offset, &reason));
+                    return Err(self.damaged(offset, &reason));
                 }
-                if let Some(each) = &mut each {
-                    for record in records(&frame) {
-                        let record = record.map_err(|reason| damaged(offset, &reason))?;
-                        if !each(record)? {
-                            return Ok(End { length: offset, sealed });
-                        }
+                Meaning::Announcement(bytes) => announced = Some(bytes),
+                Meaning::Records => {
+                    if let Some(each) = &mut each
+                        && !self.records(offset, &frame, each)?
+                    {
+                        return Ok(end);
                     }
+                    *next += u64::from(frame.count);
                 }
-                *next += u64::from(frame.count);
-                (offset, sealed) = (end, frame.count == 0);
+                _ => return Err(self.damaged(offset, "no such frame belongs here")),
             }
+            end.length = past;
         }
     }
-}
 
-/// The records of a frame.
-fn records<'a>(frame: &Frame<'a>) -> impl Iterator<Item = Result<ServiceRecord, String>> + use<'a> {
-    let lines = frame.body.split_inclusive(|&byte| byte == b'\n');
-    let first = frame.first;
-    lines.enumerate().map(move |(index, line)| {
-        let record: ServiceRecord =
-            serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        let right = record.seq == first + index as u64;
-        if right { Ok(record) } else { Err(format!("record {} is out of place", record.seq)) }
-    })
+    /// What lies behind the last frame: a write that was cut short, or damage.
+    fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
+        let offset = end.length;
+        if !self.last {
+            return Err(self.damaged(offset, "no frame is here"));
+        }
+        if frame::follows(self.bytes, offset) {
+            return Err(self.damaged(offset, "no frame is here, but one follows"));
+        }
+        let (found, most) = (self.bytes.len() - offset, tail.most(&self.bytes[offset..]));
+        if found <= most {
+            return Ok(end);
+        }
+        let reason =
+            format!("no frame is here, and {found} bytes are more than one write leaves ({most})");
+        Err(self.damaged(offset, &reason))
+    }
+
+    /// The frames end before the mark.
+    fn short(&self, offset: usize) -> StoreError {
+        let Some(Mark { length, next, .. }) = self.mark else {
+            return self.damaged(offset, "its end is missing");
+        };
+        let (found, last) = (self.bytes.len(), next - 1);
+        let reason = if (found as u64) < length {
+            format!("its end is missing: it has {found} bytes, and had {length} with record {last}")
+        } else {
+            format!("its frames end here, and went on to byte {length} with record {last}")
+        };
+        self.damaged(offset, &reason)
+    }
+
+    /// Hands over the records of a frame; false if no more are wanted.
+    fn records(
+        &self,
+        offset: usize,
+        frame: &Frame<'_>,
+        each: &mut Each<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut expected = frame.first;
+        for line in frame.body.split_inclusive(|&byte| byte == b'\n') {
+            let record: ServiceRecord = serde_json::from_slice(line)
+                .map_err(|error| unread(self.name, offset as u64, &error))?;
+            if record.seq != expected {
+                let reason = format!("record {} is out of place", record.seq);
+                return Err(self.damaged(offset, &reason));
+            }
+            expected += 1;
+            if !each(record)? {
+                return Ok(false);
+            }
+        }
+        if expected == frame.first + u64::from(frame.count) {
+            Ok(true)
+        } else {
+            Err(self.damaged(offset, "the frame has another number of records than it says"))
+        }
+    }
+
+    fn damaged(&self, offset: usize, reason: &str) -> StoreError {
+        StoreError::Damaged {
+            file: self.name.to_string(),
+            offset: offset as u64,
+            reason: reason.to_string(),
+        }
+    }
+
+    fn foreign(&self, offset: usize) -> StoreError {
+        let what = "its format is none that this program knows".to_string();
+        StoreError::Newer { file: self.name.to_string(), offset: offset as u64, what }
+    }
 }

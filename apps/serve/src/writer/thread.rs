@@ -75,6 +75,7 @@ pub fn start(
         view: None,
         saving: None,
         retry_ms: 0,
+        save_ms: 0,
     };
     let thread = std::thread::Builder::new().name("writer".into());
     let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
@@ -97,6 +98,8 @@ struct Writer {
     saving: Option<JoinHandle<bool>>,
     /// When a write may be tried again after the disk was full.
     retry_ms: u64,
+    /// When a snapshot may be tried again after one could not be begun.
+    save_ms: u64,
 }
 
 impl Writer {
@@ -320,9 +323,14 @@ impl Writer {
     /// too old.
     fn save(&mut self) {
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished())
-            && saving.join().is_ok_and(|saved| saved)
         {
-            self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+            if saving.join().is_ok_and(|saved| saved) {
+                self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+            } else {
+                // Soon again: what follows the last snapshot is read at the next start.
+                self.save_ms = self.handle.clock.now_ms() + RETRY_MS;
+                self.saved = self.saved.saturating_sub(self.tuning.snapshot_every);
+            }
         }
         let Some(state) = &self.state else { return };
         let ready = self.handle.health() == Health::Ready;
@@ -330,11 +338,23 @@ impl Writer {
         {
             return;
         }
-        let snapshot = state.snapshot();
-        if let Err(error) = self.store.rotate() {
-            self.fail(&error);
+        let now_ms = self.handle.clock.now_ms();
+        if now_ms < self.save_ms {
             return;
         }
+        match self.store.rotate() {
+            Ok(true) => {}
+            // Not now, for want of a descriptor: records go on where they are.
+            Ok(false) => {
+                self.save_ms = now_ms + RETRY_MS;
+                return;
+            }
+            Err(error) => {
+                self.fail(&error);
+                return;
+            }
+        }
+        let Some(snapshot) = self.state.as_ref().map(ServiceState::snapshot) else { return };
         self.saved = snapshot.seq;
         let (history, keep) = (self.handle.history.clone(), self.tuning.history);
         self.saving = Some(std::thread::spawn(move || {

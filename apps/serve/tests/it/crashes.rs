@@ -60,7 +60,7 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
             let snapshot = run.state.snapshot();
             let history = run.journal.history();
             let oldest = snapshot.seq.saturating_sub(random.below(40));
-            let saved = run.journal.rotate().is_ok()
+            let saved = run.journal.rotate().is_ok_and(|rotated| rotated)
                 && history.save(&snapshot).and_then(|()| history.compact(oldest)).is_ok();
             if !saved && disk.is_dead() {
                 return Some(run);

@@ -37,6 +37,8 @@ struct Inner {
     room: Option<u64>,
     /// Operations until one fails, and whether the power goes with it.
     until_fault: Option<(u64, Fault)>,
+    /// Calls that open a file, and fail.
+    exhausted: u64,
     /// No operation works any more.
     dead: bool,
 }
@@ -49,6 +51,8 @@ pub(crate) enum Fault {
     Error,
     /// The disk is full from now on.
     Full,
+    /// So many calls find that no file can be opened any more.
+    Descriptors(u64),
 }
 
 /// A simulated disk. Clones share it.
@@ -74,7 +78,45 @@ impl Simulated {
     /// There is room again, and nothing fails.
     pub(crate) fn mend(&self) {
         let mut inner = self.0.lock().unwrap();
-        (inner.room, inner.until_fault) = (None, None);
+        (inner.room, inner.until_fault, inner.exhausted) = (None, None, 0);
+    }
+
+    /// Changes the bytes of a file, or removes it if there are none.
+    pub(crate) fn change(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
+        let mut inner = self.0.lock().unwrap();
+        let file = inner.seen[name];
+        match change(inner.files[file].seen.clone()) {
+            Some(bytes) => {
+                inner.files[file] =
+                    Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() };
+            }
+            None => {
+                inner.seen.remove(name);
+                inner.durable.remove(name);
+            }
+        }
+    }
+
+    /// Puts a file there.
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
+        let mut inner = self.0.lock().unwrap();
+        let content =
+            Content { durable: bytes.to_vec(), seen: bytes.to_vec(), pending: Vec::new() };
+        inner.files.push(content);
+        let file = inner.files.len() - 1;
+        inner.seen.insert(name.to_string(), file);
+        inner.durable.insert(name.to_string(), file);
+    }
+
+    /// Whether no file can be opened now: counts a call that would.
+    fn open_another(&self) -> io::Result<()> {
+        let mut inner = self.0.lock().unwrap();
+        if inner.exhausted == 0 {
+            return Ok(());
+        }
+        inner.exhausted -= 1;
+        // EMFILE
+        Err(io::Error::from_raw_os_error(24))
     }
 
     /// What is there after the power came back: of what was not durable any part, in any order.
@@ -142,6 +184,10 @@ impl Simulated {
                 inner.room = Some(40);
                 Ok(())
             }
+            Fault::Descriptors(calls) => {
+                inner.exhausted = calls;
+                Ok(())
+            }
         }
     }
 }
@@ -171,11 +217,13 @@ fn tear(bytes: &mut Vec<u8>, offset: usize, data: &[u8], random: &mut Random) {
 impl Disk for Simulated {
     fn list(&self) -> io::Result<Vec<String>> {
         self.operate()?;
+        self.open_another()?;
         Ok(self.0.lock().unwrap().seen.keys().cloned().collect())
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         self.operate()?;
+        self.open_another()?;
         let inner = self.0.lock().unwrap();
         let file = inner.seen.get(name).ok_or(io::ErrorKind::NotFound)?;
         Ok(inner.files[*file].seen.clone())
@@ -183,6 +231,7 @@ impl Disk for Simulated {
 
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
         self.operate()?;
+        self.open_another()?;
         let mut inner = self.0.lock().unwrap();
         let known = inner.seen.get(name).copied();
         let file = known.unwrap_or_else(|| {
@@ -258,5 +307,13 @@ impl DiskFile for Handle {
         content.durable = content.seen.clone();
         content.pending.clear();
         Ok(())
+    }
+
+    fn in_place(&self) -> io::Result<()> {
+        if self.disk.0.lock().unwrap().seen.values().any(|&file| file == self.file) {
+            Ok(())
+        } else {
+            Err(io::Error::other("it was removed"))
+        }
     }
 }

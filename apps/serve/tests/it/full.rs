@@ -41,7 +41,8 @@ impl Drop for Small {
 fn a_full_disk_makes_the_service_read_only_with_a_reason() {
     let folder = tempfile::TempDir::new().unwrap();
     let Some(disk) = Small::mount(&folder.path().join("disk"), "64k") else {
-        eprintln!("SKIPPED: no small file system can be mounted here");
+        let why = "no small file system can be mounted here";
+        pavior_trials::skipped("a full file system", why, "PAVIOR_REQUIRE_MOUNT");
         return;
     };
     let setup = Setup::new(&disk.0.join("data"));

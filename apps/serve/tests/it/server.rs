@@ -33,6 +33,10 @@ pub(crate) struct Setup {
     pub(crate) scheduler: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) store: Option<String>,
+    /// The file of the store's password.
+    pub(crate) password: Option<PathBuf>,
+    /// Where it listens, if not at a port of the loopback.
+    pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and what vouches for clients.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
@@ -50,6 +54,8 @@ impl Setup {
             scheduler: None,
             data: data.to_path_buf(),
             store: None,
+            password: None,
+            listen: None,
             tokens: None,
             certificates: None,
             log: None,
@@ -184,7 +190,8 @@ pub(crate) fn serve_if_asked() -> bool {
         }],
         data: setup.data,
         store: setup.store,
-        listen: Some("127.0.0.1:0".into()),
+        store_password: setup.password,
+        listen: Some(setup.listen.unwrap_or_else(|| "127.0.0.1:0".into())),
         token_file: setup.tokens,
         tls,
         quota: None,

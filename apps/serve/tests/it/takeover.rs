@@ -14,14 +14,29 @@ use crate::kills::{Done, Target, client, judge};
 use crate::server::{Server, Setup};
 
 /// A database server of its own; stopped when dropped.
-struct Database {
+pub(crate) struct Database {
     tools: PathBuf,
     folder: tempfile::TempDir,
     port: u16,
 }
 
 impl Database {
-    fn start() -> Option<Database> {
+    /// Starts one; `None`, and a loud word, where PostgreSQL is not installed.
+    pub(crate) fn start() -> Option<Database> {
+        Database::with(&["-A", "trust"])
+    }
+
+    /// The same, with options of `initdb`.
+    pub(crate) fn with(options: &[&str]) -> Option<Database> {
+        let database = Database::find(options);
+        if database.is_none() {
+            let why = "it does not run here (apt-get install postgresql)";
+            pavior_trials::skipped("a real PostgreSQL", why, "PAVIOR_REQUIRE_POSTGRES");
+        }
+        database
+    }
+
+    fn find(options: &[&str]) -> Option<Database> {
         let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
         let tools = versions.flatten().map(|entry| entry.path().join("bin")).max()?;
         if !tools.join("initdb").exists() {
@@ -36,7 +51,8 @@ impl Database {
         drop(free);
         let database = Database { tools, folder, port };
         let data = database.data();
-        database.tool("initdb", &["-D", &data, "-A", "trust", "-N", "--locale=C", "-E", "UTF8"]);
+        let common = ["-D", &data, "-N", "--locale=C", "-E", "UTF8"];
+        database.tool("initdb", &[&common, options].concat());
         let options =
             format!("-p {port} -k {} -c listen_addresses=127.0.0.1", database.path().display());
         let log = database.path().join("log").display().to_string();
@@ -59,8 +75,13 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
-    fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    pub(crate) fn url(&self) -> String {
+        self.url_of("postgres")
+    }
+
+    /// The address of one of its databases.
+    pub(crate) fn url_of(&self, name: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
 }
 
@@ -93,12 +114,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
 
 #[test]
 fn a_standby_takes_over_and_the_old_server_is_fenced() {
-    let Some(database) = Database::start() else {
-        let required = std::env::var_os("PAVIOR_REQUIRE_POSTGRES").is_some();
-        assert!(!required, "PAVIOR_REQUIRE_POSTGRES is set, and PostgreSQL does not run");
-        eprintln!("SKIPPED: no PostgreSQL (apt-get install postgresql)");
-        return;
-    };
+    let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let mut first = Server::start(&setup(&database, folder.path(), "a"));
     let second = Server::start(&setup(&database, folder.path(), "b"));
@@ -153,4 +169,47 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let histories: Vec<Vec<Done>> = threads.into_iter().map(|one| one.join().unwrap()).collect();
     judge(&first.address, &histories);
     assert!(first.stop() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_password_comes_from_a_file_and_is_never_shown() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::Builder::new().prefix("pavior-pw").tempdir_in("/var/tmp").unwrap();
+    let open = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(folder.path(), open(0o755)).unwrap();
+    let password = "correct-horse-9";
+    let file = folder.path().join("password");
+    std::fs::write(&file, password).unwrap();
+    std::fs::set_permissions(&file, open(0o644)).unwrap();
+    let given = file.display().to_string();
+    let Some(database) = Database::with(&["-A", "scram-sha-256", "--pwfile", &given]) else {
+        return;
+    };
+    let mut setup = setup(&database, folder.path(), "a");
+    setup.password = Some(file.clone());
+    let said = Server::refused(&setup);
+    assert!(said.contains("others can read it") && !said.contains(password), "{said}");
+    std::fs::set_permissions(&file, open(0o600)).unwrap();
+    let log = folder.path().join("log");
+    let mut server = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
+    until("the lead", || ready(&server.address));
+    server.stop();
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(!text.contains(password) && !text.contains("can see the password"), "{text}");
+    // A wrong one is refused by the database, and one in the address works with a warning.
+    std::fs::write(&file, "wrong-horse-8").unwrap();
+    let said = Server::refused(&setup);
+    assert!(said.contains("password authentication failed"), "{said}");
+    assert!(!said.contains("wrong-horse-8"), "{said}");
+    setup.password = None;
+    let address = database.url().replace("postgres@", &format!("postgres:{password}@"));
+    for broken in [address.replace("://", "//"), address.replace(password, "a?b=c@d?%zz")] {
+        let said = Server::refused(&Setup { store: Some(broken), ..setup.clone() });
+        assert!(!said.contains(password) && !said.contains("b=c"), "{said}");
+    }
+    setup.store = Some(address);
+    let server = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
+    until("the lead", || ready(&server.address));
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("can see the password") && !text.contains(password), "{text}");
 }

@@ -1,0 +1,226 @@
+//! The files of the journal, for reading beside the writer.
+
+use std::io;
+use std::sync::Arc;
+
+use super::disk::{Disk, DiskFile};
+use super::frame;
+use super::mark::Mark;
+use super::segment::Segment;
+use super::{Each, History, StoreError, unread};
+use crate::core::{ServiceRecord, StateSnapshot};
+
+/// What stands between the name of a file and the place where its end was cut off.
+const CUT: &str = ".cut-";
+/// The number of cuts that are kept.
+const CUTS: usize = 8;
+
+/// The files of the journal and its snapshots, in a folder.
+pub(super) struct Files {
+    pub(super) disk: Arc<dyn Disk>,
+}
+
+impl Files {
+    /// The numbers of the first records of the files, in order.
+    pub(super) fn starts(&self) -> Result<Vec<u64>, StoreError> {
+        self.numbers("journal-", journal_name)
+    }
+
+    /// The numbers of the snapshots, in order.
+    pub(super) fn snapshots(&self) -> Result<Vec<u64>, StoreError> {
+        self.numbers("snapshot-", snapshot_name)
+    }
+
+    /// The numbers of the files whose names are `named`; others in the folder are none of ours.
+    fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
+        let names = self.disk.list().map_err(failed)?;
+        let number = |name: &String| {
+            let digits = name.strip_prefix(before)?.split('.').next()?;
+            digits.parse().ok().filter(|&number| named(number) == *name)
+        };
+        let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// A new file for the records from a number on, with nothing but its format.
+    pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
+        let name = journal_name(next);
+        let refused = |error: io::Error| match error {
+            error if is_full(&error) => StoreError::Full(format!("{name}: {error}")),
+            error if lacks_descriptors(&error) => StoreError::Later(format!("{name}: {error}")),
+            error => failed(error),
+        };
+        let format = frame::format();
+        let mut file = self.disk.open(&name).map_err(refused)?;
+        file.write_at(0, &format).map_err(refused)?;
+        file.sync().map_err(failed)?;
+        self.disk.sync_names().map_err(failed)?;
+        Ok((file, name, format.len() as u64))
+    }
+
+    /// Reads a file that others follow; returns the number of the next record, and whether the file
+    /// says its format.
+    pub(super) fn check(
+        &self,
+        start: u64,
+        next: u64,
+        mark: Option<Mark>,
+    ) -> Result<(u64, bool), StoreError> {
+        let name = journal_name(start);
+        if start != next {
+            return Err(misplaced(start, next));
+        }
+        let bytes = self.disk.read(&name).map_err(failed)?;
+        let mut next = next;
+        let segment = Segment { name: &name, bytes: &bytes, last: false, mark };
+        let end = segment.frames(&mut next, None)?;
+        Ok((next, end.formed))
+    }
+
+    /// Keeps what is to be cut off the end of a file, and removes the oldest of such cuts.
+    pub(super) fn keep_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
+        let beside = format!("{name}{CUT}{offset:012}");
+        let mut file = self.disk.open(&beside)?;
+        file.truncate(0)?;
+        file.write_at(0, bytes)?;
+        file.sync()?;
+        let mut cuts: Vec<String> = self.disk.list()?;
+        cuts.retain(|name| name.contains(CUT));
+        cuts.sort_unstable();
+        for old in cuts.iter().rev().skip(CUTS).filter(|old| **old != beside) {
+            self.disk.remove(old)?;
+        }
+        self.disk.sync_names()?;
+        Ok(beside)
+    }
+
+    fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
+        let file = snapshot_name(seq);
+        let bytes = self.disk.read(&file).map_err(failed)?;
+        let damaged = |reason: &str| StoreError::Damaged {
+            file: file.clone(),
+            offset: 0,
+            reason: reason.to_string(),
+        };
+        let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is cut short"))?;
+        let (body, stored) = bytes.split_at(end);
+        if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
+            return Err(damaged("its sum is wrong"));
+        }
+        let snapshot: StateSnapshot =
+            serde_json::from_slice(body).map_err(|error| unread(&file, 0, &error))?;
+        if snapshot.seq == seq { Ok(snapshot) } else { Err(damaged("it is another snapshot")) }
+    }
+}
+
+impl History for Files {
+    fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
+        let found = self.snapshots()?.into_iter().rfind(|&known| known <= seq);
+        match found {
+            Some(found) => self.load(found).map(Some),
+            None if self.oldest()? == 0 => Ok(None),
+            None => Err(StoreError::Compacted(self.oldest()?)),
+        }
+    }
+
+    fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
+        let starts = self.starts()?;
+        let oldest = starts.first().map_or(0, |first| first - 1);
+        if after < oldest {
+            return Err(StoreError::Compacted(oldest));
+        }
+        let from = starts.partition_point(|&start| start <= after + 1).saturating_sub(1);
+        let mut going = true;
+        for (index, &start) in starts.iter().enumerate().skip(from) {
+            let name = journal_name(start);
+            let bytes = match self.disk.read(&name) {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(StoreError::Compacted(self.oldest()?));
+                }
+                Err(error) => return Err(failed(error)),
+            };
+            let (mut next, last) = (start, index + 1 == starts.len());
+            let mut pass = |record: ServiceRecord| {
+                going = record.seq <= after || each(record)?;
+                Ok(going)
+            };
+            let segment = Segment { name: &name, bytes: &bytes, last, mark: None };
+            segment.frames(&mut next, Some(&mut pass))?;
+            if !going {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn oldest(&self) -> Result<u64, StoreError> {
+        Ok(self.starts()?.first().map_or(0, |first| first - 1))
+    }
+
+    fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
+        let mut bytes = serde_json::to_vec(snapshot).expect("a snapshot can be written");
+        let sum = frame::sum(&bytes);
+        bytes.extend(format!("{sum:016x}\n").bytes());
+        let name = snapshot_name(snapshot.seq);
+        let temporary = format!("{name}.new");
+        let write = || {
+            let mut file = self.disk.open(&temporary)?;
+            file.truncate(0)?;
+            file.write_at(0, &bytes)?;
+            file.sync()?;
+            self.disk.rename(&temporary, &name)?;
+            self.disk.sync_names()
+        };
+        write().map_err(|error| StoreError::Failed(format!("{name}: {error}")))
+    }
+
+    fn compact(&self, seq: u64) -> Result<(), StoreError> {
+        // The youngest snapshot of at most `seq` is where the history begins from now on.
+        let snapshots = self.snapshots()?;
+        let Some(&base) = snapshots.iter().rfind(|&&known| known <= seq) else { return Ok(()) };
+        let starts = self.starts()?;
+        // From the oldest on, so that there is never a gap.
+        for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
+            self.disk.remove(&journal_name(pair[0])).map_err(failed)?;
+            self.disk.sync_names().map_err(failed)?;
+        }
+        for &old in snapshots.iter().filter(|&&known| known < base) {
+            self.disk.remove(&snapshot_name(old)).map_err(failed)?;
+        }
+        self.disk.sync_names().map_err(failed)
+    }
+}
+
+/// A file that does not begin where the one before it ends.
+pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
+    let reason = format!("it begins at record {start}, but {next} is the next");
+    StoreError::Damaged { file: journal_name(start), offset: 0, reason }
+}
+
+pub(super) fn journal_name(first: u64) -> String {
+    format!("journal-{first:020}.log")
+}
+
+pub(super) fn snapshot_name(seq: u64) -> String {
+    format!("snapshot-{seq:020}.json")
+}
+
+pub(super) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded)
+}
+
+/// Whether the process, or the whole system, has too many files open.
+fn lacks_descriptors(error: &io::Error) -> bool {
+    /// The numbers of ENFILE and EMFILE, which `ErrorKind` does not have.
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of a chain of `map_err`")]
+pub(super) fn failed(error: io::Error) -> StoreError {
+    StoreError::Failed(error.to_string())
+}

@@ -1,0 +1,241 @@
+//! Where things lie in the folder of the data, and how a folder of a former program becomes one.
+//!
+//! ```text
+//! DATA/pavior.sock                           the socket, for every user
+//! DATA/journal/                              the records: for the service's own user alone
+//! DATA/journal-00000000000000000001.log      a note for former programs, which looked here
+//! ```
+//!
+//! Former programs kept the records in DATA itself. They are moved one step at a time. A step is
+//! found from what is there, so that a move that was cut short goes on where it was. The note is a
+//! file that former programs read, and refuse; it is in place before anything has left.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::disk::{Disk, DiskFolder};
+use super::frame::Frame;
+
+/// The folder of the records.
+pub const RECORDS: &str = "journal";
+/// The first file of a former program's journal, and the note that takes its place.
+const FIRST: &str = "journal-00000000000000000001.log";
+/// The note before it bears its name.
+const UNNAMED: &str = "note.new";
+/// The file that former programs lock.
+const LOCK: &str = "lock";
+
+/// One step of making a folder what it is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The folder of the records is made.
+    Make,
+    /// The first file of the journal is given a second name, among the records.
+    Link,
+    /// The note takes the place of the first file.
+    Note,
+    /// A file is moved to the records.
+    Move(String),
+    /// The former lock is removed.
+    Unlock,
+}
+
+/// The folder of the data.
+pub struct Layout {
+    data: PathBuf,
+}
+
+impl Layout {
+    /// The folder of the data, which is made if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new(data: &Path) -> io::Result<Layout> {
+        if !data.exists() {
+            fs::create_dir_all(data)?;
+            // Whatever the umask: other users reach the socket, and do not write here.
+            fs::set_permissions(data, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(Layout { data: data.to_path_buf() })
+    }
+
+    /// Whether nothing was ever kept here.
+    pub fn is_fresh(data: &Path) -> bool {
+        !data.join(RECORDS).exists() && !data.join(LOCK).exists() && !data.join(FIRST).exists()
+    }
+
+    /// The folder of the records.
+    pub fn records(&self) -> PathBuf {
+        self.data.join(RECORDS)
+    }
+
+    /// Makes the folder what it is to be, and opens the records.
+    ///
+    /// # Errors
+    /// If another process has them, or they cannot be opened or moved.
+    pub fn open(&self) -> io::Result<DiskFolder> {
+        let _former = self.lock_former()?;
+        let mut moved = 0;
+        let opened = loop {
+            match self.next()? {
+                // From here on nobody else has the records.
+                Some(Step::Make) => self.carry_out(&Step::Make)?,
+                None => break DiskFolder::open(&self.records())?,
+                Some(_) => {
+                    let opened = DiskFolder::open(&self.records())?;
+                    while let Some(step) = self.next()? {
+                        moved += u64::from(matches!(step, Step::Move(_) | Step::Link));
+                        self.carry_out(&step)?;
+                    }
+                    drop(opened);
+                    // Opened anew: what was moved is closed to others, too.
+                    break DiskFolder::open(&self.records())?;
+                }
+            }
+        };
+        if self.is_noted()? && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
+            let text = format!("there is no journal in {}: restore a backup", self.records().display());
+            return Err(io::Error::other(text));
+        }
+        if moved > 0 {
+            let to = self.records();
+            tracing::warn!(files = moved, to = %to.display(), "moved the records of a former program");
+        }
+        Ok(opened)
+    }
+
+    /// Whether the note says that records were kept here.
+    ///
+    /// # Errors
+    /// If that cannot be found out.
+    pub fn is_noted(&self) -> io::Result<bool> {
+        match fs::read(self.data.join(FIRST)) {
+            Ok(bytes) => Ok(bytes == note()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Says to former programs that the records lie elsewhere.
+    ///
+    /// # Errors
+    /// If the note cannot be written.
+    pub fn note(&self) -> io::Result<()> {
+        if self.is_noted()? { Ok(()) } else { self.carry_out(&Step::Note) }
+    }
+
+    /// The next step of a move; `None` if there is nothing to move.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or a file stands at both places.
+    pub fn next(&self) -> io::Result<Option<Step>> {
+        let records = self.records();
+        if !records.is_dir() {
+            if self.is_noted()? {
+                let text = format!("{} is missing: restore it from a backup", records.display());
+                return Err(io::Error::other(text));
+            }
+            return Ok(Some(Step::Make));
+        }
+        let mut former = self.former()?;
+        let noted = self.is_noted()?;
+        if former.is_empty() {
+            return Ok((noted && self.data.join(LOCK).exists()).then_some(Step::Unlock));
+        }
+        if !noted {
+            let (first, linked) = (self.data.join(FIRST), records.join(FIRST));
+            if !first.exists() || same(&first, &linked)? {
+                return Ok(Some(Step::Note));
+            }
+            return if linked.exists() { Err(self.twice(FIRST)) } else { Ok(Some(Step::Link)) };
+        }
+        let name = former.swap_remove(0);
+        let twice = records.join(&name).exists();
+        if twice { Err(self.twice(&name)) } else { Ok(Some(Step::Move(name))) }
+    }
+
+    /// A file of a former program whose name another one bears among the records.
+    fn twice(&self, name: &str) -> io::Error {
+        let data = self.data.display();
+        io::Error::other(format!("{name} stands in {data} and in {data}/{RECORDS}: remove one"))
+    }
+
+    /// Carries out a step, and makes it durable.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    pub fn carry_out(&self, step: &Step) -> io::Result<()> {
+        let records = self.records();
+        match step {
+            Step::Make => {
+                fs::DirBuilder::new().mode(0o700).create(&records)?;
+                fs::set_permissions(&records, fs::Permissions::from_mode(0o700))?;
+            }
+            Step::Link => fs::hard_link(self.data.join(FIRST), records.join(FIRST))?,
+            Step::Note => {
+                let unnamed = self.data.join(UNNAMED);
+                let mut options = OpenOptions::new();
+                let mut file =
+                    options.write(true).create(true).truncate(true).mode(0o644).open(&unnamed)?;
+                file.write_all(&note())?;
+                file.sync_all()?;
+                fs::rename(&unnamed, self.data.join(FIRST))?;
+            }
+            Step::Move(name) => fs::rename(self.data.join(name), records.join(name))?,
+            Step::Unlock => fs::remove_file(self.data.join(LOCK))?,
+        }
+        File::open(&records)?.sync_all()?;
+        File::open(&self.data)?.sync_all()
+    }
+
+    /// The files of a former program that are still here: those of its journal, and its snapshots.
+    fn former(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.data)? {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            let ours = name.starts_with("journal-") || name.starts_with("snapshot-");
+            if ours && !(name == FIRST && self.is_noted()?) {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Locks what a former program locks, if it has been here: it may still run.
+    fn lock_former(&self) -> io::Result<Option<File>> {
+        let path = self.data.join(LOCK);
+        if !path.exists() || self.former()?.is_empty() {
+            return Ok(None);
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let lock = OpenOptions::new().append(true).open(&path)?;
+        match lock.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => {
+                let text = format!("{}: another process serves from it", self.data.display());
+                Err(io::Error::other(text))
+            }
+            _ => Ok(Some(lock)),
+        }
+    }
+}
+
+/// Whether two names lead to one file.
+fn same(one: &Path, other: &Path) -> io::Result<bool> {
+    let one = fs::metadata(one)?;
+    match fs::metadata(other) {
+        Ok(other) => Ok((one.dev(), one.ino()) == (other.dev(), other.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The bytes of the note. A former program takes it for its journal, reads the record, and says that
+/// it does not know the kind of it, which is the sentence.
+fn note() -> Vec<u8> {
+    let kind = "a newer pavior keeps the records in the folder `journal` beside this file: start it";
+    let body = format!("{{\"seq\":1,\"at_ms\":0,\"event\":\"{kind}\"}}\n");
+    Frame { first: 1, count: 0, body: body.as_bytes() }.bytes()
+}

@@ -1,0 +1,87 @@
+//! How far the journal reaches, written beside it: so the end of a file cannot be missing unnoticed.
+//!
+//! The file `mark` has two slots of a frame each, which are written in turn. A write that is cut
+//! short spoils one slot, and the other one still has the former mark. A mark is written when the
+//! journal rests, when a new file begins, and when the service ends; never between a command and
+//! its reply.
+
+use std::io;
+
+use super::disk::{Disk, DiskFile};
+use super::frame::{self, Found, Frame};
+
+/// The name of the file.
+pub(super) const MARK: &str = "mark";
+/// Where the second slot begins: no write to one slot touches a block of the other.
+const SLOT: usize = 4096;
+
+/// A place of the journal up to which everything was durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The number by which the file of the journal is named.
+    pub(super) file: u64,
+    /// The bytes of the file.
+    pub(super) length: u64,
+    /// The number of the record that comes next.
+    pub(super) next: u64,
+}
+
+/// The file of marks, open for writing.
+pub(super) struct Marks {
+    file: Box<dyn DiskFile>,
+    /// The last mark that is durable, and its turn.
+    last: Option<(u64, Mark)>,
+}
+
+impl Marks {
+    /// Opens the file, and makes it if there is none.
+    pub(super) fn open(disk: &dyn Disk) -> io::Result<Marks> {
+        let bytes = match disk.read(MARK) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut file = disk.open(MARK)?;
+        if bytes.len() < 2 * SLOT {
+            // Its whole length at once: later marks change no length.
+            file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
+            file.sync()?;
+            disk.sync_names()?;
+        }
+        let last = [0, SLOT].into_iter().filter_map(|offset| read(&bytes, offset)).max_by_key(
+            // The turns of two slots differ.
+            |(turn, _)| *turn,
+        );
+        Ok(Marks { file, last })
+    }
+
+    /// The last mark, if there is one.
+    pub(super) fn last(&self) -> Option<Mark> {
+        self.last.map(|(_, mark)| mark)
+    }
+
+    /// Writes a mark. If that fails, the former one stands.
+    pub(super) fn set(&mut self, mark: Mark) -> io::Result<()> {
+        if self.last() == Some(mark) {
+            return Ok(());
+        }
+        let turn = self.last.map_or(0, |(turn, _)| turn + 1);
+        let body = format!("{turn} {} {}\n", mark.file, mark.length);
+        let bytes = Frame { first: mark.next, count: 0, body: body.as_bytes() }.bytes();
+        let slot = if turn % 2 == 0 { 0 } else { SLOT as u64 };
+        self.file.write_at(slot, &bytes)?;
+        self.file.sync()?;
+        self.last = Some((turn, mark));
+        Ok(())
+    }
+}
+
+/// The mark of a slot, and its turn.
+fn read(bytes: &[u8], offset: usize) -> Option<(u64, Mark)> {
+    let slot = bytes.get(offset..)?;
+    let Found::Frame(Frame { first, body, .. }, _) = frame::at(slot, 0) else { return None };
+    let mut numbers = std::str::from_utf8(body).ok()?.split_whitespace().map(str::parse::<u64>);
+    let mut number = || numbers.next()?.ok();
+    let (turn, file, length) = (number()?, number()?, number()?);
+    Some((turn, Mark { file, length, next: first }))
+}

@@ -1,0 +1,188 @@
+//! The password of a database: never on the command line, and never shown.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use postgres::Config;
+use postgres::config::Host;
+use thiserror::Error;
+
+/// The most bytes of a file of secrets.
+const MOST: u64 = 1 << 20;
+
+/// Why a secret cannot be had. No text of it holds the secret.
+#[derive(Debug, Error)]
+pub enum SecretError {
+    /// The file cannot be read.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Others may read the file.
+    #[error("{file}: others can read it (its mode is {mode:04o}): chmod 600 {file}")]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// There is no secret in the file.
+    #[error("{file}: there is no password in it")]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// The text of a file of secrets, which nobody but its owner may read.
+///
+/// # Errors
+/// If others may, or it cannot be read, or has more than 1 MiB.
+pub fn read(file: &Path) -> Result<String, SecretError> {
+    let failed = |error: io::Error| SecretError::Io { file: file.to_path_buf(), error };
+    let opened = File::open(file).map_err(failed)?;
+    let known = opened.metadata().map_err(failed)?;
+    let mode = known.permissions().mode() & 0o7777;
+    // A pipe or a device is not kept anywhere.
+    if known.is_file() && mode & 0o077 != 0 {
+        return Err(SecretError::Open { file: file.to_path_buf(), mode });
+    }
+    let mut text = String::new();
+    opened.take(MOST + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MOST {
+        return Err(failed(io::Error::other("it has more than 1 MiB")));
+    }
+    Ok(text)
+}
+
+/// Gives a connection its password: that of a file, else of the address, else of `PGPASSWORD`, else
+/// of the file that `PGPASSFILE` names. The variables are handed over by `variable`.
+///
+/// # Errors
+/// If a file is named that cannot be used.
+pub fn password(
+    config: &mut Config,
+    file: Option<&Path>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(), SecretError> {
+    if let Some(file) = file {
+        let text = read(file)?;
+        let Some(line) = text.lines().next().filter(|line| !line.is_empty()) else {
+            return Err(SecretError::Empty { file: file.to_path_buf() });
+        };
+        config.password(line);
+    } else if config.get_password().is_some() {
+        // It stands in the address.
+    } else if let Some(password) = variable("PGPASSWORD") {
+        config.password(password);
+    } else if let Some(file) = variable("PGPASSFILE") {
+        let text = read(Path::new(&file))?;
+        if let Some(password) = text.lines().find_map(|line| matching(line, config)) {
+            config.password(password);
+        }
+    }
+    Ok(())
+}
+
+/// The password of a line `HOST:PORT:DATABASE:USER:PASSWORD`, if it is that of a connection. `*`
+/// stands for anything; a backslash makes a colon or a backslash one of the field.
+fn matching(line: &str, config: &Config) -> Option<String> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let fields = fields(line);
+    let [host, port, database, user, password] = fields.as_slice() else { return None };
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(_) => "localhost".to_string(),
+    });
+    let hosts: Vec<String> = hosts.collect();
+    let ports: Vec<String> = match config.get_ports() {
+        [] => vec!["5432".to_string()],
+        ports => ports.iter().map(u16::to_string).collect(),
+    };
+    let own = config.get_user().unwrap_or_default();
+    let fits = |field: &String, one: &str| field == "*" || field == one;
+    let right = hosts.iter().any(|one| fits(host, one))
+        && ports.iter().any(|one| fits(port, one))
+        && fits(database, config.get_dbname().unwrap_or(own))
+        && fits(user, own);
+    right.then(|| password.clone())
+}
+
+/// The fields of a line, without their backslashes.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            // The password is the last field, and may have colons.
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            '\\' => fields[last].extend(letters.next()),
+            other => fields[last].push(other),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str, url: &str) -> Option<String> {
+        matching(line, &url.parse().expect("it is an address"))
+    }
+
+    #[test]
+    fn a_line_of_passwords_is_read_as_postgresql_reads_it() {
+        let url = "postgres://pavior@db:5433/leases";
+        assert_eq!(found("db:5433:leases:pavior:a\\:b\\\\c:d", url).as_deref(), Some("a:b\\c:d"));
+        assert_eq!(found("*:*:*:*:x", url).as_deref(), Some("x"));
+        for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
+            assert_eq!(found(other, url), None, "{other}");
+        }
+        // Port and database that are left out have PostgreSQL's values.
+        let short = "postgres://pavior@db";
+        assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused() {
+        let folder = tempfile::TempDir::new().expect("there is room");
+        let file = folder.path().join("password");
+        std::fs::write(&file, "geheim\n").expect("it can be written");
+        let set = |mode| {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&file, permissions).expect("it is our own");
+        };
+        let url = "postgres://pavior:other@db";
+        let mut config: Config = url.parse().expect("it is an address");
+        for mode in [0o644, 0o640, 0o604, 0o620] {
+            set(mode);
+            let error = password(&mut config, Some(&file), |_| None).expect_err("it is open");
+            let text = error.to_string();
+            assert!(text.contains("chmod 600") && !text.contains("geheim"), "{text}");
+        }
+        set(0o600);
+        password(&mut config, Some(&file), |_| None).expect("it is closed");
+        assert_eq!(config.get_password(), Some(&b"geheim"[..]));
+    }
+
+    #[test]
+    fn the_environment_gives_a_password_that_the_address_lacks() {
+        let variable = |name: &str| (name == "PGPASSWORD").then(|| "x".to_string());
+        let with = |url: &str| {
+            let mut config: Config = url.parse().expect("it is an address");
+            password(&mut config, None, variable).expect("no file is read");
+            config.get_password().map(<[u8]>::to_vec)
+        };
+        assert_eq!(with("postgres://pavior@db"), Some(b"x".to_vec()));
+        assert_eq!(with("postgres://pavior:y@db"), Some(b"y".to_vec()));
+    }
+}

@@ -1,0 +1,274 @@
+//! What was acknowledged and marked cannot go, or change, unnoticed.
+
+use std::sync::Arc;
+
+use pavior_serve::core::{ServiceRecord, StateSnapshot};
+use pavior_serve::storage::disk::Disk;
+use pavior_serve::storage::frame::{self, Frame};
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::storage::{RecordStore, StoreError};
+use pavior_serve::writer::recover;
+
+use crate::decisions::limits;
+use crate::disk::Simulated;
+use crate::former;
+use crate::random::Random;
+
+/// A folder with several files and a snapshot, left by a service that was stopped.
+fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
+    let disk = Simulated::default();
+    let (groups, _) = former::groups(seed, 16);
+    let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+    for (index, group) in groups.iter().enumerate() {
+        journal.append(group).unwrap();
+        if index % 5 == 4 {
+            assert!(journal.rotate().unwrap());
+            let history = journal.history();
+            let state = recover(&*history, u64::MAX, &limits(), 1).unwrap();
+            history.save(&state.snapshot()).unwrap();
+        }
+    }
+    journal.close();
+    let state = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
+    (disk, state.snapshot())
+}
+
+fn open(disk: &Simulated) -> Result<StateSnapshot, String> {
+    let (journal, _) =
+        JournalStore::open(Arc::new(disk.clone())).map_err(|error| error.to_string())?;
+    let state = recover(&*journal.history(), u64::MAX, &limits(), 1);
+    Ok(state.map_err(|error| error.to_string())?.snapshot())
+}
+
+fn journals(disk: &Simulated) -> Vec<String> {
+    let mut names = disk.list().unwrap();
+    names.retain(|name| name.starts_with("journal-"));
+    names.sort_unstable();
+    names
+}
+
+/// Whether a changed folder is refused, with a file in the sentence.
+fn refused(disk: &Simulated) -> bool {
+    open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
+}
+
+/// Damages of a stopped folder, all of which are to be found: (what, tried, missed).
+fn damages(disk: &Simulated) -> Vec<(&'static str, usize, usize)> {
+    let mut counts = vec![
+        ("file cut at every length", 0, 0),
+        ("block zeroed", 0, 0),
+        ("file removed", 0, 0),
+        ("file replaced by noise", 0, 0),
+        ("last block replaced by noise", 0, 0),
+    ];
+    let mut count = |kind: usize, name: &str, bytes: Option<Vec<u8>>| {
+        let copy = disk.copy();
+        copy.change(name, |_| bytes);
+        counts[kind].1 += 1;
+        counts[kind].2 += usize::from(!refused(&copy));
+    };
+    let mut random = Random(9);
+    for name in journals(disk) {
+        let bytes = disk.read(&name).unwrap();
+        for length in 0..bytes.len() {
+            count(0, &name, Some(bytes[..length].to_vec()));
+        }
+        for size in [64, 512, 4096] {
+            for start in (0..bytes.len()).step_by(size) {
+                let mut zeroed = bytes.clone();
+                let end = (start + size).min(bytes.len());
+                zeroed[start..end].fill(0);
+                count(1, &name, Some(zeroed));
+            }
+        }
+        count(2, &name, None);
+        let mut noise = |length: usize| (0..length).map(|_| random.below(256) as u8).collect();
+        for length in [1, 100, bytes.len(), 20 << 10] {
+            count(3, &name, Some(noise(length)));
+        }
+        let mut end = bytes.clone();
+        let keep = bytes.len().saturating_sub(300);
+        end.truncate(keep);
+        end.extend::<Vec<u8>>(noise(bytes.len() - keep));
+        count(4, &name, Some(end));
+    }
+    counts
+}
+
+#[test]
+fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
+    let mut total: Vec<(&str, usize, usize)> = Vec::new();
+    for seed in 0..pavior_trials::size(2, 40) as u64 {
+        let (disk, state) = stopped(seed);
+        assert_eq!(open(&disk.copy()), Ok(state), "it opens as it is");
+        let found = damages(&disk);
+        total.resize(found.len(), ("", 0, 0));
+        for (sum, one) in total.iter_mut().zip(found) {
+            *sum = (one.0, sum.1 + one.1, sum.2 + one.2);
+        }
+    }
+    for (what, tried, missed) in total {
+        pavior_trials::attacked("data", &format!("stopped journal: {what}"), tried, missed);
+    }
+}
+
+/// The frames of a file under another magic, with right sums.
+fn other_magic(bytes: &[u8]) -> Vec<u8> {
+    let mut other = bytes.to_vec();
+    for start in 0..bytes.len().saturating_sub(31) {
+        if bytes[start..].starts_with(b"pvj1") {
+            other[start + 3] = b'2';
+            let sum = frame::sum(&other[start..start + 24]).to_le_bytes();
+            other[start + 24..start + 32].copy_from_slice(&sum);
+        }
+    }
+    other
+}
+
+#[test]
+fn another_format_and_noise_are_no_tail() {
+    let (mut tried, mut failed) = (0, 0);
+    for seed in 0..pavior_trials::size(3, 60) as u64 {
+        let (groups, _) = former::groups(seed, 40);
+        let former = former::file(&groups, true);
+        let mut random = Random(seed);
+        let noise: Vec<u8> = (0..20 << 10).map(|_| random.below(256) as u8).collect();
+        let folder = |bytes: &[u8]| {
+            let disk = Simulated::default();
+            disk.put(former::FIRST, bytes);
+            disk
+        };
+        let mut judge = |disk: Simulated, newer: bool| {
+            let before = disk.read(former::FIRST).unwrap();
+            let opened = JournalStore::open(Arc::new(disk.clone())).map(drop);
+            let right = match opened {
+                Err(StoreError::Newer { file, .. }) => newer && file == former::FIRST,
+                Err(StoreError::Damaged { file, .. }) => !newer && file == former::FIRST,
+                _ => false,
+            };
+            let kept = disk.read(former::FIRST).unwrap() == before;
+            tried += 1;
+            failed += usize::from(!right || !kept);
+        };
+        // The whole file, or what follows its first frames.
+        judge(folder(&other_magic(&former)), true);
+        let some = former::file(&groups[..20], false);
+        judge(folder(&[&some[..], &other_magic(&former[some.len()..])].concat()), true);
+        judge(folder(&noise), false);
+        judge(folder(&vec![0; 20 << 10]), false);
+        let long = noise.repeat(60);
+        judge(folder(&[&some[..], &long].concat()), false);
+        // Beside a mark.
+        let marked = Simulated::default();
+        drop(JournalStore::open(Arc::new(marked.clone())).unwrap());
+        marked.change(former::FIRST, |bytes| Some(other_magic(&bytes)));
+        judge(marked.copy(), true);
+        marked.change(former::FIRST, |_| Some(noise.clone()));
+        judge(marked, false);
+    }
+    pavior_trials::attacked("data", "another format or noise in a journal", tried, failed);
+}
+
+#[test]
+fn what_is_cut_is_at_most_one_write() {
+    let disk = Simulated::default();
+    let (groups, _) = former::groups(5, 3);
+    let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+    for group in &groups {
+        journal.append(group).unwrap();
+    }
+    let acknowledged = disk.read(former::FIRST).unwrap().len();
+    // A group that is larger than what is cut unannounced.
+    let seq = groups.last().unwrap().last().unwrap().seq + 1;
+    let mut large = groups[0][0].clone();
+    large.seq = seq;
+    let large: Vec<ServiceRecord> =
+        (0..6000).map(|index| ServiceRecord { seq: seq + index, ..large.clone() }).collect();
+    journal.append(&large).unwrap();
+    let whole = disk.read(former::FIRST).unwrap();
+    assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
+    // Its first sectors never came: it was announced, so that it is a tail.
+    let announced = frame::announcement(seq, whole.len()).len();
+    let frame = acknowledged + announced;
+    let (mut tried, mut failed) = (0, 0);
+    let mut judge = |bytes: Vec<u8>, cut: bool| {
+        let copy = disk.copy();
+        copy.change(former::FIRST, |_| Some(bytes));
+        let opened = JournalStore::open(Arc::new(copy)).map(|(_, opened)| opened.cut > 0);
+        tried += 1;
+        failed += usize::from(opened.unwrap_or(false) != cut);
+    };
+    for lost in [64, 4096, 1 << 20] {
+        let mut torn = whole.clone();
+        torn[frame..frame + lost].fill(0);
+        judge(torn.clone(), true);
+        // More than was announced is damage.
+        torn.extend([9; 100]);
+        judge(torn, false);
+    }
+    for short in [1, 100, 4096, 1 << 20] {
+        judge(whole[..whole.len() - short].to_vec(), true);
+        // Without the announcement it is more than one write.
+        let mut unannounced = whole[..acknowledged].to_vec();
+        unannounced.extend(vec![0; 64]);
+        unannounced.extend(&whole[frame + 64..]);
+        judge(unannounced, false);
+    }
+    pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
+}
+
+/// The lines of JSON with a member more, at each object of it in turn.
+fn with_members(text: &str) -> Vec<String> {
+    let places = text.match_indices('{').map(|(at, _)| at + 1);
+    let inside = |at: usize| {
+        // Not inside a kept reply's body, which is a string.
+        let quotes = text[..at].replace("\\\"", "").matches('"').count();
+        quotes % 2 == 0
+    };
+    let with = |at: usize| format!("{}\"novel\":1,{}", &text[..at], &text[at..]);
+    places.filter(|&at| inside(at)).map(with).collect()
+}
+
+#[test]
+fn members_and_kinds_that_are_not_known_are_refused() {
+    let (groups, state) = former::groups(11, pavior_trials::size(60, 600));
+    let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
+    let (mut tried, mut failed) = (0, 0);
+    let mut judge = |disk: &Simulated| {
+        let error = open(disk).err().unwrap_or_default();
+        tried += 1;
+        failed += usize::from(!error.contains("newer program"));
+    };
+    for record in &records {
+        let text = serde_json::to_string(record).unwrap();
+        let mut others = with_members(&text);
+        others.push(text.replacen("\"event\":{\"", "\"event\":{\"novel-", 1));
+        for other in others.iter().filter(|other| **other != text) {
+            let disk = Simulated::default();
+            let before: Vec<_> = records[..record.seq as usize - 1].to_vec();
+            let mut bytes = if before.is_empty() { Vec::new() } else { former::file(&[before], false) };
+            let body = format!("{other}\n");
+            bytes.extend(Frame { first: record.seq, count: 1, body: body.as_bytes() }.bytes());
+            disk.put(former::FIRST, &bytes);
+            judge(&disk);
+        }
+    }
+    for other in with_members(&serde_json::to_string(&state).unwrap()) {
+        let disk = Simulated::default();
+        let sum = frame::sum(other.as_bytes());
+        let seq = state.seq;
+        disk.put(&format!("snapshot-{seq:020}.json"), format!("{other}{sum:016x}\n").as_bytes());
+        disk.put(&format!("journal-{:020}.log", seq + 1), &frame::format());
+        disk.put("mark", &mark(seq + 1));
+        judge(&disk);
+    }
+    pavior_trials::attacked("data", "unknown members and kinds of records", tried, failed);
+}
+
+/// A mark of a file that has nothing but its format.
+fn mark(next: u64) -> Vec<u8> {
+    let body = format!("0 {next} {}\n", frame::format().len());
+    let mut bytes = Frame { first: next, count: 0, body: body.as_bytes() }.bytes();
+    bytes.resize(8192, 0);
+    bytes
+}

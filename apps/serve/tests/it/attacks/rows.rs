@@ -1,0 +1,139 @@
+//! Rows of a database that were changed, removed or dropped behind the service's back.
+
+
+use pavior_serve::core::{ServiceRecord, ServiceState};
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::postgres::PostgresStore;
+use pavior_serve::writer::recover;
+use postgres::{Client, NoTls};
+
+use crate::decisions::limits;
+use crate::former;
+use crate::takeover::Database;
+
+/// What is done to a database that is at rest.
+const DAMAGES: [&str; 18] = [
+    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq = 3",
+    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
+        (SELECT max(seq) FROM pavior_journal)",
+    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
+        (SELECT min(seq) FROM pavior_snapshot) + 1",
+    "UPDATE pavior_journal SET sum = sum + 1 WHERE seq = 5",
+    "UPDATE pavior_journal AS a SET record = b.record FROM pavior_journal AS b
+        WHERE a.seq = 4 AND b.seq = 5",
+    "DELETE FROM pavior_journal WHERE seq = 1",
+    "DELETE FROM pavior_journal WHERE seq < 4",
+    "DELETE FROM pavior_journal WHERE seq = 6",
+    "DELETE FROM pavior_journal WHERE seq = (SELECT max(seq) FROM pavior_journal)",
+    "DELETE FROM pavior_journal WHERE seq > (SELECT min(seq) FROM pavior_snapshot)",
+    "DELETE FROM pavior_journal WHERE seq <= (SELECT min(seq) FROM pavior_snapshot);
+        DELETE FROM pavior_snapshot",
+    "DELETE FROM pavior_journal",
+    "DROP TABLE pavior_journal",
+    "DROP TABLE pavior_journal; DROP TABLE pavior_snapshot",
+    "UPDATE pavior_snapshot SET body = replace(body, '\"now_ms\":', '\"now_ms\":1')",
+    "UPDATE pavior_snapshot SET chain = chain + 1",
+    "UPDATE pavior_leader SET seq = seq - 1",
+    "UPDATE pavior_leader SET sum = sum + 1",
+];
+
+fn opened(url: &str) -> Result<ServiceState, String> {
+    let mut store = PostgresStore::open(url, "test", 3.0).map_err(|error| error.to_string())?;
+    let state = recover(&*store.history(), u64::MAX, &limits(), 1);
+    store.close();
+    state.map_err(|error| error.to_string())
+}
+
+/// Keeps records, with a snapshot of the first half.
+fn fill(url: &str, records: &[ServiceRecord]) {
+    let mut store = PostgresStore::open(url, "test", 3.0).unwrap();
+    let half = records.len() / 2;
+    store.append(&records[..half]).unwrap();
+    let history = store.history();
+    let state = recover(&*history, u64::MAX, &limits(), 1).unwrap();
+    history.save(&state.snapshot()).unwrap();
+    for record in &records[half..] {
+        store.append(std::slice::from_ref(record)).unwrap();
+    }
+    store.close();
+}
+
+#[test]
+fn changed_and_missing_rows_are_found() {
+    let Some(database) = Database::start() else { return };
+    let (groups, state) = former::groups(8, 30);
+    let mut admin = Client::connect(&database.url(), NoTls).unwrap();
+    admin.batch_execute("CREATE DATABASE whole").unwrap();
+    fill(&database.url_of("whole"), &groups.concat());
+    let whole = opened(&database.url_of("whole"));
+    assert_eq!(whole.map(|found| found.snapshot()), Ok(state));
+    let (mut tried, mut failed) = (0, 0);
+    for (index, damage) in DAMAGES.iter().enumerate() {
+        let name = format!("try{index}");
+        admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE whole")).unwrap();
+        let url = database.url_of(&name);
+        Client::connect(&url, NoTls).unwrap().batch_execute(damage).unwrap();
+        tried += 1;
+        let found = opened(&url);
+        if found.is_ok() {
+            println!("not found: {damage}");
+            failed += 1;
+        }
+    }
+    pavior_trials::attacked("data", "rows of PostgreSQL changed or removed", tried, failed);
+}
+
+/// The tables of a former program.
+const FORMER: &str = "
+    CREATE TABLE pavior_leader (one boolean PRIMARY KEY DEFAULT true CHECK (one),
+        epoch bigint NOT NULL, holder text NOT NULL, beat timestamptz NOT NULL);
+    CREATE TABLE pavior_journal (
+        seq bigint PRIMARY KEY, epoch bigint NOT NULL, record text NOT NULL);
+    CREATE TABLE pavior_snapshot (seq bigint PRIMARY KEY, body text NOT NULL);
+    INSERT INTO pavior_leader VALUES (true, 1, 'former', clock_timestamp());";
+
+/// The insert of a former program.
+const INSERT: &str = "
+    WITH leader AS (
+        UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1 RETURNING epoch)
+    INSERT INTO pavior_journal (seq, epoch, record)
+    SELECT item.seq, leader.epoch, item.record
+    FROM leader, unnest($2::bigint[], $3::text[]) AS item (seq, record)";
+
+#[test]
+fn tables_of_a_former_program_are_taken_over_and_it_inserts_no_more() {
+    let Some(database) = Database::start() else { return };
+    let (groups, state) = former::groups(9, 30);
+    let records = groups.concat();
+    let mut client = Client::connect(&database.url(), NoTls).unwrap();
+    client.batch_execute(FORMER).unwrap();
+    let mut former = |epoch: i64, records: &[ServiceRecord]| {
+        let numbers: Vec<i64> = records.iter().map(|record| record.seq as i64).collect();
+        let texts = records.iter().map(|record| serde_json::to_string(record).unwrap());
+        client.execute(INSERT, &[&epoch, &numbers, &texts.collect::<Vec<_>>()])
+    };
+    let half = records.len() / 2;
+    former(1, &records[..half]).unwrap();
+    // While the former program decides, the new one stands by, and reads.
+    let mut store = PostgresStore::open(&database.url(), "new", 2.0).unwrap();
+    assert!(!store.leads());
+    former(1, &records[half..records.len() - 1]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    store.retry().unwrap();
+    store.append(&records[records.len() - 1..]).unwrap();
+    let found = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
+    assert_eq!(found.snapshot(), state);
+    // Whatever epoch it has.
+    let mut next = records[0].clone();
+    next.seq = state.seq + 1;
+    for epoch in [1, 2] {
+        let rows = former(epoch, std::slice::from_ref(&next));
+        assert!(rows.as_ref().is_err() || rows.is_ok_and(|rows| rows == 0), "epoch {epoch}");
+    }
+    store.close();
+    drop(store);
+    assert_eq!(opened(&database.url()).map(|found| found.snapshot()), Ok(state));
+    let mut other = Client::connect(&database.url(), NoTls).unwrap();
+    other.batch_execute(DAMAGES[0]).unwrap();
+    opened(&database.url()).err().expect("a row of the former program is covered, too");
+}

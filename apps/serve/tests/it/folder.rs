@@ -1,0 +1,233 @@
+//! The folder under a running service, and the folder of a former program.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use pavior_serve::storage::disk::{Disk, DiskFolder};
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::storage::layout::{Layout, Step};
+use pavior_serve::storage::{RecordStore, StoreError};
+use pavior_serve::writer::recover;
+
+use crate::client::Client;
+use crate::decisions::limits;
+use crate::former;
+use crate::server::{Server, Setup, fresh};
+
+/// A lease that the server grants.
+fn grant(server: &Server) -> u16 {
+    Client::new(&server.address).post("/v1/leases", r#"{"nodes":1}"#).unwrap().status
+}
+
+#[test]
+fn a_removed_lock_lets_no_second_server_in() {
+    let (server, setup) = fresh(|_| {});
+    assert_eq!(grant(&server), 201);
+    let lock = setup.data.join("journal/lock");
+    assert!(lock.exists());
+    fs::remove_file(&lock).unwrap();
+    let said = Server::refused(&setup);
+    assert!(said.contains("another process serves from it"), "{said}");
+    assert_eq!(grant(&server), 201);
+}
+
+#[test]
+fn a_folder_that_was_removed_or_replaced_stops_the_service() {
+    let changes: [(&str, fn(&Path)); 5] = [
+        ("the data are removed", |data| fs::remove_dir_all(data).unwrap()),
+        ("the records are removed", |data| fs::remove_dir_all(data.join("journal")).unwrap()),
+        ("the journal is removed", |data| {
+            fs::remove_file(data.join("journal").join(former::FIRST)).unwrap();
+        }),
+        ("the data are moved", |data| fs::rename(data, data.with_extension("moved")).unwrap()),
+        ("a copy takes the place of the data", |data| {
+            let moved = data.with_extension("moved");
+            fs::rename(data, &moved).unwrap();
+            fs::create_dir_all(data.join("journal")).unwrap();
+            for entry in fs::read_dir(moved.join("journal")).unwrap() {
+                let entry = entry.unwrap();
+                fs::copy(entry.path(), data.join("journal").join(entry.file_name())).unwrap();
+            }
+        }),
+    ];
+    for (what, change) in changes {
+        let (server, setup) = fresh(|_| {});
+        assert_eq!(grant(&server), 201);
+        change(&setup.data);
+        // A connection that was open before, so that nothing but the folder has changed.
+        let mut client = Client::new(&server.address);
+        let refused = client.post("/v1/leases", r#"{"nodes":1}"#).unwrap();
+        assert_eq!(refused.status, 503, "{what}: {}", refused.text);
+        let detail = refused.json().to_string();
+        assert!(detail.contains("removed or replaced"), "{what}: {detail}");
+        assert_eq!(client.get("/readyz").unwrap().status, 503, "{what}");
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn nobody_else_may_read_the_records() {
+    let (server, setup) = fresh(|setup| setup.snapshot_every = 5);
+    for _ in 0..12 {
+        assert_eq!(grant(&server), 201);
+    }
+    let records = setup.data.join("journal");
+    let own = |what: &str| {
+        assert_eq!(mode(&records), 0o700, "{what}");
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&records).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{what}: {}", path.display());
+            names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+        }
+        names
+    };
+    let names = own("as it was made");
+    for kind in ["journal-", "snapshot-", "mark", "lock"] {
+        assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
+    }
+    assert_eq!(mode(&setup.data), 0o755);
+    // What others could read before is tightened at the next start, and the log says so.
+    let mut server = server;
+    server.stop();
+    fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in names {
+        fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let log = setup.data.with_extension("tightened");
+    let again = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
+    own("as it was tightened");
+    assert_eq!(grant(&again), 201);
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("others could read files"), "{log}");
+}
+
+/// A folder as a former program left it, with a first file or without.
+fn former_folder(at: &Path, with_first: bool) -> u64 {
+    let (groups, state) = former::groups(3, 30);
+    let disk = crate::disk::Simulated::default();
+    let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk.clone())).unwrap();
+    journal.append(&groups.concat()).unwrap();
+    fs::create_dir_all(at).unwrap();
+    fs::write(at.join("lock"), "").unwrap();
+    let name = |seq: u64| at.join(format!("journal-{seq:020}.log"));
+    if with_first {
+        fs::write(name(1), former::file(&groups, true)).unwrap();
+    }
+    let history = journal.history();
+    let snapshot = recover(&*history, u64::MAX, &limits(), 1).unwrap().snapshot();
+    history.save(&snapshot).unwrap();
+    let saved = format!("snapshot-{:020}.json", snapshot.seq);
+    fs::write(at.join(&saved), disk.read(&saved).unwrap()).unwrap();
+    fs::write(name(snapshot.seq + 1), "").unwrap();
+    state.seq
+}
+
+/// A former program's view of a folder.
+fn former_opens(data: &Path) -> Result<u64, String> {
+    struct Flat(PathBuf);
+    impl Disk for Flat {
+        fn list(&self) -> std::io::Result<Vec<String>> {
+            let names = fs::read_dir(&self.0)?;
+            Ok(names.map(|one| one.unwrap().file_name().into_string().unwrap()).collect())
+        }
+        fn read(&self, name: &str) -> std::io::Result<Vec<u8>> {
+            fs::read(self.0.join(name))
+        }
+        fn open(
+            &self,
+            _: &str,
+        ) -> std::io::Result<Box<dyn pavior_serve::storage::disk::DiskFile>> {
+            Err(std::io::ErrorKind::Unsupported.into())
+        }
+        fn rename(&self, _: &str, _: &str) -> std::io::Result<()> {
+            Err(std::io::ErrorKind::Unsupported.into())
+        }
+        fn remove(&self, _: &str) -> std::io::Result<()> {
+            Err(std::io::ErrorKind::Unsupported.into())
+        }
+        fn sync_names(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    former::opens(&Flat(data.to_path_buf()))
+}
+
+#[test]
+fn a_former_folder_is_moved_whole_wherever_the_move_is_cut_short() {
+    for with_first in [true, false] {
+        let mut done = false;
+        for cut_after in 0.. {
+            if done {
+                break;
+            }
+            let folder = tempfile::TempDir::new().unwrap();
+            let data = folder.path().join("data");
+            let last = former_folder(&data, with_first);
+            let layout = Layout::new(&data).unwrap();
+            let mut left = false;
+            for _ in 0..cut_after {
+                let Some(step) = layout.next().unwrap() else {
+                    done = true;
+                    break;
+                };
+                layout.carry_out(&step).unwrap();
+                left |= matches!(step, Step::Move(_));
+                // What has left is not taken for what was never there.
+                if left {
+                    former_opens(&data).expect_err("a former program reads what is left");
+                }
+            }
+            let disk = layout.open().unwrap_or_else(|error| panic!("after {cut_after}: {error}"));
+            assert!(!data.join("lock").exists() && layout.is_noted().unwrap());
+            let (journal, _) = JournalStore::open(std::sync::Arc::new(disk)).unwrap();
+            let state = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
+            assert_eq!(state.seq(), last, "after {cut_after} steps");
+            let said = former_opens(&data).expect_err("it is refused");
+            assert!(said.contains("a newer pavior keeps the records in the folder"), "{said}");
+            former_opens(&data.join("journal")).expect_err("it is refused there, too");
+        }
+    }
+}
+
+#[test]
+fn a_former_program_that_still_runs_keeps_its_records() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    former_folder(&data, true);
+    let lock = fs::OpenOptions::new().append(true).open(data.join("lock")).unwrap();
+    lock.try_lock().unwrap();
+    let error = Layout::new(&data).unwrap().open().err().expect("it is in use");
+    assert!(error.to_string().contains("another process serves"), "{error}");
+    assert!(data.join(former::FIRST).exists() && !data.join("journal").exists());
+}
+
+#[test]
+fn records_that_have_gone_are_not_begun_anew() {
+    let (mut server, setup) = fresh(|_| {});
+    assert_eq!(grant(&server), 201);
+    server.stop();
+    fs::remove_dir_all(setup.data.join("journal")).unwrap();
+    let said = Server::refused(&setup);
+    assert!(said.contains("is missing"), "{said}");
+    fs::create_dir(setup.data.join("journal")).unwrap();
+    let said = Server::refused(&setup);
+    assert!(said.contains("there is no journal"), "{said}");
+}
+
+#[test]
+fn the_folder_stays_open_and_locked() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let disk = DiskFolder::open(folder.path()).unwrap();
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    let error = DiskFolder::open(folder.path()).err().expect("it is locked");
+    assert!(error.to_string().contains("another process"), "{error}");
+    let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk)).unwrap();
+    fs::remove_file(folder.path().join(former::FIRST)).unwrap();
+    let error = journal.idle().expect_err("its file has gone");
+    assert!(matches!(error, StoreError::Failed(_)), "{error}");
+}

@@ -1,0 +1,48 @@
+//! A service that may open no more files goes on, and makes up for it later.
+
+use std::sync::Arc;
+
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::writer::recover;
+
+use crate::decisions::limits;
+use crate::disk::{Fault, Simulated};
+use crate::former;
+
+#[test]
+fn without_descriptors_records_are_kept_and_files_begin_later() {
+    let (groups, state) = former::groups(4, 40);
+    let (mut put_off, mut unsaved) = (0, 0);
+    for operation in 0..150 {
+        let disk = Simulated::default();
+        let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+        disk.fault_after(operation, Fault::Descriptors(4));
+        for (index, group) in groups.iter().enumerate() {
+            journal.append(group).expect("records are kept without a new descriptor");
+            journal.idle().expect("so is the mark");
+            if index % 4 != 3 {
+                continue;
+            }
+            if !journal.rotate().expect("it is put off, and does not fail") {
+                put_off += 1;
+                continue;
+            }
+            let history = journal.history();
+            let at = recover(&*history, u64::MAX, &limits(), 1);
+            let saved = at.is_ok_and(|at| history.save(&at.snapshot()).is_ok());
+            let saved = saved && history.compact(group[0].seq.saturating_sub(30)).is_ok();
+            unsaved += u32::from(!saved);
+        }
+        disk.mend();
+        assert!(journal.rotate().expect("there are descriptors again"));
+        journal.close();
+        drop(journal);
+        let (journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+        let found = recover(&*journal.history(), u64::MAX, &limits(), 1).unwrap();
+        assert_eq!(found.snapshot(), state, "operation {operation}");
+        assert!(disk.is_dead() || journal.history().oldest().is_ok());
+    }
+    println!("{put_off} files put off, {unsaved} snapshots not saved");
+    assert!(put_off > 0 && unsaved > 0);
+}

@@ -1,0 +1,102 @@
+//! Another user of the machine: the socket is there for it, the records are not.
+//!
+//! The other user is uid 65534, so that the test needs root.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::server::{Server, Setup};
+
+const DATA: &str = "PAVIOR_STRANGER_TEST";
+const NOBODY: u32 = 65534;
+
+/// The other user's process; as a test it does nothing.
+#[test]
+fn child() {
+    let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };
+    // Nothing can be read, listed, locked or removed.
+    let records = data.join("journal");
+    assert!(fs::read_dir(&records).is_err(), "it lists the records");
+    assert!(File::open(&records).is_err(), "it could lock the folder");
+    for name in ["lock", "mark", "journal-00000000000000000001.log"] {
+        let path = records.join(name);
+        assert!(File::open(&path).is_err(), "it reads {name}");
+        assert!(fs::OpenOptions::new().append(true).open(&path).is_err(), "it writes {name}");
+        assert!(fs::remove_file(&path).is_err(), "it removes {name}");
+    }
+    assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "it moves the records");
+    // What it may open in the folder above, it may lock: that stops no start.
+    let open: Vec<File> = fs::read_dir(&data)
+        .expect("the folder above is open")
+        .filter_map(|entry| File::open(entry.ok()?.path()).ok())
+        .chain(File::open(&data))
+        .filter(|file| file.try_lock().is_ok())
+        .collect();
+    assert!(!open.is_empty(), "there is something to lock");
+    // The socket answers, and knows who asks.
+    let ask = |path: &str, body: &str| {
+        let mut socket = UnixStream::connect(data.join("pavior.sock")).expect("it connects");
+        let method = if body.is_empty() { "GET" } else { "POST" };
+        write!(
+            socket,
+            "{method} {path} HTTP/1.1\r\nHost: pavior\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it sends");
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).expect("it is answered");
+        answer
+    };
+    let granted = ask("/v1/leases", r#"{"nodes":1}"#);
+    assert!(granted.contains(" 201 ") && granted.contains("\"tenant\":\"uid-65534\""), "{granted}");
+    fs::write(std::env::temp_dir().join("locked"), "").expect("its own folder");
+    // Held until the parent has started another server.
+    let done = std::env::temp_dir().join("done");
+    while !done.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    drop(open);
+}
+
+#[test]
+fn another_user_reaches_the_socket_and_nothing_else() {
+    if fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
+        pavior_trials::skipped("a second user", "the tests do not run as root", "PAVIOR_REQUIRE_ROOT");
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("pavior-two").tempdir_in("/var/tmp").unwrap();
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(folder.path(), 0o755);
+    let (program, scratch) = (folder.path().join("program"), folder.path().join("scratch"));
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::create_dir(&scratch).unwrap();
+    set(&scratch, 0o777);
+    let mut setup = Setup::new(&folder.path().join("data"));
+    setup.listen = Some(format!("unix:{}", setup.data.join("pavior.sock").display()));
+    let mut server = Server::start(&setup);
+    let mut other = Command::new(&program);
+    other.args(["--exact", "strangers::child", "--nocapture", "--test-threads", "1"]);
+    other.env(DATA, &setup.data).env("TMPDIR", &scratch).current_dir("/");
+    other.uid(NOBODY).gid(NOBODY);
+    let mut other = other.spawn().unwrap();
+    while !scratch.join("locked").exists() {
+        if let Some(status) = other.try_wait().unwrap() {
+            panic!("the other user: {status}");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // It has locked all that it can: a start is not stopped by that.
+    server.stop();
+    let again = Server::start(&setup);
+    fs::write(scratch.join("done"), "").unwrap();
+    assert!(other.wait().unwrap().success());
+    drop(again);
+}
