@@ -54,10 +54,14 @@ pub(super) fn begin(client: &mut Client, epoch: i64) -> Result<(), Error> {
     transaction.batch_execute(
         "UPDATE pavior_snapshot AS snapshot SET chain = journal.sum FROM pavior_journal AS journal
             WHERE journal.seq = snapshot.seq;
-        ALTER TABLE pavior_journal ALTER COLUMN sum SET NOT NULL;
-        ALTER TABLE pavior_leader ALTER COLUMN seq SET NOT NULL;
-        ALTER TABLE pavior_leader ALTER COLUMN sum SET NOT NULL;",
+        ALTER TABLE pavior_journal ALTER COLUMN sum SET NOT NULL;",
     )?;
+    let query = "SELECT seq, body, chain FROM pavior_snapshot WHERE chain IS NOT NULL";
+    for row in transaction.query(query, &[])? {
+        let (seq, body, chain): (i64, String, i64) = (row.get(0), row.get(1), row.get(2));
+        let sum = Chain(chain).then(seq as u64, &body).0;
+        transaction.execute("UPDATE pavior_snapshot SET sum = $2 WHERE seq = $1", &[&seq, &sum])?;
+    }
     transaction.commit()
 }
 
@@ -67,12 +71,8 @@ fn sum_up(transaction: &mut Transaction<'_>) -> Result<(i64, Chain), Error> {
         (SELECT max(seq) FROM pavior_snapshot), 0)";
     let mut last: i64 = transaction.query_one(query, &[])?.get(0);
     let mut chain = Chain::START;
-    transaction.execute("UPDATE pavior_snapshot SET chain = $1 WHERE seq = $2", &[&chain.0, &last])?;
-    for row in transaction.query("SELECT seq, body FROM pavior_snapshot", &[])? {
-        let (seq, body): (i64, String) = (row.get(0), row.get(1));
-        let sum = frame::sum(body.as_bytes()) as i64;
-        transaction.execute("UPDATE pavior_snapshot SET sum = $2 WHERE seq = $1", &[&seq, &sum])?;
-    }
+    transaction
+        .execute("UPDATE pavior_snapshot SET chain = $1 WHERE seq = $2", &[&chain.0, &last])?;
     loop {
         let query = "SELECT seq, record FROM pavior_journal WHERE seq > $1 ORDER BY seq LIMIT $2";
         let rows = transaction.query(query, &[&last, &ROWS])?;

@@ -88,7 +88,8 @@ impl DiskFolder {
     /// # Errors
     /// If it cannot be made, or another process has it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         if !path.is_dir() {
             fs::create_dir_all(path).map_err(named)?;
         }

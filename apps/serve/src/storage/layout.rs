@@ -96,7 +96,8 @@ impl Layout {
             }
         };
         if self.is_noted()? && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
-            let text = format!("there is no journal in {}: restore a backup", self.records().display());
+            let text =
+                format!("there is no journal in {}: restore a backup", self.records().display());
             return Err(io::Error::other(text));
         }
         if moved > 0 {
@@ -232,10 +233,11 @@ fn same(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// The bytes of the note. A former program takes it for its journal, reads the record, and says that
-/// it does not know the kind of it, which is the sentence.
+/// The bytes of the note. A former program takes it for its journal, reads the record, and says
+/// that it does not know the kind of it, which is the sentence.
 fn note() -> Vec<u8> {
-    let kind = "a newer pavior keeps the records in the folder `journal` beside this file: start it";
+    let kind =
+        "a newer pavior keeps the records in the folder `journal` beside this file: start it";
     let body = format!("{{\"seq\":1,\"at_ms\":0,\"event\":\"{kind}\"}}\n");
     Frame { first: 1, count: 0, body: body.as_bytes() }.bytes()
 }

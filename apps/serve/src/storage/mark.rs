@@ -1,4 +1,4 @@
-//! How far the journal reaches, written beside it: so the end of a file cannot be missing unnoticed.
+//! How far the journal reaches, written beside it: the end of a file cannot be missing unnoticed.
 //!
 //! The file `mark` has two slots of a frame each, which are written in turn. A write that is cut
 //! short spoils one slot, and the other one still has the former mark. A mark is written when the

@@ -139,8 +139,8 @@ pub trait History: Send + Sync {
     fn compact(&self, seq: u64) -> Result<(), StoreError>;
 }
 
-/// What is wrong with a text that cannot be read. A member or a kind that this program does not know
-/// was written by a newer one: to go on without it would drop what that one has decided.
+/// What is wrong with a text that cannot be read. A member or a kind that this program does not
+/// know was written by a newer one: to go on without it would drop what that one has decided.
 fn unread(file: &str, offset: u64, error: &serde_json::Error) -> StoreError {
     let (file, text) = (file.to_string(), error.to_string());
     if text.contains("unknown field") || text.contains("unknown variant") {

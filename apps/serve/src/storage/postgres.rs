@@ -14,11 +14,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use postgres::{Client, Config, NoTls};
+use postgres::{Client, Config, NoTls, Row};
 
-use super::disk::DiskFolder;
 use super::chain::{self, Chain, SUMS};
-use super::{Each, History, RecordStore, StoreError, frame, unread};
+use super::disk::DiskFolder;
+use super::{Each, History, RecordStore, StoreError, unread};
 use crate::clock::ServiceClock;
 use crate::core::{ServiceRecord, StateSnapshot};
 
@@ -115,13 +115,13 @@ impl PostgresStore {
         transaction.batch_execute(SCHEMA).map_err(|error| failed(&error))?;
         transaction.batch_execute(SUMS).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        match store.retry() {
-            Ok(()) | Err(StoreError::Fenced(_)) => {}
-            Err(error) => return Err(error),
-        }
-        // All that is kept, and not only what the state needs.
+        // All that is kept, and not only what the state needs; before the lead is taken, which a
+        // server keeps by signs of life.
         store.history.verify()?;
-        Ok(store)
+        match store.retry() {
+            Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
+            Err(error) => Err(error),
+        }
     }
 
     /// Keeps the lock of the data's folder for as long as this lives.
@@ -212,10 +212,7 @@ impl RecordStore for PostgresStore {
         let (seq, before) = (records.last().map_or(0, |last| last.seq), before as i64);
         let rows = self.under_epoch(|client, epoch| {
             let last = seq as i64;
-            client.execute(
-                INSERT,
-                &[&epoch, &numbers, &texts, &sums, &last, &chain.0, &before],
-            )
+            client.execute(INSERT, &[&epoch, &numbers, &texts, &sums, &last, &chain.0, &before])
         })?;
         if rows == records.len() as u64 {
             self.last = Some((seq, chain));
@@ -330,10 +327,9 @@ impl Rows {
             // A former program decides. The server that takes over from it adds the sums.
             return Ok(());
         }
-        let query = "SELECT seq, body, sum FROM pavior_snapshot";
+        let query = "SELECT seq, body, chain, sum FROM pavior_snapshot";
         for row in self.with(|client| client.query(query, &[]))? {
-            let (seq, body, sum): (i64, String, Option<i64>) = (row.get(0), row.get(1), row.get(2));
-            whole(seq, &body, sum)?;
+            whole(&row)?;
         }
         loop {
             let oldest = self.oldest()?;
@@ -413,18 +409,17 @@ impl Rows {
 impl History for Rows {
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
         let most = i64::try_from(seq).unwrap_or(i64::MAX);
-        let query =
-            "SELECT seq, body, sum FROM pavior_snapshot WHERE seq <= $1 ORDER BY seq DESC LIMIT 1";
+        let query = "SELECT seq, body, chain, sum FROM pavior_snapshot WHERE seq <= $1
+            ORDER BY seq DESC LIMIT 1";
         let row = self.with(|client| client.query_opt(query, &[&most]))?;
         let Some(row) = row else {
             let oldest = self.oldest()?;
             return if oldest == 0 { Ok(None) } else { Err(StoreError::Compacted(oldest)) };
         };
         let (found, body): (i64, String) = (row.get(0), row.get(1));
-        whole(found, &body, row.get(2))?;
+        whole(&row)?;
         let snapshot: Result<StateSnapshot, _> = serde_json::from_str(&body);
-        let snapshot =
-            snapshot.map_err(|error| unread("pavior_snapshot", found as u64, &error))?;
+        let snapshot = snapshot.map_err(|error| unread("pavior_snapshot", found as u64, &error))?;
         if snapshot.seq == found as u64 {
             return Ok(Some(snapshot));
         }
@@ -455,8 +450,9 @@ impl History for Rows {
 
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
-        let chain = self.chain_at(snapshot.seq)?.map(|chain| chain.0);
-        let sum = frame::sum(body.as_bytes()) as i64;
+        let chain = self.chain_at(snapshot.seq)?;
+        let sum = chain.map(|chain| chain.then(snapshot.seq, &body).0);
+        let chain = chain.map(|chain| chain.0);
         let query = "INSERT INTO pavior_snapshot (seq, body, chain, sum) VALUES ($1, $2, $3, $4)
             ON CONFLICT DO NOTHING";
         let seq = snapshot.seq as i64;
@@ -477,9 +473,13 @@ impl History for Rows {
     }
 }
 
-/// Holds a snapshot against its sum; one of a former program has none.
-fn whole(seq: i64, body: &str, sum: Option<i64>) -> Result<(), StoreError> {
-    if sum.is_none_or(|sum| sum == frame::sum(body.as_bytes()) as i64) {
+/// Holds a snapshot (number, body, sum of the record, own sum) against its own sum. A standby of a
+/// former program finds none.
+fn whole(row: &Row) -> Result<(), StoreError> {
+    let (seq, body): (i64, String) = (row.get(0), row.get(1));
+    let (chain, sum): (Option<i64>, Option<i64>) = (row.get(2), row.get(3));
+    let right = chain.map(|chain| Chain(chain).then(seq as u64, &body).0);
+    if sum == right {
         return Ok(());
     }
     Err(damaged("pavior_snapshot", seq as u64, "its sum is wrong".to_string()))

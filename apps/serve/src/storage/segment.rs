@@ -38,7 +38,9 @@ impl Segment<'_> {
             }
             let (frame, past) = match frame::at(self.bytes, offset) {
                 Found::Frame(frame, past) => (frame, past),
-                Found::Flipped => return Err(self.damaged(offset, "one bit of the frame is turned")),
+                Found::Flipped => {
+                    return Err(self.damaged(offset, "one bit of the frame is turned"));
+                }
                 Found::Foreign => return Err(self.foreign(offset)),
                 Found::End if reached => return Ok(end),
                 Found::End => return Err(self.short(offset)),

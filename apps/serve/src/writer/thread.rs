@@ -322,8 +322,7 @@ impl Writer {
     /// Saves a snapshot beside the service, once there are enough new records, and removes what is
     /// too old.
     fn save(&mut self) {
-        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished())
-        {
+        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
             if saving.join().is_ok_and(|saved| saved) {
                 self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
             } else {

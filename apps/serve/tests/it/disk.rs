@@ -85,15 +85,13 @@ impl Simulated {
     pub(crate) fn change(&self, name: &str, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
-        match change(inner.files[file].seen.clone()) {
-            Some(bytes) => {
-                inner.files[file] =
-                    Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() };
-            }
-            None => {
-                inner.seen.remove(name);
-                inner.durable.remove(name);
-            }
+        let changed = change(inner.files[file].seen.clone());
+        if let Some(bytes) = changed {
+            inner.files[file] =
+                Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() };
+        } else {
+            inner.seen.remove(name);
+            inner.durable.remove(name);
         }
     }
 

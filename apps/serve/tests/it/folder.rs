@@ -32,9 +32,12 @@ fn a_removed_lock_lets_no_second_server_in() {
     assert_eq!(grant(&server), 201);
 }
 
+/// What is done to a folder of data.
+type Change = fn(&Path);
+
 #[test]
 fn a_folder_that_was_removed_or_replaced_stops_the_service() {
-    let changes: [(&str, fn(&Path)); 5] = [
+    let changes: [(&str, Change); 5] = [
         ("the data are removed", |data| fs::remove_dir_all(data).unwrap()),
         ("the records are removed", |data| fs::remove_dir_all(data.join("journal")).unwrap()),
         ("the journal is removed", |data| {
@@ -86,14 +89,14 @@ fn nobody_else_may_read_the_records() {
         }
         names
     };
+    let mut server = server;
+    server.stop();
     let names = own("as it was made");
     for kind in ["journal-", "snapshot-", "mark", "lock"] {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
     // What others could read before is tightened at the next start, and the log says so.
-    let mut server = server;
-    server.stop();
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();
@@ -138,10 +141,7 @@ fn former_opens(data: &Path) -> Result<u64, String> {
         fn read(&self, name: &str) -> std::io::Result<Vec<u8>> {
             fs::read(self.0.join(name))
         }
-        fn open(
-            &self,
-            _: &str,
-        ) -> std::io::Result<Box<dyn pavior_serve::storage::disk::DiskFile>> {
+        fn open(&self, _: &str) -> std::io::Result<Box<dyn pavior_serve::storage::disk::DiskFile>> {
             Err(std::io::ErrorKind::Unsupported.into())
         }
         fn rename(&self, _: &str, _: &str) -> std::io::Result<()> {

@@ -50,11 +50,17 @@ pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateS
     (groups, state.snapshot())
 }
 
+/// Whether a name is that of a file of the journal, and not that of a cut beside it.
+fn is_journal(name: &str) -> bool {
+    let digits = name.strip_prefix("journal-").and_then(|rest| rest.strip_suffix(".log"));
+    digits.is_some_and(|digits| digits.len() == 20)
+}
+
 /// What a former program does with a folder: the number of the last record, or why it refuses. It
 /// cuts off, without a word of what it was, all that this takes for a tail.
 pub(crate) fn opens(disk: &dyn Disk) -> Result<u64, String> {
     let mut names = disk.list().unwrap();
-    names.retain(|name| name.starts_with("journal-") && name.ends_with(".log"));
+    names.retain(|name| is_journal(name));
     names.sort_unstable();
     let start = |name: &str| name["journal-".len()..][..20].parse::<u64>().unwrap();
     let Some(first) = names.first() else { return Ok(0) };
@@ -142,7 +148,7 @@ fn cuts_are_bounded() {
         journal.append(&group).unwrap();
         let name = {
             let mut names = disk.list().unwrap();
-            names.retain(|name| name.starts_with("journal-") && name.ends_with(".log"));
+            names.retain(|name| is_journal(name));
             names.pop().unwrap()
         };
         disk.change(&name, |mut bytes| {

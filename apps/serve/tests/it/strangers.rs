@@ -67,7 +67,11 @@ fn child() {
 #[test]
 fn another_user_reaches_the_socket_and_nothing_else() {
     if fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
-        pavior_trials::skipped("a second user", "the tests do not run as root", "PAVIOR_REQUIRE_ROOT");
+        pavior_trials::skipped(
+            "a second user",
+            "the tests do not run as root",
+            "PAVIOR_REQUIRE_ROOT",
+        );
         return;
     }
     let folder = tempfile::Builder::new().prefix("pavior-two").tempdir_in("/var/tmp").unwrap();

@@ -85,7 +85,9 @@ fn a_backup_under_load_is_whole() {
         fs::remove_dir_all(&to).unwrap();
     }
     target.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    threads.into_iter().for_each(|thread| drop(thread.join().unwrap()));
+    for thread in threads {
+        drop(thread.join().unwrap());
+    }
     println!("{again} copies done again, for a file had gone");
     pavior_trials::attacked("data", "online backups under load", tried, failed);
 }

@@ -1,6 +1,5 @@
 //! Rows of a database that were changed, removed or dropped behind the service's back.
 
-
 use pavior_serve::core::{ServiceRecord, ServiceState};
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::postgres::PostgresStore;
