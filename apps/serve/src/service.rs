@@ -169,7 +169,7 @@ fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), Ser
             let (store, opened) = JournalStore::open(Arc::new(folder))?;
             if let Some(kept) = opened.kept {
                 let bytes = opened.cut;
-                tracing::warn!(bytes, %kept, "the end of the journal was never acknowledged: cut off");
+                tracing::warn!(bytes, kept, "the journal's end was never acknowledged: cut off");
             }
             layout.note().map_err(broken)?;
             Ok((Box::new(store), Health::Ready))

@@ -1,7 +1,7 @@
 //! How a group of records lies in a file, and how damage is told from a write that power cut short.
 //!
 //! ```text
-//! frame   magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
+//! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
 //!
 //! Numbers are little endian, CRCs are CRC-64/XZ. A frame is written by one call and made durable

@@ -74,7 +74,8 @@ impl JournalStore {
         let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
         let end = segment.frames(&mut next, None)?;
         if (formed || end.formed) && marks.last().is_none() {
-            let reason = "it says how far the journal reaches, and is missing or spoilt: one of a backup serves";
+            let reason = "it is missing or spoilt, and says how far the journal reaches: an older \
+                          one, of a backup, serves";
             return Err(damaged(MARK, reason.to_string()));
         }
         let (file, opened) = cut(&files, &name, &bytes, &end, next - 1)?;

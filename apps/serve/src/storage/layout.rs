@@ -101,8 +101,8 @@ impl Layout {
             return Err(io::Error::other(text));
         }
         if moved > 0 {
-            let to = self.records();
-            tracing::warn!(files = moved, to = %to.display(), "moved the records of a former program");
+            let to = self.records().display().to_string();
+            tracing::warn!(files = moved, to, "the records of a former program are moved");
         }
         Ok(opened)
     }

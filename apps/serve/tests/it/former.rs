@@ -10,7 +10,7 @@ use pavior_serve::storage::{RecordStore, StoreError};
 use pavior_serve::writer::recover;
 
 use crate::decisions::{begin, limits};
-use crate::disk::Simulated;
+use crate::disk::{Fault, Simulated};
 use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
@@ -159,4 +159,29 @@ fn cuts_are_bounded() {
     }
     let cuts = disk.list().unwrap().into_iter().filter(|name| name.contains(".cut-"));
     assert_eq!(cuts.count(), 8);
+}
+
+#[test]
+fn a_takeover_of_a_former_folder_survives_a_crash_at_any_operation() {
+    let mut random = Random(77);
+    for seed in 0..4 {
+        let (groups, state) = groups(seed, 10);
+        for fault in [Fault::Crash, Fault::Error, Fault::Full] {
+            for operation in 0..30 {
+                let disk = Simulated::default();
+                disk.put(FIRST, &file(&groups, seed % 2 == 0));
+                disk.fault_after(operation, fault);
+                let _ = JournalStore::open(Arc::new(disk.clone()));
+                disk.mend();
+                for _ in 0..3 {
+                    let after = disk.after_crash(&mut random);
+                    let found = open(&after).map(|(_, found)| found);
+                    let what = format!("seed {seed}, {fault:?} at operation {operation}");
+                    assert_eq!(found.as_ref(), Ok(&state), "{what}");
+                    // And once more: what was begun is taken over, too.
+                    assert_eq!(open(&after).map(|(_, found)| found).as_ref(), Ok(&state), "{what}");
+                }
+            }
+        }
+    }
 }
