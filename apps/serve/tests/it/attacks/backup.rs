@@ -60,7 +60,7 @@ fn a_backup_under_load_is_whole() {
     }
     let (mut tried, mut failed, mut again) = (0, 0, 0);
     let copies = setup.data.with_extension("copies");
-    let rounds = pavior_trials::size(15, 300);
+    let rounds = pavior_trials::size(15, 200);
     while tried < rounds {
         let to = copies.join(format!("{}", tried + again));
         let before = seq().expect("a number");
