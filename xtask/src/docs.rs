@@ -172,7 +172,7 @@ fn page(source: &Source, selection: &Selection, sources: &[Source]) -> String {
         meaning(&selection.claim().recognition),
         match selection.claim().grants {
             Grants::Exact => "exactly what is asked for",
-            Grants::RoundsUp => "whole blocks, which may be more than is asked for",
+            Grants::RoundsUp { .. } => "whole blocks, which may be more than is asked for",
         },
         if entry.does.turns { "yes" } else { "no, unless an option says so" },
         entry.source,

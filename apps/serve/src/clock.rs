@@ -1,13 +1,17 @@
 //! The service's clock.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970 that never go back, nor jump while the service runs: the wall clock is
-/// read once.
-#[derive(Clone, Copy, Debug)]
+/// Milliseconds since 1970 that do not jump while the service runs: the wall clock is read once.
+/// Copies are one clock.
+#[derive(Clone, Debug)]
 pub struct ServiceClock {
-    base_ms: u64,
+    wall_ms: u64,
     began: Instant,
+    /// What is added to the milliseconds since the beginning.
+    base_ms: Arc<AtomicI64>,
 }
 
 impl Default for ServiceClock {
@@ -20,16 +24,57 @@ impl ServiceClock {
     /// A clock that shows the time of now.
     pub fn new() -> ServiceClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        ServiceClock { base_ms: since.as_millis() as u64, began: Instant::now() }
+        ServiceClock::at(since.as_millis() as u64)
+    }
+
+    /// A clock that shows a time.
+    pub fn at(wall_ms: u64) -> ServiceClock {
+        let base_ms = Arc::new(AtomicI64::new(signed(wall_ms)));
+        ServiceClock { wall_ms, began: Instant::now(), base_ms }
     }
 
     /// The time.
     pub fn now_ms(&self) -> u64 {
-        self.base_ms + self.began.elapsed().as_millis() as u64
+        let now = self.base_ms.load(Ordering::Acquire).saturating_add(signed(self.elapsed_ms()));
+        u64::try_from(now).unwrap_or(0)
+    }
+
+    /// The time that the wall clock would show if it had not been set since the beginning.
+    pub fn wall_ms(&self) -> u64 {
+        self.wall_ms.saturating_add(self.elapsed_ms())
+    }
+
+    /// Lets it go on from a time.
+    pub fn go_on_from(&self, ms: u64) {
+        self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }
 
     /// Microseconds since the clock was made, to measure lengths.
     pub fn micros(&self) -> u64 {
         self.began.elapsed().as_micros() as u64
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
+}
+
+fn signed(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_on_from_any_time() {
+        let clock = ServiceClock::at(5_000_000_000);
+        assert!(clock.now_ms() >= 5_000_000_000 && clock.wall_ms() >= 5_000_000_000);
+        clock.clone().go_on_from(1000);
+        assert!((1000..100_000).contains(&clock.now_ms()), "copies are one clock");
+        assert!(clock.wall_ms() >= 5_000_000_000);
+        clock.go_on_from(u64::MAX);
+        assert!(clock.now_ms() > 1 << 60);
     }
 }

@@ -262,12 +262,13 @@ fn configure(
     // Tried on a copy first: what cannot be done is not recorded.
     state.configure(&wanted).map_err(RecoveryError::State)?;
     let event = Event::Configured { machines: wanted };
-    let record = ServiceRecord {
-        seq: state.seq() + 1,
-        at_ms: ServiceClock::new().now_ms(),
-        event,
-        kept: None,
+    let wall_ms = ServiceClock::new().now_ms();
+    // A clock that is in doubt is not believed here either.
+    let at_ms = match state.seq() {
+        0 => wall_ms,
+        _ => options.tuning.clock.now(wall_ms, state.now_ms()),
     };
+    let record = ServiceRecord { seq: state.seq() + 1, at_ms, event, kept: None };
     store.append(std::slice::from_ref(&record))?;
     state.apply(&record).map_err(StoreError::Fold)?;
     Ok(())

@@ -40,6 +40,17 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     }
 }
 
+/// The most nodes that a request with a freedom may be granted; `own` is the most that the strategy
+/// itself grants for it.
+pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
+    let (nodes, of_shape) = (u64::from(request.nodes), request.shape.map(volume));
+    match freedom {
+        Freedom::Box | Freedom::Turned => of_shape.unwrap_or(nodes),
+        Freedom::AnyBox => nodes.max(of_shape.unwrap_or(0)),
+        Freedom::Connected | Freedom::Any => nodes.max(own),
+    }
+}
+
 /// Whether a request with a freedom asks for something that a grid could have.
 pub(crate) fn fits_grid(request: &Request, freedom: Freedom, grid: &Grid) -> Result<(), Refusal> {
     let fits = match freedom {

@@ -20,12 +20,15 @@ pub struct Claim {
 }
 
 /// Whether a strategy may grant more nodes than asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Grants {
     /// Exactly the shape, or exactly the count.
     Exact,
     /// Whole pages, buddies or cubes.
-    RoundsUp,
+    RoundsUp {
+        /// The most nodes that it ever grants for a request, whatever is free.
+        most: fn(&Request, &Grid, &Options) -> u64,
+    },
 }
 
 /// What a strategy recognises, judged by the oracle within its own family of shapes.

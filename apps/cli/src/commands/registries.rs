@@ -44,7 +44,7 @@ fn strategy(selection: &Selection) -> Value {
         "contiguous": spec.does.contiguous,
         "recognition": claim.recognition.word(),
         "turns": spec.does.turns,
-        "grants": match claim.grants { Grants::Exact => "exact", Grants::RoundsUp => "rounds-up" },
+        "grants": match claim.grants { Grants::Exact => "exact", Grants::RoundsUp { .. } => "rounds-up" },
         "options": options(spec.options),
     })
 }

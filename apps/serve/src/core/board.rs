@@ -137,12 +137,17 @@ impl Board {
         }
     }
 
-    /// Adds a request to the queue.
-    pub(crate) fn wait(&mut self, waiting: &WaitingRequest) {
+    /// The most nodes that a request may be granted: what it counts for while it waits.
+    pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
+        self.machine.most(&asked(waiting))
+    }
+
+    /// Adds a request to the queue; what it counts for ([`Board::books`]).
+    pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
         let estimate = micros(waiting.estimate_ms.or(waiting.ttl_ms).unwrap_or(FOREVER_MS));
-        let asked = micros(waiting.asked_ms);
-        let request = request(waiting.requested, waiting.shape).with_freedom(waiting.freedom);
-        self.queue.push(job(waiting.id, request, asked, estimate));
+        let asked_at = micros(waiting.asked_ms);
+        self.queue.push(job(waiting.id, asked(waiting), asked_at, estimate));
+        self.books(waiting)
     }
 
     /// Takes a request out of the queue, wherever it stands. O(n).
@@ -222,6 +227,11 @@ fn estimate(lease: &Lease) -> Time {
 
 fn request(nodes: u32, shape: Option<Sides>) -> Request {
     shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
+}
+
+/// What a waiting request asks for.
+fn asked(waiting: &WaitingRequest) -> Request {
+    request(waiting.requested, waiting.shape).with_freedom(waiting.freedom)
 }
 
 fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {

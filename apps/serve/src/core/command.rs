@@ -145,6 +145,10 @@ pub enum Command {
         /// Its body.
         body: String,
     },
+    /// Ends the doubt about the clock (operator); the time of the command is that of the clock.
+    ConfirmClock,
+    /// Notes the time; sent by the service's own clock.
+    NoteTime,
     /// Lets leases expire and the queue move; sent by the service's own clock.
     Tick,
 }

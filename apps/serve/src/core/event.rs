@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lease, MachineSpec, WaitingRequest};
+use super::{KeptBody, Lease, MachineSpec, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct KeptReply {
     /// The status of the reply.
     pub status: u16,
     /// Its body, byte for byte.
-    pub body: String,
+    pub body: KeptBody,
 }
 
 /// Why a lease is no more.
@@ -89,6 +89,9 @@ pub enum Event {
         id: u64,
         /// When it ends now.
         expires_ms: Option<u64>,
+        /// Whose it is, the operator's if the name is empty; old journals do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tenant: Option<String>,
     },
     /// A lease, or a waiting request, is no more.
     Ended {
@@ -96,6 +99,9 @@ pub enum Event {
         id: u64,
         /// Why.
         why: Why,
+        /// Whose it was, the operator's if the name is empty; old journals do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tenant: Option<String>,
     },
     /// A node has changed.
     Node {
@@ -105,6 +111,11 @@ pub enum Event {
         node: Vec<u16>,
         /// Its state now.
         state: NodeState,
+    },
+    /// What the time is; noted now and then, so that a start knows how long the service was down.
+    Clock {
+        /// Whether the clock is in doubt: until that is over, no lease ends by time.
+        doubted: bool,
     },
     /// Nothing but a kept reply.
     Kept,

@@ -6,6 +6,7 @@ use pavior_mesh::JobId;
 use thiserror::Error;
 
 use super::board::Board;
+use super::epoch;
 use super::{
     Event, Lease, MachineSpec, ServiceRecord, ServiceState, StateError, WaitingRequest, Why,
 };
@@ -56,25 +57,52 @@ impl ServiceState {
     pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
+        self.own(&record.event)?;
         match &record.event {
             Event::Configured { machines } => {
                 self.configure(machines).map_err(|error| error.to_string())?;
             }
             Event::Granted { lease } => self.begin(lease)?,
             Event::Queued { waiting } => self.enqueue(waiting)?,
-            Event::Renewed { id, expires_ms } => self.prolong(*id, *expires_ms)?,
-            Event::Ended { id, why } => self.end(*id, *why)?,
+            Event::Renewed { id, expires_ms, .. } => self.prolong(*id, *expires_ms)?,
+            Event::Ended { id, why, .. } => self.end(*id, *why)?,
             Event::Node { machine, node, state } => {
                 let board = self.board_of(machine)?;
                 let board = &mut self.boards[board];
                 let node = board.node_at(node).ok_or("the node lies outside")?;
                 board.set_node(node, *state);
             }
+            Event::Clock { doubted: false } => self.doubted = None,
+            Event::Clock { doubted: true } => {
+                self.doubted.get_or_insert_default();
+            }
             Event::Kept => {}
         }
         if let Some(kept) = &record.kept {
             self.keys.keep(record.at_ms, kept, &self.limits);
         }
+        Ok(())
+    }
+
+    /// Whether a record that says whose a lease is says it rightly.
+    fn own(&self, event: &Event) -> Result<(), String> {
+        let (Event::Renewed { id, tenant: Some(tenant), .. }
+        | Event::Ended { id, tenant: Some(tenant), .. }) = event
+        else {
+            return Ok(());
+        };
+        match self.tenant_of(*id) {
+            Some(own) if own != tenant => Err(format!("{id} is of tenant `{own}`, not `{tenant}`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes an epoch over as the last one.
+    fn reach(&mut self, epoch: u64) -> Result<(), String> {
+        if epoch > epoch::MOST {
+            return Err(format!("the epoch {epoch} is beyond 2^53"));
+        }
+        self.epoch = self.epoch.max(epoch);
         Ok(())
     }
 
@@ -125,31 +153,41 @@ impl ServiceState {
         for &node in old.failed.iter().chain(&old.drained) {
             fresh.set_node(node, old.node(node));
         }
+        // Another strategy may grant a waiting request more nodes, or fewer.
         for id in old.waiting() {
-            fresh.wait(&self.waiting[&id]);
+            let waiting = &self.waiting[&id];
+            let (before, now) = (old.books(waiting), fresh.wait(waiting));
+            let used = self.usage.entry(waiting.tenant.clone()).or_insert(0);
+            *used = used.saturating_sub(before).saturating_add(now);
         }
         self.boards[index] = fresh;
         Ok(())
     }
 
     fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
+        self.reach(lease.epoch)?;
         if let Some(waiting) = self.waiting.remove(&lease.id) {
-            self.forget(&waiting.tenant, waiting.job.as_ref(), waiting.requested);
             let board = self.board_of(&waiting.machine)?;
             self.boards[board].leave(lease.id);
+            let booked = self.boards[board].books(&waiting);
+            self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
         }
         let board = self.board_of(&lease.machine)?;
         self.boards[board].began(lease);
-        self.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes());
+        self.count(lease.id, &lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
+        if let Some(since) = &mut self.doubted {
+            since.insert(lease.id);
+        }
         self.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
         self.leases.insert(lease.id, lease.clone());
         Ok(())
     }
 
     fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
+        self.reach(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
-        self.boards[board].wait(waiting);
-        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), waiting.requested);
+        let booked = self.boards[board].wait(waiting);
+        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), booked);
         self.waiting.insert(waiting.id, waiting.clone());
         Ok(())
     }
@@ -165,6 +203,9 @@ impl ServiceState {
         }
         self.boards[board].ended(lease);
         self.boards[board].began(&renewed);
+        if let Some(since) = &mut self.doubted {
+            since.insert(id);
+        }
         self.leases.insert(id, Arc::new(renewed));
         Ok(())
     }
@@ -174,8 +215,9 @@ impl ServiceState {
             let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} does not wait"))?;
             let board = self.board_of(&waiting.machine)?;
             self.boards[board].leave(id);
-            self.forget(&waiting.tenant, waiting.job.as_ref(), waiting.requested);
-            self.remember_end(id, waiting.tenant.clone());
+            let booked = self.boards[board].books(&waiting);
+            self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
+            self.ended.add(id, waiting.tenant.clone());
             return Ok(());
         }
         let lease = self.leases.remove(&id).ok_or_else(|| format!("lease {id} is not held"))?;
@@ -186,8 +228,11 @@ impl ServiceState {
         if let Some(at) = lease.expires_ms {
             self.expiries.remove(&(at, id));
         }
-        self.forget(&lease.tenant, lease.job.as_ref(), lease.nodes());
-        self.remember_end(id, lease.tenant.clone());
+        if let Some(since) = &mut self.doubted {
+            since.remove(&id);
+        }
+        self.forget(&lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
+        self.ended.add(id, lease.tenant.clone());
         Ok(())
     }
 

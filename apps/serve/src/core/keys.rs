@@ -1,62 +1,123 @@
 //! Replies that clients may ask for again, the youngest of them.
+//!
+//! They are bounded by age, by number and by bytes. Where they are too many, or have too many bytes,
+//! the oldest one goes of the tenant that has the most. So of T tenants each keeps a T-th of the
+//! whole, whatever the others send: a tenant with more than that makes room first.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{KeptReply, Reply, ServiceLimits};
 
 /// How long a reply is kept, in milliseconds: a day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
+/// What a kept reply takes beside its body, about: names, numbers and places in tables.
+const OVERHEAD: usize = 256;
 
-/// Kept replies by tenant and key. Bounded by age, by number and by bytes.
+/// Kept replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    known: HashMap<(String, String), (u64, Reply)>,
-    /// In the order in which they were made, with the time.
-    order: VecDeque<(u64, (String, String))>,
-    /// The bytes of all bodies.
+    /// By tenant.
+    shares: HashMap<String, Share>,
+    /// In the order in which they were made: the time, the tenant and the key.
+    order: BTreeMap<u64, (u64, String, String)>,
+    /// The number of the next one in `order`.
+    next: u64,
+    /// The bytes of all.
+    bytes: usize,
+    /// Tenants by the number of their replies, and by the bytes of them.
+    by_count: BTreeSet<(usize, String)>,
+    by_bytes: BTreeSet<(usize, String)>,
+}
+
+/// The replies of one tenant.
+#[derive(Clone, Debug, Default)]
+struct Share {
+    known: HashMap<String, KeptReply>,
+    /// Their numbers in the order of all.
+    order: BTreeSet<u64>,
     bytes: usize,
 }
 
+/// The bytes that a reply counts for.
+fn size(kept: &KeptReply) -> usize {
+    kept.body.len() + kept.key.len() + kept.tenant.len() + OVERHEAD
+}
+
 impl Keys {
-    /// The digest of the command and the reply, if the key is known.
-    pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, &Reply)> {
-        let found = self.known.get(&(tenant.to_string(), key.to_string()));
-        found.map(|(digest, reply)| (*digest, reply))
+    /// The digest of the command, and the reply, if the key is known.
+    pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Reply, String>)> {
+        let kept = self.shares.get(tenant)?.known.get(key)?;
+        let reply = kept.body.read().map(|body| Reply { status: kept.status, body });
+        Some((kept.digest, reply))
     }
 
     /// Keeps a reply, and forgets those that are too old or too many.
     pub(crate) fn keep(&mut self, now_ms: u64, kept: &KeptReply, limits: &ServiceLimits) {
-        let name = (kept.tenant.clone(), kept.key.clone());
-        let reply = Reply { status: kept.status, body: kept.body.clone() };
-        self.bytes += kept.body.len();
-        match self.known.insert(name.clone(), (kept.digest, reply)) {
-            None => self.order.push_back((now_ms, name)),
-            Some((_, old)) => self.bytes -= old.body.len(),
+        self.add(now_ms, kept);
+        while let Some((&number, &(at, ..))) = self.order.first_key_value()
+            && at.saturating_add(KEEP_MS) <= now_ms
+        {
+            self.forget(number);
         }
-        while let Some((at, name)) = self.order.front() {
-            let few = self.order.len() <= limits.keys && self.bytes <= limits.key_bytes;
-            if few && at + KEEP_MS > now_ms {
-                break;
-            }
-            if let Some((_, reply)) = self.known.remove(name) {
-                self.bytes -= reply.body.len();
-            }
-            self.order.pop_front();
+        while self.order.len() > limits.keys {
+            self.forget_of(self.by_count.last().cloned());
+        }
+        while self.bytes > limits.key_bytes && !self.order.is_empty() {
+            self.forget_of(self.by_bytes.last().cloned());
+        }
+    }
+
+    fn add(&mut self, now_ms: u64, kept: &KeptReply) {
+        // A key names one reply: a command with a known key is not decided again.
+        if self.shares.get(&kept.tenant).is_some_and(|share| share.known.contains_key(&kept.key)) {
+            return;
+        }
+        let (number, bytes) = (self.next, size(kept));
+        self.next += 1;
+        self.change(&kept.tenant, |share| {
+            share.known.insert(kept.key.clone(), kept.clone());
+            share.order.insert(number);
+            share.bytes += bytes;
+        });
+        self.order.insert(number, (now_ms, kept.tenant.clone(), kept.key.clone()));
+        self.bytes += bytes;
+    }
+
+    /// Forgets the oldest reply of a tenant.
+    fn forget_of(&mut self, most: Option<(usize, String)>) {
+        let oldest = most.and_then(|(_, tenant)| self.shares[&tenant].order.first().copied());
+        self.forget(oldest.expect("a tenant with replies has an oldest one"));
+    }
+
+    fn forget(&mut self, number: u64) {
+        let (_, tenant, key) = self.order.remove(&number).expect("it is one of them");
+        let mut bytes = 0;
+        self.change(&tenant, |share| {
+            share.order.remove(&number);
+            bytes = share.known.remove(&key).as_ref().map_or(0, size);
+            share.bytes -= bytes;
+        });
+        self.bytes -= bytes;
+    }
+
+    /// Changes what a tenant has, and where it stands among the others.
+    fn change(&mut self, tenant: &str, change: impl FnOnce(&mut Share)) {
+        let share = self.shares.entry(tenant.to_string()).or_default();
+        let before = (share.order.len(), share.bytes);
+        change(share);
+        let after = (share.order.len(), share.bytes);
+        self.by_count.remove(&(before.0, tenant.to_string()));
+        self.by_bytes.remove(&(before.1, tenant.to_string()));
+        if after.0 == 0 {
+            self.shares.remove(tenant);
+        } else {
+            self.by_count.insert((after.0, tenant.to_string()));
+            self.by_bytes.insert((after.1, tenant.to_string()));
         }
     }
 
     /// All of them in the order in which they were made, with the time.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, KeptReply)> + '_ {
-        self.order.iter().map(|(at, name)| {
-            let (digest, reply) = &self.known[name];
-            let kept = KeptReply {
-                tenant: name.0.clone(),
-                key: name.1.clone(),
-                digest: *digest,
-                status: reply.status,
-                body: reply.body.clone(),
-            };
-            (*at, kept)
-        })
+        self.order.values().map(|(at, tenant, key)| (*at, self.shares[tenant].known[key].clone()))
     }
 }

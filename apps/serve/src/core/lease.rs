@@ -51,7 +51,7 @@ pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
 pub struct Lease {
     /// Its number, which no other lease ever bears.
     pub id: u64,
-    /// The number of the record that granted it: a fencing token that grows from holder to holder.
+    /// A fencing token below 2^53 that grows from holder to holder.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
@@ -115,12 +115,19 @@ impl Lease {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// A request that waits in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
     /// The number that its lease will bear.
     pub id: u64,
+    /// Its own fencing token, which its lease will not bear; 0 in old journals.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
     /// The machine.
     pub machine: String,
     /// The number of nodes.

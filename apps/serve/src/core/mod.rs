@@ -6,8 +6,11 @@
 mod board;
 mod command;
 mod decide;
+mod ended;
+mod epoch;
 mod event;
 mod fold;
+mod kept;
 mod keys;
 mod lease;
 mod problem;
@@ -17,9 +20,10 @@ mod state;
 mod view;
 
 pub use command::{Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange};
-pub use decide::{Decision, Refused};
+pub use decide::{ClockRule, Decision, Refused};
 pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
+pub use kept::KeptBody;
 pub use lease::{JobName, Lease, WaitingRequest};
 pub use problem::{Problem, Reason};
 pub use reply::{Instant, Reply, parts, point};

@@ -44,6 +44,10 @@ pub enum Reason {
     BadValue,
     /// More is asked for at once than may be.
     TooLarge,
+    /// The reply that was kept under the key cannot be read.
+    LostReply,
+    /// There is no epoch left below 2^53.
+    NoEpochs,
     /// The strategy proposed nodes that cannot be granted: it breaks its contract.
     BadStrategy,
 }
@@ -69,6 +73,8 @@ impl Reason {
             Reason::OperatorOnly => (403, "operator-only", "only the operator may do this"),
             Reason::OtherTenant => (403, "other-tenant", "a tenant may name only itself"),
             Reason::TooLarge => (413, "too-large", "more is asked for at once than may be"),
+            Reason::LostReply => (500, "lost-reply", "the kept reply cannot be read"),
+            Reason::NoEpochs => (500, "no-epochs", "the epochs are used up"),
             Reason::BadValue => (400, "bad-value", "a value is wrong"),
             Reason::BadStrategy => (500, "bad-strategy", "the strategy breaks its contract"),
         }

@@ -127,6 +127,7 @@ impl WaitingRequest {
         json!({
             "id": self.id,
             "state": "waiting",
+            "epoch": (self.epoch > 0).then_some(self.epoch),
             "machine": self.machine,
             "requested": self.requested,
             "shape": self.shape.map(|shape| shape[..grid.axes()].to_vec()),

@@ -19,6 +19,12 @@ pub struct StateSnapshot {
     pub now_ms: u64,
     /// The number of the next lease.
     pub next_id: u64,
+    /// The last epoch; 0 in old snapshots, whose epochs are numbers of records.
+    #[serde(default)]
+    pub epoch: u64,
+    /// While the clock is in doubt: the leases that were granted or renewed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubted: Option<Vec<u64>>,
     /// The machines, with the nodes that are not healthy.
     pub machines: Vec<SavedMachine>,
     /// The leases, in the order of their grants.
@@ -86,11 +92,13 @@ impl ServiceState {
             seq: self.seq,
             now_ms: self.now_ms,
             next_id: self.next_id,
+            epoch: self.epoch,
+            doubted: self.doubted.as_ref().map(|leases| leases.iter().copied().collect()),
             machines: machines.collect(),
             leases,
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
             kept: self.keys.iter().collect(),
-            ended: self.ended.iter().cloned().collect(),
+            ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
     }
 
@@ -113,7 +121,7 @@ impl ServiceState {
             let board = &mut state.boards[board];
             board.place(lease).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
             board.began(lease);
-            state.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes());
+            state.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes().into());
             state.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
             state.leases.insert(lease.id, Arc::new(lease.clone()));
         }
@@ -128,15 +136,19 @@ impl ServiceState {
         for waiting in &snapshot.waiting {
             let no_machine = || format!("request {} is of no machine", waiting.id);
             let board = state.board_index(Some(&waiting.machine)).ok_or_else(no_machine)?;
-            state.boards[board].wait(waiting);
-            state.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), waiting.requested);
+            let booked = state.boards[board].wait(waiting);
+            state.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), booked);
             state.waiting.insert(waiting.id, Arc::new(waiting.clone()));
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);
         }
-        state.ended.extend(snapshot.ended.iter().cloned());
+        for (id, tenant) in &snapshot.ended {
+            state.ended.add(*id, tenant.clone());
+        }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
+        state.epoch = snapshot.epoch.max(snapshot.seq);
+        state.doubted = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
         state.next_id = snapshot.next_id;
         Ok(state)
     }

@@ -1,6 +1,6 @@
 //! Who holds what, who waits, and what was answered: the fold of the journal.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pavior_allocation::{Machine, Placement, Refusal};
@@ -9,12 +9,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::board::Board;
+use super::ended::Ended;
+use super::epoch;
 use super::keys::Keys;
 use super::{Ask, JobName, Lease, WaitingRequest};
-
-/// The number of ended leases that are remembered, so that their holders are told apart from
-/// strangers.
-const ENDED: usize = 10_000;
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +99,13 @@ pub struct ServiceState {
     /// Live leases and waiting requests by the names of their jobs, tenant by tenant.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
     pub(crate) keys: Keys,
-    /// (lease, tenant) of those that ended last.
-    pub(crate) ended: VecDeque<(u64, String)>,
+    /// Those that ended last.
+    pub(crate) ended: Ended,
+    /// The last epoch.
+    pub(crate) epoch: u64,
+    /// While the clock is in doubt: the leases that were granted or renewed since. None ends by
+    /// time meanwhile.
+    pub(crate) doubted: Option<BTreeSet<u64>>,
     /// Machines whose queues move after the last of the ends of one instant. Empty between batches.
     pub(crate) moving: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
@@ -124,7 +127,9 @@ impl ServiceState {
             usage: HashMap::new(),
             jobs: HashMap::new(),
             keys: Keys::default(),
-            ended: VecDeque::new(),
+            ended: Ended::default(),
+            epoch: 0,
+            doubted: None,
             limits,
             seed,
         }
@@ -135,9 +140,38 @@ impl ServiceState {
         self.seq
     }
 
-    /// When the next lease expires, in milliseconds since 1970.
+    /// The time of the last record, in milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    /// Whether the clock is in doubt: no lease ends by time.
+    pub fn is_clock_doubted(&self) -> bool {
+        self.doubted.is_some()
+    }
+
+    /// When the next lease expires, in milliseconds since 1970; none while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
-        self.expiries.first().map(|&(at, _)| at)
+        self.expiries.first().filter(|_| self.doubted.is_none()).map(|&(at, _)| at)
+    }
+
+    /// Lets epochs go on from the wall clock. A server does so whenever it begins to decide;
+    /// `random` differs each time.
+    pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
+        self.epoch = epoch::begin(self.epoch.max(self.seq), wall_ms, random);
+    }
+
+    /// Whose all leases and waiting requests are.
+    pub fn owners(&self) -> HashMap<u64, String> {
+        let held = self.leases.values().map(|lease| (lease.id, lease.tenant.clone()));
+        let waiting = self.waiting.values().map(|waiting| (waiting.id, waiting.tenant.clone()));
+        held.chain(waiting).collect()
+    }
+
+    /// Whose a lease or a waiting request is.
+    pub fn tenant_of(&self, id: u64) -> Option<&str> {
+        let held = self.leases.get(&id).map(|lease| lease.tenant.as_str());
+        held.or_else(|| self.waiting.get(&id).map(|waiting| waiting.tenant.as_str()))
     }
 
     /// The machines as they are configured.
@@ -195,9 +229,9 @@ impl ServiceState {
     }
 
     /// A lease is no more, or a request no longer waits.
-    pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u32) {
+    pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
-            *used = used.saturating_sub(u64::from(nodes));
+            *used = used.saturating_sub(nodes);
             if *used == 0 {
                 self.usage.remove(tenant);
             }
@@ -208,20 +242,12 @@ impl ServiceState {
     }
 
     /// A lease begins, or a request waits.
-    pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u32) {
-        *self.usage.entry(tenant.to_string()).or_insert(0) += u64::from(nodes);
+    pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
+        *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {
             self.jobs.insert((tenant.to_string(), job.clone()), id);
         }
         self.next_id = self.next_id.max(id + 1);
-    }
-
-    /// Remembers an ended lease for a while.
-    pub(crate) fn remember_end(&mut self, id: u64, tenant: String) {
-        self.ended.push_back((id, tenant));
-        if self.ended.len() > ENDED {
-            self.ended.pop_front();
-        }
     }
 
     /// Holds every table against the others. For tests.
@@ -241,8 +267,12 @@ impl ServiceState {
             *used.entry(lease.tenant.clone()).or_insert(0) += u64::from(lease.nodes());
         }
         for waiting in self.waiting.values() {
-            *used.entry(waiting.tenant.clone()).or_insert(0) += u64::from(waiting.requested);
+            let board = self.board_index(Some(&waiting.machine)).expect("it is of a machine");
+            *used.entry(waiting.tenant.clone()).or_insert(0) += self.boards[board].books(waiting);
         }
-        assert_eq!(self.usage, used, "leases and usage disagree");
+        used.retain(|_, nodes| *nodes > 0);
+        let counted = self.usage.iter().filter(|(_, nodes)| **nodes > 0);
+        let counted: HashMap<String, u64> = counted.map(|(who, n)| (who.clone(), *n)).collect();
+        assert_eq!(counted, used, "leases and usage disagree");
     }
 }

@@ -129,7 +129,7 @@ pub(crate) struct HoldBody {
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndBody {
-    /// The epoch that the lease came with; a request that waits has none.
+    /// The epoch that the lease came with; a request that waits can do without.
     pub(crate) epoch: Option<u64>,
 }
 

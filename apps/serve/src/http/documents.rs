@@ -21,7 +21,8 @@ pub(crate) struct LeaseDocument {
     id: u64,
     /// `held`.
     state: String,
-    /// The fencing token: it grows from holder to holder of a node.
+    /// The fencing token: below 2^53, and it grows from holder to holder of a node, also over the
+    /// restoring of a backup.
     epoch: u64,
     machine: String,
     /// The number of nodes that are held.
@@ -49,6 +50,9 @@ pub(crate) struct WaitingDocument {
     id: u64,
     /// `waiting`.
     state: String,
+    /// Its own fencing token, with which it can be taken out of the queue; none in old data. Its
+    /// lease bears a greater one.
+    epoch: Option<u64>,
     machine: String,
     requested: u64,
     shape: Option<Vec<u16>>,
@@ -374,4 +378,22 @@ pub(crate) struct StatusDocument {
     /// The last record, of a service that can decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
+    /// `in-doubt` while no lease ends by time, because the clock is far after the last record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+/// A clock that was confirmed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Clock)]
+pub(crate) struct ClockDocument {
+    /// The time of the last record before.
+    was: String,
+    /// The time now.
+    now: String,
+    /// How many leases have ended by it.
+    ended: u64,
 }

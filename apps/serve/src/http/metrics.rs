@@ -110,6 +110,8 @@ async fn state(app: &App, mut text: String) -> String {
     family("connections", "gauge", "Connections", &one(connections as f64));
     let ready = f64::from(u8::from(app.writer.health() == Health::Ready));
     family("ready", "gauge", "1 if the service can decide", &one(ready));
+    let doubted = f64::from(u8::from(app.writer.clock_doubt().is_some()));
+    family("clock_in_doubt", "gauge", "1 if no lease ends by time", &one(doubted));
     if let Ok(view) = app.writer.view().await {
         let of = |number: &dyn Fn(usize) -> f64| -> Vec<(String, f64)> {
             let machines = view.boards.iter().enumerate();

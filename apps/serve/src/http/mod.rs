@@ -3,6 +3,7 @@
 mod auth;
 mod batch;
 mod body;
+mod clock;
 mod documents;
 mod explain;
 mod extract;
@@ -130,6 +131,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/nodes/fail", post(nodes::fail))
         .route("/v1/nodes/repair", post(nodes::repair))
         .route("/v1/nodes/drain", post(nodes::drain))
+        .route("/v1/clock/confirm", post(clock::confirm))
         .route("/v1/machine", get(reads::machine))
         .route("/v1/machines", get(reads::machines))
         .route("/v1/queue", get(reads::queue))

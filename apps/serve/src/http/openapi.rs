@@ -13,7 +13,7 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 
 use super::documents::ProblemDocument;
 use super::{App, Fault};
-use super::{batch, explain, leases, metrics, nodes, reads, series, unblock, watch};
+use super::{batch, clock, explain, leases, metrics, nodes, reads, series, unblock, watch};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -28,6 +28,7 @@ use super::{batch, explain, leases, metrics, nodes, reads, series, unblock, watc
         nodes::fail,
         nodes::repair,
         nodes::drain,
+        clock::confirm,
         reads::leases,
         reads::lease,
         reads::machine,

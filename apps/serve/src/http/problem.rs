@@ -37,6 +37,10 @@ impl From<Unavailable> for Fault {
             Unavailable::Busy => ("busy", "more requests wait than the service takes".to_string()),
             Unavailable::ReadOnly(reason) => ("read-only", reason),
             Unavailable::Standby(by) => ("standby", format!("another server decides: {by}")),
+            Unavailable::Unknown(reason) => (
+                "outcome-unknown",
+                format!("it may have been carried out; ask again with its key: {reason}"),
+            ),
             Unavailable::Stopping => ("stopping", "the service stops".to_string()),
         };
         let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, word, detail);

@@ -312,7 +312,12 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Reply, Fault> 
     match app.writer.health() {
         Health::Ready if *app.stopping.borrow() => Err(Unavailable::Stopping.into()),
         Health::Ready => {
-            Ok(Reply::new(200, &json!({ "status": "ready", "seq": app.writer.seq() })))
+            let mut status = json!({ "status": "ready", "seq": app.writer.seq() });
+            if let Some(doubt) = app.writer.clock_doubt() {
+                status["clock"] = "in-doubt".into();
+                status["detail"] = doubt.sentence().into();
+            }
+            Ok(Reply::new(200, &status))
         }
         Health::ReadOnly(reason) => Err(Unavailable::ReadOnly(reason).into()),
         Health::Standby(by) => Err(Unavailable::Standby(by).into()),

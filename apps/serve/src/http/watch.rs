@@ -1,6 +1,6 @@
 //! Records as they become durable, as server-sent events.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,9 @@ use super::extract::InQuery;
 use super::reads::{ahead, compacted};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
-use crate::core::{Caller, Event, Instant, ServiceRecord, StateView, Why};
-use crate::storage::StoreError;
+use crate::core::{Caller, Event, Instant, ServiceLimits, ServiceRecord, Why};
+use crate::storage::{History, StoreError};
+use crate::writer::{RecoveryError, recover};
 
 /// Records that are read from the history at a time.
 const CHUNK: usize = 1000;
@@ -46,8 +47,7 @@ struct Watcher {
     live: broadcast::Receiver<Arc<Vec<ServiceRecord>>>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
-    /// Tenants by lease, so that the end of a lease is told to its own tenant only.
-    tenants: std::collections::HashMap<u64, String>,
+    owners: Owners,
     stopping: signal::Receiver<bool>,
     _place: OwnedSemaphorePermit,
 }
@@ -98,7 +98,6 @@ pub(crate) async fn watch(
     if last < oldest {
         return Err(compacted(oldest));
     }
-    let tenants = tenants(&view);
     let stopping = app.stopping.clone();
     let behind = last < view.seq;
     let watcher = Watcher {
@@ -108,7 +107,7 @@ pub(crate) async fn watch(
         ready: VecDeque::new(),
         live,
         behind,
-        tenants,
+        owners: None,
         stopping,
         _place: place,
     };
@@ -129,9 +128,57 @@ fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
-fn tenants(view: &StateView) -> std::collections::HashMap<u64, String> {
-    let held = view.leases.iter().map(|lease| (lease.id, lease.tenant.clone()));
-    held.chain(view.waiting.iter().map(|one| (one.id, one.tenant.clone()))).collect()
+/// Whose leases and waiting requests are, as a watcher has to know it for records of old journals,
+/// which do not say it. Nothing is known until there is such a record.
+type Owners = Option<HashMap<u64, String>>;
+
+/// Some records after one that is known, none of them after `durable`: what is not durable yet must
+/// not be told.
+fn part(
+    history: &dyn History,
+    (after, durable): (u64, u64),
+    mut owners: Owners,
+    seed: u64,
+) -> Result<(Vec<ServiceRecord>, Owners), RecoveryError> {
+    let mut records = Vec::new();
+    history.scan(after, &mut |record| {
+        let tell = record.seq <= durable;
+        if tell {
+            records.push(record);
+        }
+        Ok(tell && records.len() < CHUNK)
+    })?;
+    let nameless = |record: &ServiceRecord| {
+        matches!(
+            record.event,
+            Event::Renewed { tenant: None, .. } | Event::Ended { tenant: None, .. }
+        )
+    };
+    if owners.is_none() && records.iter().any(nameless) {
+        // The state before the records knows it, whatever has become of the leases since.
+        let state = recover(history, after, &ServiceLimits::default(), seed)?;
+        owners = Some(state.owners());
+    }
+    if let Some(owners) = &mut owners {
+        records.iter_mut().for_each(|record| follow(owners, &mut record.event));
+    }
+    Ok((records, owners))
+}
+
+/// Enters whose the lease of a record is, and what changes by it.
+fn follow(owners: &mut HashMap<u64, String>, event: &mut Event) {
+    match event {
+        Event::Granted { lease } => drop(owners.insert(lease.id, lease.tenant.clone())),
+        Event::Queued { waiting } => drop(owners.insert(waiting.id, waiting.tenant.clone())),
+        Event::Renewed { id, tenant, .. } => {
+            *tenant = tenant.take().or_else(|| owners.get(id).cloned());
+        }
+        Event::Ended { id, tenant, .. } => {
+            let known = owners.remove(id);
+            *tenant = tenant.take().or(known);
+        }
+        _ => {}
+    }
 }
 
 impl Watcher {
@@ -161,20 +208,13 @@ impl Watcher {
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
+        let (owners, seed) = (self.owners.take(), self.app.seed);
         let read = tokio::task::spawn_blocking(move || {
-            let mut records = Vec::new();
-            let all = history.scan(after, &mut |record| {
-                // What is not durable yet must not be told.
-                let tell = record.seq <= durable;
-                if tell {
-                    records.push(record);
-                }
-                Ok(tell && records.len() < CHUNK)
-            });
-            all.map(|()| records)
+            part(&*history, (after, durable), owners, seed)
         });
         match read.await.ok()? {
-            Ok(records) => {
+            Ok((records, owners)) => {
+                self.owners = owners;
                 self.behind = records.len() == CHUNK;
                 for record in &records {
                     self.take(record);
@@ -182,7 +222,7 @@ impl Watcher {
                 Some(())
             }
             // The end of the stream: the client comes again, and is told where to begin.
-            Err(StoreError::Compacted(_)) => None,
+            Err(RecoveryError::Store(StoreError::Compacted(_))) => None,
             Err(error) => {
                 tracing::error!(%error, "a watcher cannot be served");
                 None
@@ -202,38 +242,36 @@ impl Watcher {
     }
 
     /// What the caller is told of a record, if it is for them.
-    fn told(&mut self, record: &ServiceRecord) -> Option<(&'static str, Value)> {
+    fn told(&self, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         let (kind, tenant, mut data) = match &record.event {
             Event::Configured { machines } => ("configured", None, json!({ "machines": machines })),
             Event::Granted { lease } => {
-                self.tenants.insert(lease.id, lease.tenant.clone());
                 let grid = self.app.grid(Some(&lease.machine));
                 let data = json!({ "lease": lease.json(grid) });
                 ("granted", Some(lease.tenant.clone()), data)
             }
             Event::Queued { waiting } => {
-                self.tenants.insert(waiting.id, waiting.tenant.clone());
                 let grid = self.app.grid(Some(&waiting.machine));
                 let data = json!({ "waiting": waiting.json(grid) });
                 ("queued", Some(waiting.tenant.clone()), data)
             }
-            Event::Renewed { id, expires_ms } => {
-                let tenant = self.tenants.get(id).cloned().unwrap_or_default();
-                ("renewed", Some(tenant), json!({ "id": id, "expires": expires_ms.map(Instant) }))
+            Event::Renewed { id, expires_ms, tenant } => {
+                let data = json!({ "id": id, "expires": expires_ms.map(Instant) });
+                ("renewed", Some(tenant.clone().unwrap_or_default()), data)
             }
-            Event::Ended { id, why } => {
-                let tenant = self.tenants.remove(id).unwrap_or_default();
+            Event::Ended { id, why, tenant } => {
                 let why = match why {
                     Why::Ended => "ended",
                     Why::Expired => "expired",
                     Why::Cancelled => "cancelled",
                 };
+                let tenant = tenant.clone().unwrap_or_default();
                 ("ended", Some(tenant), json!({ "id": id, "why": why }))
             }
             Event::Node { machine, node, state } => {
                 ("node", None, json!({ "machine": machine, "node": node, "state": state }))
             }
-            Event::Kept => return None,
+            Event::Clock { .. } | Event::Kept => return None,
         };
         if tenant.is_some_and(|tenant| !self.caller.may_touch(&tenant)) {
             return None;

@@ -19,6 +19,14 @@ pub trait Disk: Send + Sync {
     /// If it cannot be read.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
+    /// The length of a file.
+    ///
+    /// # Errors
+    /// If it cannot be found out.
+    fn length(&self, name: &str) -> io::Result<u64> {
+        self.read(name).map(|bytes| bytes.len() as u64)
+    }
+
     /// Opens a file for writing; makes an empty one if there is none.
     ///
     /// # Errors
@@ -152,6 +160,10 @@ impl Disk for DiskFolder {
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         fs::read(self.path.join(name))
+    }
+
+    fn length(&self, name: &str) -> io::Result<u64> {
+        Ok(fs::metadata(self.path.join(name))?.len())
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {

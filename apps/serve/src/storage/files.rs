@@ -159,6 +159,23 @@ impl History for Files {
         Ok(self.starts()?.first().map_or(0, |first| first - 1))
     }
 
+    fn within(&self, bytes: u64) -> Result<u64, StoreError> {
+        let starts = self.starts()?;
+        let (mut sum, mut oldest) = (0u64, None);
+        for &start in starts.iter().rev() {
+            match self.disk.length(&journal_name(start)) {
+                Ok(length) => sum = sum.saturating_add(length),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(failed(error)),
+            }
+            if sum > bytes && oldest.is_some() {
+                break;
+            }
+            oldest = Some(start - 1);
+        }
+        Ok(oldest.unwrap_or(0))
+    }
+
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let mut bytes = serde_json::to_vec(snapshot).expect("a snapshot can be written");
         let sum = frame::sum(&bytes);

@@ -129,7 +129,8 @@ impl JournalStore {
         // After a failed sync the kernel may have dropped what it could not write: to try again
         // would acknowledge what is not there. A file that has lost its name is as good as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
-            return Err(self.give_up(&self.name.clone(), &error));
+            let failed = self.give_up(&self.name.clone(), &error);
+            return Err(StoreError::Unknown(Box::new(failed)));
         }
         self.length += bytes.len() as u64;
         Ok(())
@@ -138,7 +139,10 @@ impl JournalStore {
     /// Takes back a write that was not carried out as a whole.
     fn undo(&mut self, error: &io::Error) -> StoreError {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
-        if undone.is_err() || !is_full(error) {
+        if undone.is_err() {
+            return StoreError::Unknown(Box::new(self.give_up(&self.name.clone(), error)));
+        }
+        if !is_full(error) {
             return self.give_up(&self.name.clone(), error);
         }
         StoreError::Full(format!("{}: {error}", self.name))
@@ -237,6 +241,10 @@ impl RecordStore for JournalStore {
         self.write(&bytes)?;
         self.next += records.len() as u64;
         Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.length
     }
 
     fn confirm(&mut self) -> Result<(), StoreError> {

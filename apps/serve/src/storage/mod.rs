@@ -32,6 +32,9 @@ pub enum StoreError {
     /// It cannot be done now. Nothing was written, and all else goes on.
     #[error("not now: {0}")]
     Later(String),
+    /// A write failed, and whether it was carried out is not known; the rest as the error in it.
+    #[error("{0}")]
+    Unknown(Box<StoreError>),
     /// Another server writes now.
     #[error("another server has taken over: {0}")]
     Fenced(String),
@@ -73,6 +76,9 @@ pub trait RecordStore: Send {
     /// # Errors
     /// If they may not survive; the caller must not act on them.
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError>;
+
+    /// The bytes of the records since the last rotation, about.
+    fn size(&self) -> u64;
 
     /// Whether this server is still the one that writes: readers are answered only then.
     ///
@@ -125,6 +131,13 @@ pub trait History: Send + Sync {
     /// # Errors
     /// If it cannot be found out.
     fn oldest(&self) -> Result<u64, StoreError>;
+
+    /// The number before the oldest of the last records that have at most so many bytes together,
+    /// as they are kept.
+    ///
+    /// # Errors
+    /// If it cannot be found out.
+    fn within(&self, bytes: u64) -> Result<u64, StoreError>;
 
     /// Saves a snapshot.
     ///

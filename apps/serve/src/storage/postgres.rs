@@ -66,6 +66,8 @@ pub struct PostgresStore {
     /// The number and the sum of the last row, if they are known.
     last: Option<(u64, Chain)>,
     beat_ms: u64,
+    /// The bytes of the records since the last rotation.
+    size: u64,
     clock: ServiceClock,
     history: Arc<Rows>,
     /// The folder that is locked beside it.
@@ -107,6 +109,7 @@ impl PostgresStore {
             epoch: None,
             last: None,
             beat_ms: 0,
+            size: 0,
             clock: ServiceClock::new(),
             history,
             folder: None,
@@ -165,9 +168,11 @@ impl PostgresStore {
                 Ok(rows)
             }
             Err(error) => {
-                // Whether it was carried out is not known: what is in the database decides.
+                // What is in the database decides.
                 self.client = None;
-                Err(self.step_down(&describe(&error)))
+                let known = is_refusal(&error);
+                let fenced = self.step_down(&describe(&error));
+                Err(if known { fenced } else { StoreError::Unknown(Box::new(fenced)) })
             }
         }
     }
@@ -210,16 +215,22 @@ impl RecordStore for PostgresStore {
         };
         let sums: Vec<i64> = records.iter().zip(&texts).map(link).collect();
         let (seq, before) = (records.last().map_or(0, |last| last.seq), before as i64);
+        let sizes: u64 = texts.iter().map(|text| text.len() as u64).sum();
         let rows = self.under_epoch(|client, epoch| {
             let last = seq as i64;
             client.execute(INSERT, &[&epoch, &numbers, &texts, &sums, &last, &chain.0, &before])
         })?;
         if rows == records.len() as u64 {
             self.last = Some((seq, chain));
+            self.size += sizes;
             Ok(())
         } else {
             Err(self.step_down("its epoch has passed"))
         }
+    }
+
+    fn size(&self) -> u64 {
+        self.size
     }
 
     fn confirm(&mut self) -> Result<(), StoreError> {
@@ -234,6 +245,7 @@ impl RecordStore for PostgresStore {
     }
 
     fn rotate(&mut self) -> Result<bool, StoreError> {
+        self.size = 0;
         Ok(true)
     }
 
@@ -448,6 +460,15 @@ impl History for Rows {
         Ok(row.get::<_, i64>(0) as u64)
     }
 
+    fn within(&self, bytes: u64) -> Result<u64, StoreError> {
+        let most = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let query = "SELECT coalesce(max(seq), 0) FROM (
+            SELECT seq, sum(pg_column_size(record)) OVER (ORDER BY seq DESC) AS size
+            FROM pavior_journal) AS sizes WHERE size > $1";
+        let row = self.with(|client| client.query_one(query, &[&most]))?;
+        Ok(row.get::<_, i64>(0) as u64)
+    }
+
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError> {
         let body = serde_json::to_string(snapshot).expect("a snapshot can be written");
         let chain = self.chain_at(snapshot.seq)?;
@@ -502,6 +523,13 @@ fn connect(config: &Config) -> Result<Client, StoreError> {
     // Whatever the database's own default: what is acknowledged is on the disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
+}
+
+/// Whether the database says that a statement was not carried out. After any other error, such as
+/// the end of the connection or of the database's process, it may have been.
+fn is_refusal(error: &postgres::Error) -> bool {
+    use postgres::error::Severity;
+    error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
 /// The error and what is behind it; it never holds a password.

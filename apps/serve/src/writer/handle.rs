@@ -60,13 +60,65 @@ pub enum Unavailable {
     ReadOnly(String),
     /// Another server decides, with what is known of it.
     Standby(String),
+    /// A write failed, and whether it was carried out is not known, with the reason.
+    Unknown(String),
     /// The service stops.
     Stopping,
 }
 
+/// A clock that is so far after the last record that it is in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockDoubt {
+    /// The time of the last record, in milliseconds since 1970.
+    pub last_ms: u64,
+    /// What the clock showed.
+    pub wall_ms: u64,
+}
+
+impl ClockDoubt {
+    /// What it means, and what to do about it.
+    pub fn sentence(&self) -> String {
+        let shown = |ms: u64| {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(ms);
+            humantime::format_rfc3339_seconds(time).to_string()
+        };
+        format!(
+            "the clock shows {}, far after the last record, which is of {}: no lease ends by time. \
+             If the service was down for so long, confirm the clock by POST /v1/clock/confirm or \
+             by --confirm-clock at the start; if not, correct the clock and start anew",
+            shown(self.wall_ms),
+            shown(self.last_ms)
+        )
+    }
+}
+
+/// Where an answer goes. One that is dropped without an answer says so.
+pub(crate) struct Answer {
+    sender: Option<oneshot::Sender<Result<CommandAnswer, Unavailable>>>,
+    /// Whether the command was looked at.
+    pub(crate) begun: bool,
+}
+
+impl Answer {
+    pub(crate) fn send(mut self, answer: Result<CommandAnswer, Unavailable>) {
+        if let Some(sender) = self.sender.take() {
+            // A caller that has gone does not wait for its reply.
+            let _ = sender.send(answer);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let Some(sender) = self.sender.take() else { return };
+        let reason = || Unavailable::Unknown("the writer has failed".to_string());
+        let _ = sender.send(Err(if self.begun { reason() } else { Unavailable::Stopping }));
+    }
+}
+
 /// What the writer is sent.
 pub(crate) enum Message {
-    Do(Box<Do>, oneshot::Sender<Result<CommandAnswer, Unavailable>>),
+    Do(Box<Do>, Answer),
     View(oneshot::Sender<Result<Arc<StateView>, Unavailable>>),
     Stop,
 }
@@ -93,6 +145,7 @@ pub(crate) struct Counters {
 pub struct WriterHandle {
     pub(crate) sender: SyncSender<Message>,
     pub(crate) health: Arc<RwLock<Health>>,
+    pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) records: broadcast::Sender<Arc<Vec<ServiceRecord>>>,
     pub(crate) history: Arc<dyn History>,
@@ -107,6 +160,7 @@ impl WriterHandle {
     /// If it was not, or its outcome is not known to be durable.
     pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
         let (reply, answer) = oneshot::channel();
+        let reply = Answer { sender: Some(reply), begun: false };
         self.send(Message::Do(Box::new(what), reply))?;
         answer.await.unwrap_or(Err(Unavailable::Stopping))
     }
@@ -139,6 +193,11 @@ impl WriterHandle {
     /// Whether the service can decide.
     pub fn health(&self) -> Health {
         self.health.read().map_or_else(|poisoned| poisoned.into_inner().clone(), |now| now.clone())
+    }
+
+    /// The doubt about the clock, if there is one: no lease ends by time.
+    pub fn clock_doubt(&self) -> Option<ClockDoubt> {
+        self.doubt.read().map_or_else(|poisoned| *poisoned.into_inner(), |now| *now)
     }
 
     /// Lets the writer stop, after what waits.

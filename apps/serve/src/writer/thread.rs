@@ -9,11 +9,14 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 use super::handle::{
-    CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
+    Answer, CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
 };
 use super::recover::recover;
 use crate::clock::ServiceClock;
-use crate::core::{Caller, Command, ServiceLimits, ServiceRecord, ServiceState, StateView};
+use crate::core::{
+    Caller, ClockRule, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState,
+    StateView,
+};
 use crate::storage::{RecordStore, StoreError};
 
 /// How long nothing is asked for before the store is told that it may rest.
@@ -30,13 +33,28 @@ pub struct Tuning {
     pub group: usize,
     /// Records between snapshots.
     pub snapshot_every: u64,
-    /// Records that are kept before the last one, at least.
+    /// Bytes of records between snapshots, about.
+    pub snapshot_bytes: u64,
+    /// Records that are kept before the last snapshot, at least, unless they have more bytes than
+    /// `history_bytes`.
     pub history: u64,
+    /// The most bytes of records that are kept, beside those since the last snapshot.
+    pub history_bytes: u64,
+    /// When the wall clock is believed.
+    pub clock: ClockRule,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { queue: 4096, group: 1024, snapshot_every: 100_000, history: 1_000_000 }
+        Tuning {
+            queue: 4096,
+            group: 1024,
+            snapshot_every: 100_000,
+            snapshot_bytes: 64 << 20,
+            history: 1_000_000,
+            history_bytes: 1 << 30,
+            clock: ClockRule::default(),
+        }
     }
 }
 
@@ -52,16 +70,33 @@ pub fn start(
     tuning: Tuning,
     health: Health,
 ) -> (WriterHandle, JoinHandle<()>) {
+    start_at(ServiceClock::new(), state, store, limits, seed, tuning, health)
+}
+
+/// As [`start`], with a clock.
+///
+/// # Panics
+/// If the system has no thread left.
+pub fn start_at(
+    clock: ServiceClock,
+    state: ServiceState,
+    store: Box<dyn RecordStore>,
+    limits: ServiceLimits,
+    seed: u64,
+    tuning: Tuning,
+    health: Health,
+) -> (WriterHandle, JoinHandle<()>) {
     let (sender, receiver) = sync_channel(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let handle = WriterHandle {
         sender,
         health: Arc::new(RwLock::new(health)),
+        doubt: Arc::default(),
         counters,
         records: broadcast::channel(1024).0,
         history: store.history(),
-        clock: ServiceClock::new(),
+        clock,
     };
     let writer = Writer {
         saved: state.seq(),
@@ -76,22 +111,23 @@ pub fn start(
         saving: None,
         retry_ms: 0,
         save_ms: 0,
+        timed: false,
     };
     let thread = std::thread::Builder::new().name("writer".into());
     let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
     (handle, thread)
 }
 
-struct Writer {
+pub(super) struct Writer {
     /// `None` if it could not be read back after a failed write.
-    state: Option<ServiceState>,
+    pub(super) state: Option<ServiceState>,
     store: Box<dyn RecordStore>,
     limits: ServiceLimits,
     seed: u64,
-    tuning: Tuning,
-    handle: WriterHandle,
+    pub(super) tuning: Tuning,
+    pub(super) handle: WriterHandle,
     /// The records of the group that is being decided.
-    records: Vec<ServiceRecord>,
+    pub(super) records: Vec<ServiceRecord>,
     view: Option<Arc<StateView>>,
     /// The number of the last snapshot, and the thread that saves one.
     saved: u64,
@@ -100,10 +136,25 @@ struct Writer {
     retry_ms: u64,
     /// When a snapshot may be tried again after one could not be begun.
     save_ms: u64,
+    /// Whether this server has found out what time it is.
+    pub(super) timed: bool,
+}
+
+/// A command that was decided, and is answered once that is durable.
+struct Decided {
+    answer: CommandAnswer,
+    /// Whether the answer depends on records of this group.
+    recorded: bool,
+    to: Answer,
 }
 
 impl Writer {
     fn run(mut self, receiver: &Receiver<Message>) {
+        if self.handle.health() == Health::Ready
+            && let Err(error) = self.lead()
+        {
+            self.fail(&error);
+        }
         let mut stopping = false;
         while !stopping {
             let first = match receiver.recv_timeout(self.pause()) {
@@ -156,31 +207,25 @@ impl Writer {
             self.refuse(group, &unavailable);
             return;
         }
-        let due = self
-            .state
-            .as_ref()
-            .and_then(ServiceState::next_expiry_ms)
-            .is_some_and(|at| at <= now_ms);
-        if group.is_empty() && !due {
+        let due = self.due(now_ms);
+        if group.is_empty() && due.is_none() {
             return;
         }
         let (mut pending, mut views) = (Vec::new(), Vec::new());
         for message in group {
             match message {
-                Message::Do(one, reply) => pending.push((self.decide(now_ms, *one), reply)),
+                Message::Do(one, to) => pending.push(self.decide_for(now_ms, *one, to)),
                 Message::View(reply) => views.push(reply),
                 Message::Stop => {}
             }
         }
-        if due {
-            let tick = Do { caller: Caller::OPERATOR, key: None, command: Command::Tick };
-            self.decide(now_ms, tick);
+        if let Some(command) = due {
+            self.decide(now_ms, Do { caller: Caller::OPERATOR, key: None, command });
         }
         match self.commit() {
             Ok(()) => {
-                // A caller that has gone does not wait for its reply.
-                for (answer, reply) in pending {
-                    let _ = reply.send(Ok(answer));
+                for Decided { answer, to, .. } in pending {
+                    to.send(Ok(answer));
                 }
                 let view = (!views.is_empty()).then(|| self.view());
                 for reply in views {
@@ -189,13 +234,36 @@ impl Writer {
             }
             Err(error) => {
                 let unavailable = self.fail(&error);
-                for (_, reply) in pending {
-                    let _ = reply.send(Err(unavailable.clone()));
+                let unknown = matches!(error, StoreError::Unknown(_));
+                for Decided { recorded, to, .. } in pending {
+                    let why = if unknown && recorded {
+                        Unavailable::Unknown(error.to_string())
+                    } else {
+                        unavailable.clone()
+                    };
+                    to.send(Err(why));
                 }
                 let views = views.into_iter().map(Message::View).collect();
                 self.refuse(views, &unavailable);
             }
         }
+    }
+
+    /// Decides a command that somebody waits for.
+    fn decide_for(&mut self, now_ms: u64, what: Do, mut to: Answer) -> Decided {
+        to.begun = true;
+        let first = self.records.len();
+        // A key that was used in this very group gives a reply that is not durable yet.
+        let whose = what.caller.tenant.clone().unwrap_or_default();
+        let used = |key: &IdempotencyKey| {
+            let kept = self.records.iter().filter_map(|record| record.kept.as_ref());
+            kept.into_iter().any(|kept| kept.tenant == whose && kept.key == key.key)
+        };
+        let again = what.key.as_ref().is_some_and(used);
+        let now_ms = self.time_of(&what, now_ms);
+        let answer = self.decide(now_ms, what);
+        self.note_doubt();
+        Decided { answer, recorded: again || self.records.len() > first, to }
     }
 
     fn decide(&mut self, now_ms: u64, what: Do) -> CommandAnswer {
@@ -220,7 +288,7 @@ impl Writer {
     }
 
     /// Makes the records of the group durable, and tells the watchers.
-    fn commit(&mut self) -> Result<(), StoreError> {
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             return self.store.confirm();
         }
@@ -246,7 +314,8 @@ impl Writer {
         self.records.clear();
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
-        let health = match error {
+        let behind = if let StoreError::Unknown(behind) = error { behind } else { error };
+        let health = match behind {
             StoreError::Fenced(by) => Health::Standby(by.clone()),
             other => Health::ReadOnly(other.to_string()),
         };
@@ -289,25 +358,25 @@ impl Writer {
         }
         // What is kept decides, whatever this server had last seen of it.
         self.read_back(u64::MAX);
-        match &self.state {
-            None => {
-                self.retry_ms = now_ms + RETRY_MS;
-                Some(unavailable)
-            }
-            Some(state) => {
-                self.handle.counters.seq.store(state.seq(), Ordering::Release);
-                tracing::info!(seq = state.seq(), "records can be kept");
-                self.set_health(Health::Ready);
-                None
-            }
+        let Some(state) = &self.state else {
+            self.retry_ms = now_ms + RETRY_MS;
+            return Some(unavailable);
+        };
+        self.handle.counters.seq.store(state.seq(), Ordering::Release);
+        if let Err(error) = self.lead() {
+            self.fail(&error);
+            return Some(unavailable);
         }
+        tracing::info!(seq = self.handle.seq(), "records can be kept");
+        self.set_health(Health::Ready);
+        None
     }
 
     /// Refuses a group; a read-only service still shows what is durable.
     fn refuse(&mut self, group: Vec<Message>, unavailable: &Unavailable) {
         for message in group {
             match message {
-                Message::Do(_, reply) => drop(reply.send(Err(unavailable.clone()))),
+                Message::Do(_, to) => to.send(Err(unavailable.clone())),
                 Message::View(reply) => {
                     let readable =
                         matches!(unavailable, Unavailable::ReadOnly(_)) && self.state.is_some();
@@ -333,8 +402,9 @@ impl Writer {
         }
         let Some(state) = &self.state else { return };
         let ready = self.handle.health() == Health::Ready;
-        if !ready || self.saving.is_some() || state.seq() < self.saved + self.tuning.snapshot_every
-        {
+        let many = state.seq() >= self.saved + self.tuning.snapshot_every;
+        let large = self.store.size() >= self.tuning.snapshot_bytes && state.seq() > self.saved;
+        if !ready || self.saving.is_some() || !(many || large) {
             return;
         }
         let now_ms = self.handle.clock.now_ms();
@@ -355,10 +425,13 @@ impl Writer {
         }
         let Some(snapshot) = self.state.as_ref().map(ServiceState::snapshot) else { return };
         self.saved = snapshot.seq;
-        let (history, keep) = (self.handle.history.clone(), self.tuning.history);
+        let (history, tuning) = (self.handle.history.clone(), self.tuning.clone());
         self.saving = Some(std::thread::spawn(move || {
-            let oldest = snapshot.seq.saturating_sub(keep);
-            let done = history.save(&snapshot).and_then(|()| history.compact(oldest));
+            let oldest = snapshot.seq.saturating_sub(tuning.history);
+            let done = history.save(&snapshot).and_then(|()| {
+                let within = history.within(tuning.history_bytes)?;
+                history.compact(oldest.max(within.min(snapshot.seq)))
+            });
             if let Err(error) = &done {
                 tracing::error!(%error, seq = snapshot.seq, "a snapshot could not be saved");
             }

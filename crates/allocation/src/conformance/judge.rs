@@ -84,6 +84,11 @@ fn sound(
         (Grants::Exact, nodes) if !exact(nodes) => {
             Err(format!("{nodes} nodes granted for {}", request.nodes))
         }
+        (Grants::RoundsUp { most }, nodes)
+            if u64::from(nodes) > most(request, grid, &selection.options) =>
+        {
+            Err(format!("{nodes} nodes granted for {}, more than it may", request.nodes))
+        }
         (_, nodes) if nodes < request.nodes => {
             Err(format!("only {nodes} nodes granted for {}", request.nodes))
         }

@@ -4,7 +4,8 @@ use pavior_kernel::CallerError;
 use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
 
 use super::{Held, Machine};
-use crate::{Placement, Selection, Work};
+use crate::claim::Grants;
+use crate::{Placement, SelectedStrategy, Selection, Work, allowed};
 
 impl Machine {
     /// The grid.
@@ -140,5 +141,30 @@ impl Machine {
     /// count.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
+    }
+
+    /// The most nodes that may be granted for a request, now or later: more than it asks for where
+    /// the strategy grants whole blocks, or where a box of other sides may take its place.
+    ///
+    /// ```
+    /// use pavior_allocation::{Machine, Request};
+    /// let machine = Machine::new("mesh:8x8".parse()?, "2db")?;
+    /// assert_eq!(machine.most(&Request::shape([3, 1, 1])), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn most(&self, request: &Request) -> u64 {
+        let plain = Request { freedom: None, ..*request };
+        let (claim, options) = (self.selection.claim(), &self.selection.options);
+        let needed = self.selection.entry.does.needed(&plain);
+        let own = match claim.grants {
+            Grants::RoundsUp { most } => most(&plain, &self.grid, options),
+            Grants::Exact if self.selection.entry.does.contiguous => needed,
+            // In pieces, but as many nodes as a shape of its family has.
+            Grants::Exact => {
+                let family = (claim.family)(&plain, &self.grid, options);
+                family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
+            }
+        };
+        request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 }

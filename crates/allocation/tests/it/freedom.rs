@@ -4,7 +4,7 @@ use pavior_allocation::{
     AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request,
     SelectedStrategy, Selection, StrategyKind, conformance,
 };
-use pavior_kernel::Family;
+use pavior_kernel::{Family, Stream};
 
 /// A machine with a strategy and these nodes busy.
 fn machine(name: &str, strategy: &str, busy: &[[u16; 2]]) -> Machine {
@@ -96,4 +96,46 @@ fn forks_and_failures_know_freedoms() {
     );
     machine.allocate(JobId(1), &request).unwrap();
     machine.validate();
+}
+
+/// Whoever counts what a request may be granted (a quota) must not be surprised by the grant.
+#[test]
+fn no_grant_has_more_nodes_than_the_most() {
+    let mut dice = Stream::new(8, 0, "most");
+    let (mut grants, mut more) = (0, 0);
+    for grid in ["mesh:8x8", "mesh:7x5", "torus:3x5x2", "mesh:4x4x8", "mesh:11"] {
+        let grid: Grid = grid.parse().unwrap();
+        for selection in StrategyKind::builtin().iter().flat_map(Selection::variants) {
+            if selection.supports(&grid).is_err() {
+                continue;
+            }
+            let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
+            for job in 0..60 {
+                let side = |dice: &mut Stream, axis: usize| 1 + dice.below(u64::from(grid.side(axis)).min(4)) as u16;
+                let sides: [u16; 3] = std::array::from_fn(|axis| side(&mut dice, axis));
+                let request = match dice.below(3) {
+                    0 => Request::nodes(1 + dice.below(9) as u32),
+                    1 => Request::hinted(1 + dice.below(9) as u32, sides),
+                    _ => Request::shape(sides),
+                };
+                let freedom = Freedom::ALL.get(dice.below(10) as usize).copied();
+                let request = request.with_freedom(freedom);
+                let most = machine.most(&request);
+                if let Ok(placement) = machine.allocate(JobId(job), &request) {
+                    let nodes = u64::from(placement.nodes());
+                    assert!(nodes <= most, "{selection} on {grid}: {nodes}, not {most}: {request:?}");
+                    grants += 1;
+                    more += u64::from(nodes > u64::from(request.nodes));
+                }
+                if dice.below(3) > 0 {
+                    let held = machine.grants();
+                    let index = dice.below(held.len().max(1) as u64) as usize;
+                    if let Some(&(old, _)) = held.get(index) {
+                        machine.release(old).unwrap();
+                    }
+                }
+            }
+        }
+    }
+    assert!(grants > 5_000 && more > 200, "{grants} grants, {more} of more than asked for");
 }

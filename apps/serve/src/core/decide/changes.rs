@@ -7,13 +7,21 @@ use super::{Deciding, Stop};
 use crate::core::reply::ended;
 use crate::core::{Event, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why, point};
 
+fn shown(epoch: Option<u64>) -> String {
+    epoch.map(|epoch| epoch.to_string()).unwrap_or_default()
+}
+
 impl Deciding<'_> {
     pub(super) fn end(&mut self, id: u64, epoch: Option<u64>) -> Result<Reply, Stop> {
         if let Some(waiting) = self.state.waiting.get(&id)
             && self.caller.may_touch(&waiting.tenant)
         {
+            if epoch.is_some_and(|epoch| epoch != waiting.epoch) {
+                let detail = format!("request {id} waits, and is none of epoch {}", shown(epoch));
+                return Err(Problem::new(Reason::StaleEpoch, detail).into());
+            }
             let machine = waiting.machine.clone();
-            self.record(Event::Ended { id, why: Why::Cancelled });
+            self.record_end(id, Why::Cancelled);
             let board = self.board(Some(&machine))?;
             self.schedule(board);
             return Ok(ended(id, 0));
@@ -22,7 +30,7 @@ impl Deciding<'_> {
             let lease = self.held(id, epoch)?;
             (self.board(Some(&lease.machine))?, lease.nodes())
         };
-        self.record(Event::Ended { id, why: Why::Ended });
+        self.record_end(id, Why::Ended);
         self.schedule(board);
         Ok(ended(id, nodes))
     }
@@ -36,7 +44,7 @@ impl Deciding<'_> {
         let lease = self.held(id, Some(epoch))?;
         let (machine, ttl) = (lease.machine.clone(), ttl_ms.or(lease.ttl_ms));
         let expires_ms = ttl.map(|ttl| self.now_ms.saturating_add(ttl));
-        self.record(Event::Renewed { id, expires_ms });
+        self.record_renewal(id, expires_ms);
         let board = self.board(Some(&machine))?;
         self.schedule(board);
         let grid = &self.state.boards[board].grid;
@@ -59,7 +67,7 @@ impl Deciding<'_> {
         if self.state.waiting.get(&id).is_some_and(|waiting| own(&waiting.tenant)) {
             return Err(Problem::new(Reason::StillWaiting, format!("request {id} still waits")));
         }
-        if self.state.ended.iter().any(|(ended, tenant)| *ended == id && own(tenant)) {
+        if self.state.ended.tenant(id).is_some_and(own) {
             return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));
         }
         Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")))

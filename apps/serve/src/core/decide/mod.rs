@@ -6,10 +6,14 @@ use serde_json::json;
 
 mod batch;
 mod changes;
+mod clock;
 
+pub use clock::ClockRule;
+
+use super::epoch;
 use super::lease::boxes;
 use super::{
-    Caller, Command, Event, IdempotencyKey, KeptReply, Lease, LeaseRequest, Problem, Reason, Reply,
+    Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem, Reason, Reply,
     ServiceRecord, ServiceState, WaitingRequest, Why,
 };
 
@@ -91,7 +95,7 @@ impl ServiceState {
             && let Some((known, reply)) = deciding.state.keys.get(&whose, key)
         {
             let reply = if known == *digest {
-                reply.clone()
+                reply.unwrap_or_else(|reason| Problem::new(Reason::LostReply, reason).reply())
             } else {
                 let detail = "an Idempotency-Key names one request; this is another";
                 Problem::new(Reason::KeyReused, detail).reply()
@@ -109,7 +113,7 @@ impl ServiceState {
                 key: key.clone(),
                 digest: *digest,
                 status: decision.reply.status,
-                body: decision.reply.body.clone(),
+                body: KeptBody::new(&decision.reply.body),
             };
             deciding.keep(first, kept);
         }
@@ -127,6 +131,11 @@ impl Deciding<'_> {
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Batch(all) => Ok(self.batch(all)),
             Command::Keep { status, body } => Ok(Reply { status, body }),
+            Command::ConfirmClock => self.confirm_clock(),
+            Command::NoteTime => {
+                self.record(Event::Clock { doubted: self.state.doubted.is_some() });
+                Ok(Reply::new(200, &json!({})))
+            }
             Command::Tick => Ok(Reply::new(200, &json!({}))),
         }
     }
@@ -137,6 +146,18 @@ impl Deciding<'_> {
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
         self.state.enter(&record).expect("a decision follows from the state that it was made in");
         self.records.push(record);
+    }
+
+    /// Records that a lease or a waiting request is no more.
+    fn record_end(&mut self, id: u64, why: Why) {
+        let tenant = self.state.tenant_of(id).map(str::to_string);
+        self.record(Event::Ended { id, why, tenant });
+    }
+
+    /// Records when a lease ends now.
+    fn record_renewal(&mut self, id: u64, expires_ms: Option<u64>) {
+        let tenant = self.state.tenant_of(id).map(str::to_string);
+        self.record(Event::Renewed { id, expires_ms, tenant });
     }
 
     /// Keeps a reply with the first record of its command, or with one of its own.
@@ -150,12 +171,15 @@ impl Deciding<'_> {
 
     /// Ends the leases whose time has passed, and lets their machines' queues move.
     fn expire(&mut self) {
+        if self.state.doubted.is_some() {
+            return;
+        }
         let mut moved = Vec::new();
         while let Some(&(at, id)) = self.state.expiries.first()
             && at <= self.now_ms
         {
             let machine = self.state.leases[&id].machine.clone();
-            self.record(Event::Ended { id, why: Why::Expired });
+            self.record_end(id, Why::Expired);
             let board = self.state.board_index(Some(&machine));
             moved.extend(board.filter(|board| !moved.contains(board)));
         }
@@ -181,11 +205,13 @@ impl Deciding<'_> {
 
     /// Starts what the scheduler of a machine starts now.
     fn start_waiting(&mut self, board: usize) {
-        while let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms) {
+        while self.state.epoch < epoch::MOST
+            && let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms)
+        {
             let waiting = self.state.waiting[&id].clone();
             let lease = Lease {
                 id,
-                epoch: self.state.seq + 1,
+                epoch: self.state.epoch + 1,
                 machine: waiting.machine.clone(),
                 parts: boxes(&parts),
                 requested: waiting.requested,
@@ -205,6 +231,9 @@ impl Deciding<'_> {
     /// The machine, the tenant, and whether the job's name is free.
     fn enter(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
+        if self.state.epoch + 1 >= epoch::MOST {
+            return Err(Problem::new(Reason::NoEpochs, "there is no epoch left below 2^53"));
+        }
         let tenant = match (&self.caller.tenant, &request.tenant) {
             (None, named) => named.clone().unwrap_or_default(),
             (Some(own), None) => own.clone(),
@@ -253,8 +282,9 @@ impl Deciding<'_> {
         let machine = &mut self.state.boards[board].machine;
         let refused = |refusal| Refused { board, shape: request.shape, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
-        let needed = machine.needed(&request);
-        self.within_quota(&tenant, needed)?;
+        // One that waits counts for the most that it may be granted later.
+        let (needed, most) = (machine.needed(&request), machine.most(&request));
+        self.within_quota(&tenant, if asked.wait { most } else { needed })?;
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
@@ -286,7 +316,7 @@ impl Deciding<'_> {
         let id = self.state.next_id;
         let lease = Lease {
             id,
-            epoch: self.state.seq + 1,
+            epoch: self.state.epoch + 1,
             machine: self.state.boards[board].spec.name.clone(),
             parts: boxes(parts),
             requested: request.nodes,
@@ -315,13 +345,11 @@ impl Deciding<'_> {
             let detail = "requests cannot wait: the service was started without --scheduler";
             return Err(Problem::new(Reason::NoScheduler, detail));
         }
-        let most = self.state.limits.waiting;
-        if self.state.boards[board].waiting().count() >= most {
-            return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
-        }
+        self.place_in_queue(board, &tenant)?;
         let id = self.state.next_id;
         let waiting = WaitingRequest {
             id,
+            epoch: self.state.epoch + 1,
             machine: self.state.boards[board].spec.name.clone(),
             requested: request.nodes,
             shape: request.shape,
@@ -339,6 +367,29 @@ impl Deciding<'_> {
             Some(lease) => Reply::new(201, &lease.shown(&self.state.boards[board].grid)),
             None => Reply::new(202, &body),
         })
+    }
+
+    /// Whether the queue of a machine has a place. A tenant has at most as many as are left, so that
+    /// no tenant can lock the others out.
+    fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
+        let most = self.state.limits.waiting;
+        let all = self.state.boards[board].waiting();
+        let (mut count, mut own) = (0, 0);
+        for id in all {
+            count += 1;
+            own += usize::from(self.state.waiting[&id].tenant == tenant);
+        }
+        let left = most.saturating_sub(count);
+        if left == 0 {
+            return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
+        }
+        if self.caller.tenant.is_some() && own >= left {
+            let detail = format!(
+                "{count} requests wait, {own} of them of tenant `{tenant}`: it may have no more                  than there are places left of {most}"
+            );
+            return Err(Problem::new(Reason::QueueFull, detail));
+        }
+        Ok(())
     }
 
     fn hold(&mut self, asked: LeaseRequest, parts: &[Cuboid]) -> Result<Reply, Stop> {

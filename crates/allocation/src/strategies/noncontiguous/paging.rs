@@ -117,10 +117,25 @@ fn claim(options: &Options) -> Claim {
     match options.integer("size") {
         0 => claim,
         _ => Claim {
-            grants: Grants::RoundsUp,
+            grants: Grants::RoundsUp { most },
             recognition: Recognition::Partial(Question::Count),
             ..claim
         },
+    }
+}
+
+/// The nodes of the pages that a request takes. Where the border cuts pages off, a job takes pages
+/// until they hold enough: one node may be lacking when it takes the last one, a whole one.
+fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
+    let side = page_side(options);
+    let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
+    let page: u64 = sides.iter().product();
+    let nodes = u64::from(request.nodes);
+    let whole = grid.sides().iter().zip(sides).all(|(&n, side)| u64::from(n) % side == 0);
+    if whole || options.get("border") == "unused" {
+        nodes.next_multiple_of(page)
+    } else {
+        (nodes + page).saturating_sub(1).min(u64::from(grid.nodes()))
     }
 }
 

@@ -93,8 +93,17 @@ fn claim(_: &Options) -> Claim {
     Claim {
         family: |_, _, _| Vec::new(),
         scan: Scan::default(),
-        grants: Grants::RoundsUp,
+        grants: Grants::RoundsUp { most },
         recognition: Recognition::Own { feasible, allowed },
+    }
+}
+
+/// The chips of the slice that a request asks for.
+fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
+    match Slice::of(request, options.get("round") == "up") {
+        None => 0,
+        Some(Slice::Inside(sides)) => volume(sides),
+        Some(Slice::Cubes(count, _)) => count * u64::from(CUBE),
     }
 }
 

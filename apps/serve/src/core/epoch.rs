@@ -1,0 +1,94 @@
+//! Epochs: the fencing tokens of leases and of requests that wait.
+//!
+//! An epoch is one integer below 2^53, so that every reader of JSON takes it as it is. Each is one
+//! more than the one before, and whenever a server begins to decide they go on from its wall clock:
+//!
+//! ```text
+//! epoch   milliseconds since 2025, times 4096
+//! ```
+//!
+//! So a restored copy of the data, or a server that takes over, gives epochs beyond all that were
+//! given before it began, also those that are not in its data. For that to fail, the one before it
+//! would have to grant more than 4096 leases in every millisecond of its life, or the clock would
+//! have to be behind. A clock that is behind the last epoch is not believed: epochs then go on from
+//! the last one, by a random step of up to 2^30, so that two copies of the same data go apart.
+//!
+//! They stay below 2^53: a clock beyond the ceiling (in 2094) counts as the ceiling, random steps
+//! end there, and the 2^46 epochs above it are taken one by one, which at a million grants a second
+//! takes two years.
+
+/// 2025-01-01, in milliseconds since 1970.
+const ORIGIN_MS: u64 = 1_735_689_600_000;
+/// Epochs to a millisecond, as a power of two.
+const PER_MS: u32 = 12;
+/// The largest integer that every reader of JSON takes as it is.
+pub(crate) const MOST: u64 = (1 << 53) - 1;
+/// Up to here epochs follow the clock.
+const CEILING: u64 = (1 << 53) - (1 << 46);
+/// A random step has fewer than these.
+const STEP: u64 = 1 << 30;
+
+/// The epoch after which a server goes on that begins to decide: `last` is the last one in its
+/// data, `wall_ms` the wall clock, and `random` differs from start to start.
+pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
+    let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
+    let by_clock = since << PER_MS;
+    if by_clock > last {
+        by_clock
+    } else if last < CEILING {
+        last + random % STEP
+    } else {
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-11-25.
+    const NOW: u64 = 1_795_564_800_000;
+
+    #[test]
+    fn a_restored_copy_is_beyond_what_the_original_granted() {
+        // The original began a day ago, and granted 30,000 leases a second since.
+        let original = begin(77, NOW - 86_400_000, 1);
+        let granted = original + 30_000 * 86_400;
+        for copied_at in [77, original, original + 1000] {
+            assert!(begin(copied_at, NOW, 2) > granted);
+        }
+        // As many starts as can be within one second, each with grants of its own.
+        let mut last = 0;
+        for start in 0..1000 {
+            let next = begin(last, NOW + start, start * 77);
+            assert!(next >= last, "epochs never go back");
+            last = next + 4000;
+        }
+    }
+
+    #[test]
+    fn copies_go_apart_under_a_clock_that_is_set_back() {
+        let last = begin(0, NOW, 0) + 10;
+        for wall in [0, ORIGIN_MS, NOW - 1, NOW - 86_400_000] {
+            let (one, other) = (begin(last, wall, 12_345), begin(last, wall, 987_654_321));
+            assert!(one >= last && other >= last && one.abs_diff(other) > 1_000_000);
+        }
+    }
+
+    #[test]
+    fn epochs_stay_below_two_to_the_53rd() {
+        let mut last = 0;
+        for wall in [0, NOW, u64::MAX, NOW, 0, u64::MAX] {
+            for start in 0..1000 {
+                last = begin(last, wall, u64::MAX - start);
+                assert!(last <= CEILING + STEP);
+            }
+        }
+        // From the ceiling on there is no step: every one of the 2^46 is a grant.
+        assert_eq!(begin(CEILING + STEP, u64::MAX, 7), CEILING + STEP);
+        assert!(MOST - CEILING - STEP > 1 << 45);
+        // A clock that is always behind: eight million starts fit before the ceiling.
+        let behind = begin(0, NOW, 0);
+        assert!((CEILING - behind) / STEP > 5_000_000);
+    }
+}

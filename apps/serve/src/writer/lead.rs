@@ -1,0 +1,87 @@
+//! What a server does when it begins to decide: it finds out what time it is, and with which epochs
+//! to go on.
+
+use std::hash::{BuildHasher, Hasher};
+
+use super::handle::{ClockDoubt, Do};
+use super::thread::Writer;
+use crate::core::{Caller, Command};
+use crate::storage::StoreError;
+
+/// While nothing is recorded, the time is noted so often, in milliseconds: the next start takes the
+/// time of the last record for the time when the service last ran.
+const NOTE_MS: u64 = 3600 * 1000;
+
+impl Writer {
+    /// Begins to decide on the state that is there.
+    ///
+    /// # Errors
+    /// If the record of a doubt about the clock cannot be kept.
+    pub(super) fn lead(&mut self) -> Result<(), StoreError> {
+        let Some(state) = self.state.as_mut() else { return Ok(()) };
+        let clock = &self.handle.clock;
+        state.begin_epochs(clock.wall_ms(), random());
+        if self.timed && !state.is_clock_doubted() {
+            // Another server may have been ahead.
+            if state.now_ms() > clock.now_ms() {
+                clock.go_on_from(state.now_ms());
+            }
+            return Ok(());
+        }
+        let last_ms = state.now_ms();
+        let now_ms = state.begin_clock(clock.wall_ms(), &self.tuning.clock, &mut self.records);
+        clock.go_on_from(now_ms);
+        self.timed = true;
+        if clock.wall_ms() < last_ms {
+            let behind_s = (last_ms - clock.wall_ms()) / 1000;
+            tracing::warn!(behind_s, "the clock is behind the last record: times go on from there");
+        }
+        self.note_doubt();
+        if let Some(doubt) = self.handle.clock_doubt() {
+            tracing::warn!("{}", doubt.sentence());
+        }
+        if self.records.is_empty() { Ok(()) } else { self.commit() }
+    }
+
+    /// The time of a command: that of the wall clock if the operator confirms it.
+    pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
+        let doubted = self.state.as_ref().is_some_and(|state| state.is_clock_doubted());
+        let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
+        if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
+    }
+
+    /// Tells of a doubt that has begun or ended, and lets the clock go on accordingly.
+    pub(super) fn note_doubt(&mut self) {
+        let Some(state) = &self.state else { return };
+        let (was, clock) = (self.handle.clock_doubt(), &self.handle.clock);
+        if was.is_some() == state.is_clock_doubted() {
+            return;
+        }
+        if was.is_some() {
+            clock.go_on_from(clock.wall_ms().max(state.now_ms()));
+            tracing::info!("the clock is believed: leases end by time");
+        }
+        let now = state
+            .is_clock_doubted()
+            .then(|| ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() });
+        match self.handle.doubt.write() {
+            Ok(mut doubt) => *doubt = now,
+            Err(mut poisoned) => **poisoned.get_mut() = now,
+        }
+    }
+
+    /// What the service's own clock asks for now.
+    pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
+        let state = self.state.as_ref()?;
+        if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
+            return Some(Command::Tick);
+        }
+        let silent = state.seq() > 0 && now_ms.saturating_sub(state.now_ms()) >= NOTE_MS;
+        silent.then_some(Command::NoteTime)
+    }
+}
+
+/// A number that differs from start to start: the keys of a hash table are drawn by the system.
+fn random() -> u64 {
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
