@@ -52,12 +52,23 @@ pub(crate) struct ServeArgs {
     /// The most requests a second of a tenant
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
-    /// Records that are kept for looking back, at least
+    /// Records that are kept for looking back, at least, unless they pass --history-bytes
     #[arg(long, default_value_t = 1_000_000)]
     pub(crate) history: u64,
+    /// The most bytes of records that are kept for looking back
+    #[arg(long, default_value_t = 1 << 30)]
+    pub(crate) history_bytes: u64,
     /// Records between snapshots
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) snapshot_every: u64,
+    /// Seconds that the clock may be after the last record at the start: beyond that no lease ends
+    /// by time until the clock is confirmed
+    #[arg(long, default_value_t = 86_400)]
+    pub(crate) max_clock_jump: u64,
+    /// Believes the clock at the start, however far it is after the last record: the service was
+    /// down for so long
+    #[arg(long)]
+    pub(crate) confirm_clock: bool,
     /// The seed of random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -3,7 +3,7 @@
 use std::io;
 
 use pavior_allocation::{SelectedStrategy, Selection};
-use pavior_serve::core::MachineSpec;
+use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
 use pavior_serve::storage::layout::Layout;
 use pavior_serve::writer::Tuning;
@@ -32,6 +32,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         tuning: Tuning {
             history: args.history,
             snapshot_every: args.snapshot_every,
+            history_bytes: args.history_bytes,
+            clock: ClockRule {
+                most_ahead_ms: args.max_clock_jump.saturating_mul(1000),
+                confirmed: args.confirm_clock,
+            },
             ..Tuning::default()
         },
         seed: args.seed,

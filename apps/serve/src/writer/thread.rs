@@ -403,7 +403,9 @@ impl Writer {
         let Some(state) = &self.state else { return };
         let ready = self.handle.health() == Health::Ready;
         let many = state.seq() >= self.saved + self.tuning.snapshot_every;
-        let large = self.store.size() >= self.tuning.snapshot_bytes && state.seq() > self.saved;
+        // A short history is kept in pieces, too.
+        let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
+        let large = self.store.size() >= piece && state.seq() > self.saved;
         if !ready || self.saving.is_some() || !(many || large) {
             return;
         }

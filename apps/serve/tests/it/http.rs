@@ -210,8 +210,11 @@ fn waiting_requests_start_in_the_order_of_the_scheduler() {
     client.post(&format!("/v1/leases/{}/end", first["id"]), &body).unwrap();
     let lease = client.get(&format!("/v1/leases/{id}")).unwrap().json();
     assert_eq!((&lease["state"], &lease["nodes"]), (&json!("held"), &json!(16)));
-    // One that waits can leave the queue without an epoch.
-    client.post("/v1/leases", r#"{"wait":true,"shape":[8,8]}"#).unwrap();
+    // One that waits can leave the queue without an epoch, and not by another one's.
+    let last = client.post("/v1/leases", r#"{"wait":true,"shape":[8,8]}"#).unwrap().json();
+    let epoch = last["epoch"].as_u64().unwrap();
+    let stale = client.post("/v1/leases/3/end", &json!({ "epoch": epoch - 1 }).to_string());
+    assert_eq!(stale.unwrap().json()["reason"], "stale-epoch");
     let gone = client.post("/v1/leases/3/end", "").unwrap();
     assert_eq!((gone.status, &gone.json()["nodes"]), (200, &json!(0)));
 }
@@ -232,10 +235,11 @@ fn a_batch_is_answered_one_by_one() {
     let answers = first.json();
     let statuses: Vec<&Value> =
         answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
-    assert_eq!(statuses, [201, 409, 200, 200]);
+    // No client knows an epoch before its grant.
+    assert_eq!(statuses, [201, 409, 409, 200]);
     assert_eq!(client.send("POST", "/v1/batch", batch, &key).unwrap(), first);
     let seq = client.get("/v1/machine").unwrap().json()["seq"].clone();
-    assert_eq!(seq, 4, "the machine, the lease, its end, the node: once each");
+    assert_eq!(seq, 3, "the machine, the lease, the node: once each");
     let many = vec![r#"{"end":{"id":1}}"#; 4097].join(",");
     let many = client.post("/v1/batch", &format!("{{\"operations\":[{many}]}}")).unwrap();
     assert_eq!((many.status, &many.json()["reason"]), (413, &json!("too-large")));
@@ -270,15 +274,20 @@ fn the_service_describes_itself() {
 fn every_change_is_made_once_for_its_key() {
     let (server, _) = fresh(|_| {});
     let mut client = Client::new(&server.address);
+    let held = client.post("/v1/hold", r#"{"parts":[{"base":[2,0],"sides":[2,2]}]}"#).unwrap();
+    let epoch = held.json()["epoch"].as_u64().unwrap();
+    let renew = format!("{{\"epoch\":{epoch},\"ttl_s\":120}}");
+    let (end, stale) = (format!("{{\"epoch\":{epoch}}}"), format!("{{\"epoch\":{}}}", epoch + 1));
     let changes = [
         ("/v1/hold", r#"{"parts":[{"base":[0,0],"sides":[2,2]}],"ttl_s":60}"#, 201),
-        ("/v1/leases/1/renew", r#"{"epoch":2,"ttl_s":120}"#, 200),
+        ("/v1/leases/1/renew", renew.as_str(), 200),
         ("/v1/nodes/fail", r#"{"node":[5,5]}"#, 200),
         ("/v1/nodes/repair", r#"{"node":[5,5]}"#, 200),
         ("/v1/nodes/drain", r#"{"node":[6,6]}"#, 200),
-        ("/v1/leases/1/end", r#"{"epoch":2}"#, 200),
+        ("/v1/leases/1/end", &end, 200),
         // A refusal is an answer, too.
-        ("/v1/leases/1/end", r#"{"epoch":3}"#, 409),
+        ("/v1/leases/1/end", &stale, 409),
+        ("/v1/clock/confirm", "", 200),
     ];
     for (index, (path, body, status)) in changes.iter().enumerate() {
         let key = format!("change-{index}");
@@ -303,9 +312,8 @@ fn moves_that_make_room_can_be_carried_out() {
     let (server, _) = fresh(|setup| setup.machine = "mesh:4x4".into());
     let mut client = Client::new(&server.address);
     let hold = |base: [u16; 2]| json!({ "parts": [{ "base": base, "sides": [1, 2] }] }).to_string();
-    for base in [[1, 1], [3, 0]] {
-        assert_eq!(client.post("/v1/hold", &hold(base)).unwrap().status, 201);
-    }
+    let first = client.post("/v1/hold", &hold([1, 1])).unwrap();
+    assert_eq!((first.status, client.post("/v1/hold", &hold([3, 0])).unwrap().status), (201, 201));
     let asked = r#"{"shape":[3,4]}"#;
     assert_eq!(client.post("/v1/leases", asked).unwrap().status, 409);
     let plan = client.post("/v1/unblock", asked).unwrap();
@@ -317,7 +325,8 @@ fn moves_that_make_room_can_be_carried_out() {
     );
     assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
     // The move, carried out: the lease ends, and begins where the plan says.
-    client.post("/v1/leases/1/end", r#"{"epoch":2}"#).unwrap();
+    let end = json!({ "epoch": first.json()["epoch"] }).to_string();
+    client.post("/v1/leases/1/end", &end).unwrap();
     let moved = json!({ "parts": plan["moves"][0]["to"] }).to_string();
     assert_eq!(client.post("/v1/hold", &moved).unwrap().status, 201);
     let lease = client.post("/v1/leases", asked).unwrap().json();

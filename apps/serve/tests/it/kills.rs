@@ -109,16 +109,22 @@ pub(crate) fn client(number: u64, target: &Target) -> Vec<Done> {
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
     // A last lease, so that the last record is an event.
     let last = Client::new(address).post("/v1/leases", "{\"nodes\":1}").unwrap().json();
-    let last = last["epoch"].as_u64().expect("a node is free");
+    assert!(last["epoch"].is_u64(), "a node is free");
+    let machine = Client::new(address).get("/v1/machine").unwrap().json();
+    let last = machine["seq"].as_u64().expect("records have numbers");
     let events = watch_until(address, "/v1/watch?after=0", |_, id| id >= last);
-    let (mut granted, mut ended) = (HashMap::new(), HashMap::new());
+    let (mut granted, mut ended, mut epochs) = (HashMap::new(), HashMap::new(), 0);
     let mut holders: HashMap<(u64, u64), u64> = HashMap::new();
     let mut parts: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
     for (seq, kind, event) in &events {
         match kind.as_str() {
             "granted" => {
                 let id = event["lease"]["id"].as_u64().unwrap();
-                assert!(granted.insert(id, *seq).is_none(), "lease {id} was granted twice");
+                let epoch = event["lease"]["epoch"].as_u64().unwrap();
+                assert!(epoch > epochs, "epochs grow: {epochs}, then {epoch}");
+                epochs = epoch;
+                let before = granted.insert(id, (epoch, *seq));
+                assert!(before.is_none(), "lease {id} was granted twice");
                 let nodes = nodes(&event["lease"]);
                 for node in &nodes {
                     let before = holders.insert(*node, id);
@@ -142,12 +148,8 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         let seq = match done.what {
             What::Granted(id, epoch) => {
                 assert!(seen.insert(id), "lease {id} was given to two clients");
-                assert_eq!(
-                    granted.get(&id),
-                    Some(&epoch),
-                    "lease {id} was acknowledged and is lost"
-                );
-                epoch
+                let found = granted.get(&id).filter(|(of, _)| *of == epoch);
+                found.unwrap_or_else(|| panic!("lease {id} was acknowledged and is lost")).1
             }
             What::Ended(id) => *ended.get(&id).expect("an acknowledged end is in the journal"),
         };

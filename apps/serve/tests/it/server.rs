@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use pavior_serve::core::MachineSpec;
+use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
 use pavior_serve::writer::Tuning;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,9 @@ pub(crate) struct Setup {
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
+    pub(crate) history_bytes: u64,
+    pub(crate) quota: Option<u64>,
+    pub(crate) confirm_clock: bool,
 }
 
 impl Setup {
@@ -61,6 +64,9 @@ impl Setup {
             log: None,
             snapshot_every: 100_000,
             history: 1_000_000,
+            history_bytes: 1 << 30,
+            quota: None,
+            confirm_clock: false,
         }
     }
 }
@@ -194,11 +200,13 @@ pub(crate) fn serve_if_asked() -> bool {
         listen: Some(setup.listen.unwrap_or_else(|| "127.0.0.1:0".into())),
         token_file: setup.tokens,
         tls,
-        quota: None,
+        quota: setup.quota,
         bounds: HttpBounds::default(),
         tuning: Tuning {
             snapshot_every: setup.snapshot_every,
             history: setup.history,
+            history_bytes: setup.history_bytes,
+            clock: ClockRule { confirmed: setup.confirm_clock, ..ClockRule::default() },
             ..Tuning::default()
         },
         seed: 1,

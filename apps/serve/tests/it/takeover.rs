@@ -75,6 +75,20 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
+    /// Ends the connections of all servers, in the middle of whatever they do.
+    pub(crate) fn cut(&self) {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                   WHERE application_name = 'pavior serve'";
+        let port = self.port.to_string();
+        self.tool("psql", &["-h", "127.0.0.1", "-p", &port, "-q", "-c", end, "postgres"]);
+    }
+
+    /// Kills the database as a loss of power would, and starts it again.
+    pub(crate) fn crash(&self) {
+        let (data, log) = (self.data(), self.path().join("log").display().to_string());
+        self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "-l", &log, "-w", "restart"]);
+    }
+
     pub(crate) fn url(&self) -> String {
         self.url_of("postgres")
     }
@@ -92,18 +106,18 @@ impl Drop for Database {
     }
 }
 
-fn setup(database: &Database, folder: &Path, name: &str) -> Setup {
+pub(crate) fn setup(database: &Database, folder: &Path, name: &str) -> Setup {
     let mut setup = Setup::new(&folder.join(name));
     setup.machine = "mesh:32x32".into();
     setup.store = Some(database.url());
     setup
 }
 
-fn ready(address: &str) -> bool {
+pub(crate) fn ready(address: &str) -> bool {
     Client::new(address).get("/readyz").is_ok_and(|reply| reply.status == 200)
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(40), "{what} does not come");

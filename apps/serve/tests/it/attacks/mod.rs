@@ -1,6 +1,12 @@
 //! Attacks on the promises of the service: short in the checks, longer by `cargo xtask attack`.
 
 mod backup;
+mod clocks;
 mod ends;
+mod keys;
+mod outcomes;
+mod quotas;
 mod requests;
+mod restores;
 mod rows;
+mod watchers;

@@ -1,0 +1,200 @@
+//! Starts under clocks that are years ahead, or behind.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use pavior_serve::clock::ServiceClock;
+use pavior_serve::core::{
+    Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView,
+};
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::disk::DiskFolder;
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::writer::{Do, Health, Tuning, WriterHandle, recover, start_at};
+use pavior_trials::{attacked, size};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::decisions::{begin, limits};
+use crate::random::{Random, request};
+use crate::server::{Server, Setup};
+
+const HOUR: u64 = 3600 * 1000;
+const YEAR: u64 = 365 * 24 * HOUR;
+const THEN: u64 = 1_750_000_000_000;
+
+/// A writer on a folder, under a clock.
+struct Running {
+    writer: WriterHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Running {
+        let disk = Arc::new(DiskFolder::open(folder).unwrap());
+        let (mut store, _) = JournalStore::open(disk).unwrap();
+        let mut state = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
+        if state.seq() == 0 {
+            let (fresh, record) = begin(None);
+            let record = ServiceRecord { at_ms: wall_ms, ..record };
+            store.append(std::slice::from_ref(&record)).unwrap();
+            drop(fresh);
+            state = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
+        }
+        let clock = ClockRule { confirmed, ..ClockRule::default() };
+        let tuning = Tuning { clock, ..Tuning::default() };
+        let clock = ServiceClock::at(wall_ms);
+        let (writer, thread) =
+            start_at(clock, state, Box::new(store), limits(), 1, tuning, Health::Ready);
+        let running = Running { writer, thread: Some(thread) };
+        // The doubt is found out before the first command is answered.
+        running.view();
+        running
+    }
+
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    fn ask(&self, tenant: Option<&str>, command: Command) -> (u16, Value) {
+        let caller = Caller { tenant: tenant.map(str::to_string) };
+        let answer = self.wait(self.writer.carry_out(Do { caller, key: None, command })).unwrap();
+        (answer.reply.status, serde_json::from_str(&answer.reply.body).unwrap())
+    }
+
+    fn lease(&self, ttl_ms: u64) -> (u64, u64) {
+        let asked = LeaseRequest { ttl_ms: Some(ttl_ms), ..request(Ask::Shape([2, 1, 1])) };
+        let (status, lease) = self.ask(None, Command::Lease(asked));
+        assert_eq!(status, 201, "{lease}");
+        (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap())
+    }
+
+    fn view(&self) -> Arc<StateView> {
+        self.wait(self.writer.view()).unwrap()
+    }
+
+    fn held(&self) -> Vec<u64> {
+        self.ask(None, Command::Tick);
+        self.view().leases.iter().map(|lease| lease.id).collect()
+    }
+
+    fn stop(mut self) {
+        self.writer.stop();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+#[test]
+fn a_start_under_a_wrong_clock_ends_no_lease() {
+    let (mut tried, mut failed) = (0, 0);
+    for seed in 0..size(20, 400) as u64 {
+        let mut random = Random(seed);
+        let folder = tempfile::TempDir::new().unwrap();
+        let first = Running::start(folder.path(), THEN, false);
+        let leases: Vec<(u64, u64)> =
+            (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
+        first.stop();
+        // Some starts under a clock that is wrong by up to 30 years, one after the other.
+        let mut later = Vec::new();
+        for _ in 0..=random.below(3) {
+            let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
+            let running = Running::start(folder.path(), wrong, false);
+            assert!(running.writer.clock_doubt().is_some());
+            let (id, epoch) = leases[3];
+            let renewed = running.ask(None, Command::Renew { id, epoch, ttl_ms: Some(5 * HOUR) });
+            assert_eq!(renewed.0, 200);
+            later.push(running.lease(2 * HOUR).0);
+            tried += leases.len() + later.len();
+            failed += leases.len() + later.len() - running.held().len();
+            let refused = running.ask(Some("a"), Command::ConfirmClock);
+            assert_eq!((refused.0, &refused.1["reason"]), (403, &json!("operator-only")));
+            running.stop();
+        }
+        // The clock is corrected: times go on from there, and leases end as they should.
+        let running = Running::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
+        assert!(running.writer.clock_doubt().is_none());
+        let held = running.held();
+        tried += 3;
+        failed += usize::from(held.contains(&leases[0].0));
+        failed += usize::from(!held.contains(&leases[3].0) || later.iter().any(|id| !held.contains(id)));
+        failed += usize::from(running.view().now_ms > THEN + 3 * HOUR);
+        running.stop();
+    }
+    attacked("data", "starts under a clock that is years ahead", tried, failed);
+}
+
+#[test]
+fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
+    for by_request in [true, false] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let first = Running::start(folder.path(), THEN, false);
+        let (old, long) = (first.lease(HOUR).0, first.lease(YEAR).0);
+        first.stop();
+        let now = THEN + 24 * 7 * HOUR;
+        let running = Running::start(folder.path(), now, !by_request);
+        let mut fresh = None;
+        if by_request {
+            fresh = Some(running.lease(HOUR).0);
+            assert_eq!(running.held().len(), 3);
+            let (status, answer) = running.ask(None, Command::ConfirmClock);
+            assert_eq!((status, &answer["ended"]), (200, &json!(1)), "{answer}");
+            assert_eq!(answer["now"].as_str().unwrap()[..10], *"2025-06-22");
+        }
+        let mut expected = vec![long];
+        expected.extend(fresh);
+        let held = running.held();
+        assert!(!held.contains(&old) && held == expected, "{held:?}");
+        assert!(running.writer.clock_doubt().is_none());
+        let view = running.view();
+        assert!((now..now + HOUR).contains(&view.now_ms), "{}", view.now_ms);
+        // What was granted in doubt has as long as it was granted for.
+        if let Some(fresh) = view.leases.iter().find(|lease| Some(lease.id) == fresh) {
+            assert!(fresh.expires_ms.unwrap() >= now + HOUR);
+        }
+        running.stop();
+        let again = Running::start(folder.path(), now + HOUR / 2, false);
+        assert!(again.writer.clock_doubt().is_none());
+        assert_eq!(again.held(), expected);
+        again.stop();
+    }
+}
+
+#[test]
+fn a_clock_that_is_behind_goes_on_from_the_last_record() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let first = Running::start(folder.path(), THEN, false);
+    first.lease(50);
+    first.stop();
+    let running = Running::start(folder.path(), THEN - 10 * YEAR, false);
+    let began = std::time::Instant::now();
+    while !running.held().is_empty() {
+        assert!(began.elapsed().as_secs() < 20, "time stands still");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    running.stop();
+}
+
+#[test]
+fn readyz_says_that_the_clock_is_in_doubt() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut setup = Setup::new(&folder.path().join("data"));
+    setup.strategy = "tff".into();
+    let first = Running::start(&setup.data, THEN, false);
+    first.lease(HOUR);
+    first.stop();
+    let server = Server::start(&setup);
+    let mut client = Client::new(&server.address);
+    let ready = client.get("/readyz").unwrap();
+    assert_eq!((ready.status, &ready.json()["clock"]), (200, &json!("in-doubt")));
+    let detail = ready.json()["detail"].to_string();
+    assert!(detail.contains("--confirm-clock") && detail.contains("/v1/clock/confirm"), "{detail}");
+    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"][0]["id"], 1);
+    assert!(client.get("/metrics").unwrap().text.contains("pavior_clock_in_doubt 1"));
+    let more = [("Content-Type", "application/json"), ("Idempotency-Key", "c")];
+    let confirmed = client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap();
+    assert_eq!((confirmed.status, &confirmed.json()["ended"]), (200, &json!(1)));
+    assert_eq!(client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap(), confirmed);
+    assert!(client.get("/readyz").unwrap().json()["clock"].is_null());
+    assert_eq!(client.get("/v1/leases").unwrap().json()["leases"], json!([]));
+}

@@ -1,0 +1,176 @@
+//! A tenant that pushes the kept replies of others out.
+
+use pavior_serve::core::{
+    Ask, Caller, Command, IdempotencyKey, ServiceLimits, ServiceState, StateSnapshot,
+};
+use pavior_trials::{attacked, size};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::decisions::begin;
+use crate::random::{Random, request};
+use crate::server::{Server, Setup};
+
+/// The bytes of the files of a folder, and of the folders in it, whose names begin with `start`.
+fn bytes(folder: &std::path::Path, start: &str) -> u64 {
+    let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().collect::<Vec<_>>());
+    let of = |entry: &std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes(&entry.path(), start),
+        _ if entry.file_name().to_string_lossy().starts_with(start) => {
+            entry.metadata().map_or(0, |known| known.len())
+        }
+        _ => 0,
+    };
+    entries.unwrap_or_default().iter().map(of).sum()
+}
+
+fn with_tokens(change: impl FnOnce(&mut Setup)) -> (tempfile::TempDir, Server, Setup) {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::TempDir::new().unwrap();
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "root\na tenant=a\nb tenant=b\n").unwrap();
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let mut setup = Setup::new(&folder.path().join("data"));
+    setup.tokens = Some(tokens);
+    change(&mut setup);
+    (folder, Server::start(&setup), setup)
+}
+
+fn of(server: &Server, token: &str) -> Client {
+    Client::with(&server.address, "Authorization", &format!("Bearer {token}"))
+}
+
+fn keyed(client: &mut Client, path: &str, body: &str, key: &str) -> (u16, String) {
+    let more = [("Idempotency-Key", key), ("Content-Type", "application/json")];
+    let reply = client.send("POST", path, body, &more).unwrap();
+    (reply.status, reply.text)
+}
+
+#[test]
+fn large_replies_of_one_tenant_push_nobody_elses_out() {
+    let (_folder, mut server, setup) = with_tokens(|_| {});
+    let mut b = of(&server, "b");
+    let asked: Vec<String> = (0..5).map(|job| json!({ "nodes": 2, "job": job }).to_string()).collect();
+    let first: Vec<(u16, String)> =
+        asked.iter().enumerate().map(|(i, body)| keyed(&mut b, "/v1/leases", body, &format!("b{i}"))).collect();
+    assert!(first.iter().all(|(status, _)| *status == 201));
+    let mut a = of(&server, "a");
+    let many = vec![r#"{"lease":{"shape":[8,8]}}"#; 4096].join(",");
+    let many = format!("{{\"operations\":[{many}]}}");
+    // 111 replies of 0.8 MB were enough to push all others out.
+    for round in 0..size(111, 300) {
+        assert_eq!(keyed(&mut a, "/v1/batch", &many, &format!("a{round}")).0, 200);
+    }
+    let mut failed = 0;
+    for restarted in [false, true] {
+        if restarted {
+            server.kill();
+            server = Server::start(&setup);
+            b = of(&server, "b");
+        }
+        for (index, body) in asked.iter().enumerate() {
+            let again = keyed(&mut b, "/v1/leases", body, &format!("b{index}"));
+            failed += usize::from(again != first[index]);
+        }
+    }
+    // What was answered is kept compressed: the attack wrote 88 MB before.
+    let journal = bytes(&setup.data, "journal-");
+    println!("{journal} bytes of journal");
+    failed += usize::from(journal > 16 << 20);
+    attacked("tenants", "pushing the kept replies of another tenant out", 11, failed);
+}
+
+#[test]
+fn every_tenant_keeps_its_part_of_all_replies() {
+    const TENANTS: u64 = 2000;
+    let limits = ServiceLimits { keys: 8000, key_bytes: 8 << 20, ..ServiceLimits::default() };
+    let (configured, _) = begin(None);
+    let snapshot = StateSnapshot { leases: Vec::new(), ..configured.snapshot() };
+    let mut state = ServiceState::restore(&snapshot, limits.clone(), 1).unwrap();
+    let mut records = Vec::new();
+    let mut send = |state: &mut ServiceState, tenant: u64, number: u64| {
+        let caller = Caller { tenant: Some(format!("t{tenant}")) };
+        let key = IdempotencyKey { key: format!("k{number}"), digest: number };
+        let before = records.len();
+        // A box that is larger than the machine is refused; the refusal is kept.
+        let command = Command::Keep { status: 409, body: format!("{{\"of\":[{tenant},{number}]}}") };
+        let decision = state.decide(number, &caller, Some(&key), command, &mut records);
+        (decision.reply.body, records.len() - before)
+    };
+    // Three replies of each: a quarter less than its part.
+    for number in 0..3 {
+        (0..TENANTS).for_each(|tenant| drop(send(&mut state, tenant, number)));
+    }
+    let mut random = Random(6);
+    for number in 3..size(30_000, 300_000) as u64 {
+        // A few tenants send without end.
+        send(&mut state, random.below(4), number);
+    }
+    let mut restored = ServiceState::restore(&state.snapshot(), limits, 1).unwrap();
+    assert_eq!(restored.snapshot(), state.snapshot());
+    let (mut tried, mut failed) = (0, 0);
+    for state in [&mut state, &mut restored] {
+        for tenant in 4..TENANTS {
+            for number in 0..3 {
+                let (reply, recorded) = send(state, tenant, number);
+                tried += 1;
+                let right = reply == format!("{{\"of\":[{tenant},{number}]}}") && recorded == 0;
+                failed += usize::from(!right);
+            }
+        }
+    }
+    attacked("tenants", "flooding kept replies among 2000 tenants", tried, failed);
+}
+
+#[test]
+fn the_queue_has_places_for_others() {
+    let (mut state, _) = begin(Some("fcfs"));
+    let mut records = Vec::new();
+    let mut ask = |state: &mut ServiceState, tenant: &str| {
+        let caller = Caller { tenant: Some(tenant.to_string()) };
+        let asked = pavior_serve::core::LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
+        let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
+        (decision.reply.status, serde_json::from_str::<Value>(&decision.reply.body).unwrap())
+    };
+    let full = Caller::OPERATOR;
+    let whole = Command::Lease(request(Ask::Shape([8, 8, 1])));
+    state.decide(1, &full, None, whole, &mut Vec::new());
+    // Five places, and a quota of 40 nodes that one request uses up: see `limits`.
+    let tenants = ["a", "b", "c", "d"];
+    let statuses: Vec<u16> = tenants.iter().map(|tenant| ask(&mut state, tenant).0).collect();
+    assert_eq!(statuses, [202; 4]);
+    let (status, problem) = ask(&mut state, "a");
+    assert_eq!((status, &problem["reason"]), (409, &json!("over-quota")));
+    assert_eq!(ask(&mut state, "e").0, 202);
+    let (status, problem) = ask(&mut state, "f");
+    assert_eq!((status, &problem["reason"]), (503, &json!("queue-full")));
+}
+
+#[test]
+fn the_journal_is_bounded_by_bytes() {
+    const MOST: u64 = 1 << 20;
+    let (_folder, server, setup) = with_tokens(|setup| setup.history_bytes = MOST);
+    let mut root = of(&server, "root");
+    let (mut tried, mut failed) = (0, 0);
+    let changes = |name: &str| {
+        let one = |i: usize| format!("{{\"{name}\":{{\"node\":[{},{}]}}}}", i % 8, i / 8 % 8);
+        format!("{{\"operations\":[{}]}}", (0..1024).map(one).collect::<Vec<_>>().join(","))
+    };
+    let (fail, repair) = (changes("fail"), changes("repair"));
+    let mut most = 0;
+    for _ in 0..size(150, 1000) {
+        for body in [&fail, &repair] {
+            let more = [("Content-Type", "application/json")];
+            let reply = root.send("POST", "/v1/batch", body, &more).unwrap();
+            assert_eq!(reply.status, 200);
+        }
+        tried += 1;
+        most = most.max(bytes(&setup.data, "journal-"));
+    }
+    let seq = root.get("/v1/machine").unwrap().json()["seq"].as_u64().unwrap();
+    println!("{seq} records, at most {most} bytes of journal");
+    // The history, what was written since the last snapshot, and what was written while it was saved.
+    failed += usize::from(most > 4 * MOST);
+    assert!(seq > 10_000);
+    attacked("data", "filling the disk with records within --history", tried, failed);
+}

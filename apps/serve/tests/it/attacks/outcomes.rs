@@ -1,0 +1,231 @@
+//! Writes that fail when they may have been carried out: a disk that fails, and a database that ends
+//! in a commit.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use pavior_serve::clock::ServiceClock;
+use pavior_serve::core::{
+    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, Reply,
+};
+use pavior_serve::storage::RecordStore;
+use pavior_serve::storage::journal::JournalStore;
+use pavior_serve::writer::{Do, Health, Tuning, Unavailable, WriterHandle, recover, start_at};
+use pavior_trials::{attacked, size, skipped};
+use serde_json::json;
+
+use crate::client::{Client, watch_until};
+use crate::decisions::{begin, limits};
+use crate::disk::{Fault, Simulated};
+use crate::random::{Random, request};
+use crate::server::Server;
+use crate::takeover::{Database, ready, setup, until};
+
+type Outcome = Result<Reply, Unavailable>;
+
+/// Starts a writer on a disk, lets it do something, and stops it.
+fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
+    let (mut store, _) = JournalStore::open(Arc::new(disk.clone())).ok()?;
+    let mut state = recover(&*store.history(), u64::MAX, &limits(), 1).ok()?;
+    if state.seq() == 0 {
+        let (fresh, record) = begin(None);
+        store.append(&[record]).ok()?;
+        state = fresh;
+    }
+    let (clock, tuning) = (ServiceClock::at(1_790_000_000_000), Tuning::default());
+    let (writer, thread) =
+        start_at(clock, state, Box::new(store), limits(), 1, tuning, Health::Ready);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let done = runtime.block_on(act(&writer));
+    writer.stop();
+    thread.join().unwrap();
+    Some(done)
+}
+
+/// A keyed request for the job of a number.
+fn ask(number: u64) -> Do {
+    let job = Some(JobName::Number(number as i64));
+    let command = Command::Lease(LeaseRequest { job, ..request(Ask::Shape([1, 1, 1])) });
+    let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number });
+    Do { caller: Caller::OPERATOR, key, command }
+}
+
+async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
+    writer.carry_out(ask(number)).await.map(|answer| answer.reply)
+}
+
+/// How often each job was granted, by the journal.
+fn granted(disk: &Simulated) -> HashMap<u64, u32> {
+    let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
+    let mut jobs = HashMap::new();
+    let scan = store.history().scan(0, &mut |record| {
+        if let Event::Granted { lease } = &record.event
+            && let Some(JobName::Number(job)) = lease.job
+        {
+            *jobs.entry(job as u64).or_insert(0) += 1;
+        }
+        Ok(true)
+    });
+    scan.expect("it can be read");
+    jobs
+}
+
+#[test]
+fn a_failing_disk_says_what_is_known() {
+    let (mut tried, mut failed, mut unknown, mut carried_out) = (0, 0, 0, 0);
+    for seed in 0..size(150, 5000) as u64 {
+        let mut random = Random(seed);
+        let disk = Simulated::default();
+        with_writer(&disk, async |_| ()).expect("nothing fails yet");
+        disk.fault_after(6 + random.below(30), Fault::Error);
+        // Groups of requests that are sent together.
+        let outcomes = with_writer(&disk, async |writer| {
+            let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
+            for group in 0..8 {
+                let numbers: Vec<u64> = (group * 4..group * 4 + 4).collect();
+                // Two of them twice: one key, in one group.
+                let sent = numbers.iter().chain(&numbers[..2]);
+                let all = sent.map(|&number| async move { (number, answer(writer, number).await) });
+                outcomes.extend(join_all(all).await);
+            }
+            outcomes
+        });
+        disk.mend();
+        let Some(outcomes) = outcomes else { continue };
+        // The process is started again, or the power has gone, too.
+        let after = if random.one_in(2) { disk.copy() } else { disk.after_crash(&mut random) };
+        let found = granted(&after);
+        for (number, outcome) in &outcomes {
+            tried += 1;
+            let there = found.get(number).copied().unwrap_or(0);
+            failed += usize::from(match outcome {
+                Ok(_) => there != 1,
+                Err(Unavailable::Unknown(_)) => {
+                    unknown += 1;
+                    carried_out += there;
+                    there > 1
+                }
+                Err(_) => there != 0,
+            });
+        }
+        // Asked again with their keys, all are carried out once.
+        let again = with_writer(&after, async |writer| {
+            let mut again = Vec::new();
+            for (number, _) in &outcomes {
+                again.push(answer(writer, *number).await.expect("nothing fails now"));
+            }
+            again
+        });
+        let again = again.expect("it can be opened");
+        for ((_, outcome), again) in outcomes.iter().zip(&again) {
+            failed += usize::from(outcome.as_ref().is_ok_and(|first| first != again));
+        }
+        failed += granted(&after).values().filter(|&&count| count != 1).count();
+    }
+    println!("{unknown} outcomes unknown, {carried_out} of them carried out");
+    assert!(unknown > 20 && carried_out > 0 && carried_out < unknown);
+    attacked("data", "503 from a failing disk that says other than what was done", tried, failed);
+}
+
+/// What became of the requests of a client.
+#[derive(Default)]
+struct Notes {
+    granted: HashMap<u64, u64>,
+    /// Jobs whose request was said not to be carried out, and was not sent again.
+    not_done: HashSet<u64>,
+    unknown: HashSet<u64>,
+}
+
+/// Sends keyed requests; of those that fail some are given up, the others are sent until answered.
+fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
+    let mut random = Random(number);
+    let mut client = Client::new(address);
+    for count in 0.. {
+        let job = number * 1_000_000 + count;
+        let key = format!("job-{job}");
+        let more = [("Idempotency-Key", key.as_str()), ("Content-Type", "application/json")];
+        let body = json!({ "nodes": 1, "job": job }).to_string();
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let reply = client.send("POST", "/v1/leases", &body, &more).expect("it answers");
+            let answer = reply.json();
+            if reply.status == 201 {
+                let (id, epoch) = (answer["id"].as_u64().unwrap(), answer["epoch"].as_u64().unwrap());
+                notes.lock().unwrap().granted.insert(job, id);
+                let end = json!({ "epoch": epoch }).to_string();
+                let _ = client.post(&format!("/v1/leases/{id}/end"), &end);
+                break;
+            }
+            assert_eq!(reply.status, 503, "{answer}");
+            let unknown = answer["reason"] == "outcome-unknown";
+            if unknown {
+                notes.lock().unwrap().unknown.insert(job);
+            }
+            if random.one_in(2) {
+                let known = !unknown && !notes.lock().unwrap().unknown.contains(&job);
+                if known {
+                    notes.lock().unwrap().not_done.insert(job);
+                }
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_database_that_ends_in_a_commit_says_what_is_known() {
+    let Some(database) = Database::start() else {
+        let why = "no PostgreSQL (apt-get install postgresql)";
+        skipped("a database that ends in a commit", why, "PAVIOR_REQUIRE_POSTGRES");
+        return;
+    };
+    let folder = tempfile::TempDir::new().unwrap();
+    let server = Server::start(&setup(&database, folder.path(), "a"));
+    until("the leader", || ready(&server.address));
+    let (stop, notes) = (AtomicBool::new(false), Mutex::new(Notes::default()));
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for number in 1..=6 {
+            let (address, stop, notes) = (&server.address, &stop, &notes);
+            scope.spawn(move || client(address, number, stop, notes));
+        }
+        for round in 0..size(2, 24) {
+            std::thread::sleep(Duration::from_millis(300));
+            if round % 4 == 3 { database.crash() } else { database.cut() }
+            until("the server decides again", || ready(&server.address));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        stop.store(true, Ordering::Relaxed);
+    });
+    let seq = Client::new(&server.address).get("/v1/machine").unwrap().json()["seq"].as_u64();
+    let seq = seq.expect("records have numbers");
+    let more = [("Content-Type", "application/json")];
+    let node = "{\"node\":[31,31]}";
+    Client::new(&server.address).send("POST", "/v1/nodes/fail", node, &more).unwrap();
+    let mut found: HashMap<u64, Vec<u64>> = HashMap::new();
+    for (_, kind, event) in watch_until(&server.address, "/v1/watch?after=0", |_, id| id > seq) {
+        if kind == "granted" && let Some(job) = event["lease"]["job"].as_u64() {
+            found.entry(job).or_default().push(event["lease"]["id"].as_u64().unwrap());
+        }
+    }
+    let notes = notes.into_inner().unwrap();
+    let tried = notes.granted.len() + notes.not_done.len() + notes.unknown.len();
+    let mut failed = found.values().filter(|leases| leases.len() > 1).count();
+    failed += notes.not_done.iter().filter(|job| found.contains_key(job)).count();
+    failed += notes.granted.iter().filter(|(job, id)| found.get(job) != Some(&vec![**id])).count();
+    let carried_out = notes.unknown.iter().filter(|job| found.contains_key(job)).count();
+    println!(
+        "{} granted, {} not carried out, {} unknown ({carried_out} carried out) in {:?}",
+        notes.granted.len(),
+        notes.not_done.len(),
+        notes.unknown.len(),
+        began.elapsed()
+    );
+    attacked("data", "503 from a database cut in a commit, against what was done", tried, failed);
+}
