@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import pickle
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -190,6 +193,48 @@ def test_watchers_miss_nothing_over_a_kill(server: Server) -> None:
     kinds = [event["kind"] for event in service.watch(after=0, timeout=0.2)]
     assert kinds.count("granted") == 4 and time.monotonic() - began < 5
     assert list(service.watch(timeout=0.1)) == []
+
+
+class Doubtful(http.server.BaseHTTPRequestHandler):
+    """A service whose writes fail for a while: answers in turn, and the keys that it was asked with."""
+
+    answers: ClassVar[list[tuple[int, str]]] = []
+    keys: ClassVar[list[str | None]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.keys.append(self.headers["Idempotency-Key"])
+        status, reason = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        document = {"reason": reason} if status >= 400 else {"id": 1, "state": "held", "epoch": 7}
+        data = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_an_unknown_outcome_is_asked_for_until_it_is_known() -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Doubtful) as stub:
+        threading.Thread(target=stub.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{stub.server_address[1]}"
+        # Whatever the patience, and whatever comes between.
+        Doubtful.answers[:] = [(503, "outcome-unknown"), (503, "read-only"), (503, "standby"), (201, "")]
+        assert Service(address, patience=0).lease((1, 1)).epoch == 7
+        assert len(Doubtful.keys) == 4 and len(set(Doubtful.keys)) == 1 and Doubtful.keys[0]
+        # What is known not to be carried out is given up when the patience ends.
+        Doubtful.answers[:] = [(503, "read-only")]
+        with pytest.raises(Problem) as given_up:
+            Service(address, patience=0).lease((1, 1))
+        assert given_up.value.reason == "read-only"
+        # Who insists for a time alone learns that the outcome is not known, and not the last refusal.
+        Doubtful.answers[:] = [(503, "outcome-unknown"), (503, "read-only")]
+        with pytest.raises(Problem) as unknown:
+            Service(address, patience=0, insistence=0.3).batch([{"end": {"id": 1, "epoch": 7}}])
+        assert unknown.value.reason == "outcome-unknown"
+        stub.shutdown()
 
 
 def test_tokens_over_tcp(tmp_path: Path) -> None:

@@ -223,8 +223,5 @@ fn is_one_of(placement: &Placement, shapes: &[Sides]) -> bool {
 
 /// Whether a strategy follows the rules of partition hardware.
 pub(crate) fn is_hardware(claim: &Claim) -> bool {
-    matches!(
-        (claim.grants, &claim.recognition),
-        (Grants::RoundsUp { .. }, Recognition::Own { .. })
-    )
+    matches!((claim.grants, &claim.recognition), (Grants::RoundsUp { .. }, Recognition::Own { .. }))
 }

@@ -22,6 +22,8 @@ _PERMANENT = {"empty-request", "larger-than-machine", "unsupported-shape"}
 _REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
 PAUSE_S = 0.1
 """Between two attempts."""
+UNKNOWN = "outcome-unknown"
+"""The reason of an answer that says that the request may have been carried out."""
 
 
 class Problem(_errors.PaviorError):
@@ -82,11 +84,13 @@ class Transport:
         timeout: float,
         patience: float,
         context: ssl.SSLContext | None,
+        insistence: float | None = None,
     ) -> None:
         if not address.startswith(("unix:", "http://", "https://")):
             raise ValueError(f"{address!r} is none of unix:PATH, http://HOST:PORT, https://HOST:PORT")
         self.address = address
         self.patience = patience
+        self.insistence = insistence
         self._token = token
         self._timeout = timeout
         self._context = context
@@ -106,18 +110,27 @@ class Transport:
         return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
 
     def change(self, path: str, body: Document) -> Document:
-        """Sends a request that changes something until it is answered: the key makes it one."""
+        """Sends a request that changes something until it is answered: the key makes it one.
+
+        Once an answer has said that the outcome is not known, it is asked for until it is known.
+        """
         key = str(uuid.uuid4())
-        until = time.monotonic() + self.patience
+        until: float | None = time.monotonic() + self.patience
+        unknown: Problem | None = None
         while True:
             try:
                 return self.ask("POST", path, body, key)
-            except (OSError, http.client.HTTPException):
-                if time.monotonic() > until:
-                    raise
+            except (OSError, http.client.HTTPException) as error:
+                if until is not None and time.monotonic() > until:
+                    raise unknown or error from error
             except Problem as problem:
-                if problem.status != 503 or time.monotonic() > until:
+                if problem.status != 503:
                     raise
+                if problem.reason == UNKNOWN and unknown is None:
+                    unknown = problem
+                    until = None if self.insistence is None else time.monotonic() + self.insistence
+                if until is not None and time.monotonic() > until:
+                    raise unknown or problem from problem
             time.sleep(PAUSE_S)
 
     def ask(

@@ -52,7 +52,8 @@ class Lease:
 
     @property
     def epoch(self) -> int:
-        """The fencing token: it grows from holder to holder of a node."""
+        """The fencing token: below 2^53, and it grows from holder to holder of a node, also over the
+        restoring of a backup."""
         return int(self.document["epoch"])
 
     @property
@@ -143,8 +144,9 @@ class Waiting:
                         break
 
     def cancel(self) -> None:
-        """Takes it out of the queue."""
-        self._service._transport.change(f"/v1/leases/{self.id}/end", {})
+        """Takes it out of the queue; a `Problem` if it does not wait any more."""
+        body = {"epoch": self.document.get("epoch")}
+        self._service._transport.change(f"/v1/leases/{self.id}/end", body)
 
     def __repr__(self) -> str:
         return f"<Waiting {self.id}, {self.document['requested']} nodes>"
@@ -154,8 +156,10 @@ class Service:
     """A service at `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
 
     Requests that change something carry an Idempotency-Key and are sent again for `patience` seconds
-    while the service cannot be reached or answers 503: they are carried out once. `timeout` is for
-    one answer. Each request has a connection of its own, so that threads may share a service.
+    while the service cannot be reached or answers 503: they are carried out once. Where it answers
+    `outcome-unknown`, the request may have been carried out: it is sent again with its key until that
+    is known, for `insistence` seconds if given, and then the problem is raised. `timeout` is for one
+    answer. Each request has a connection of its own, so that threads may share a service.
     """
 
     def __init__(
@@ -166,9 +170,10 @@ class Service:
         timeout: float = 30.0,
         patience: float = 10.0,
         context: ssl.SSLContext | None = None,
+        insistence: float | None = None,
     ) -> None:
         self.address = address
-        self._transport = Transport(address, token, timeout, patience, context)
+        self._transport = Transport(address, token, timeout, patience, context, insistence)
 
     def lease(
         self,
@@ -236,7 +241,7 @@ class Service:
         return found
 
     def end(self, id: int, epoch: int | None = None) -> None:
-        """Ends a lease by number and epoch; a request that waits has no epoch."""
+        """Ends a lease by number and epoch; a request that waits can do without."""
         self._transport.change(f"/v1/leases/{id}/end", {"epoch": epoch})
 
     def renew(self, id: int, epoch: int, ttl_s: float | None = None) -> Lease:
@@ -258,10 +263,9 @@ class Service:
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
         """Carries out many commands by one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
 
-        A body or a `Problem` for each, in order. A batch has no key: after an `OSError` it is not
-        known whether it was carried out.
+        A body or a `Problem` for each, in order. The batch is carried out once as a whole.
         """
-        answers = self._transport.ask("POST", "/v1/batch", {"operations": list(operations)})["answers"]
+        answers = self._transport.change("/v1/batch", {"operations": list(operations)})["answers"]
         return [
             answer["body"] if answer["status"] < 400 else problem_of(answer["status"], answer["body"])
             for answer in answers
@@ -329,6 +333,10 @@ class Service:
         """Which leases to move so that a request fits (operator). Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"max_jobs": max_jobs}
         return self._transport.ask("POST", "/v1/unblock", body)
+
+    def confirm_clock(self) -> Document:
+        """Believes the service's clock where it is in doubt: leases end by time again (operator)."""
+        return self._transport.change("/v1/clock/confirm", {})
 
     def ready(self) -> bool:
         """Whether the service decides: it is not read-only, and stands by for no other."""

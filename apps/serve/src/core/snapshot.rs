@@ -147,7 +147,7 @@ impl ServiceState {
             state.ended.add(*id, tenant.clone());
         }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
-        state.epoch = snapshot.epoch.max(snapshot.seq);
+        state.epoch = snapshot.epoch;
         state.doubted = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
         state.next_id = snapshot.next_id;
         Ok(state)

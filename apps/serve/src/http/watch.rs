@@ -209,9 +209,8 @@ impl Watcher {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
         let (owners, seed) = (self.owners.take(), self.app.seed);
-        let read = tokio::task::spawn_blocking(move || {
-            part(&*history, (after, durable), owners, seed)
-        });
+        let read =
+            tokio::task::spawn_blocking(move || part(&*history, (after, durable), owners, seed));
         match read.await.ok()? {
             Ok((records, owners)) => {
                 self.owners = owners;

@@ -9,7 +9,9 @@ mod lead;
 mod recover;
 mod thread;
 
-pub use handle::{ClockDoubt, CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle};
+pub use handle::{
+    ClockDoubt, CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle,
+};
 pub(crate) use recover::{Moment, look_back};
 pub use recover::{RecoveryError, recover};
 pub use thread::{Tuning, start, start_at};

@@ -14,8 +14,7 @@ use super::handle::{
 use super::recover::recover;
 use crate::clock::ServiceClock;
 use crate::core::{
-    Caller, ClockRule, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState,
-    StateView,
+    Caller, ClockRule, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState, StateView,
 };
 use crate::storage::{RecordStore, StoreError};
 

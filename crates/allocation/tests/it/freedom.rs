@@ -111,7 +111,9 @@ fn no_grant_has_more_nodes_than_the_most() {
             }
             let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
             for job in 0..60 {
-                let side = |dice: &mut Stream, axis: usize| 1 + dice.below(u64::from(grid.side(axis)).min(4)) as u16;
+                let side = |dice: &mut Stream, axis: usize| {
+                    1 + dice.below(u64::from(grid.side(axis)).min(4)) as u16
+                };
                 let sides: [u16; 3] = std::array::from_fn(|axis| side(&mut dice, axis));
                 let request = match dice.below(3) {
                     0 => Request::nodes(1 + dice.below(9) as u32),
@@ -123,7 +125,10 @@ fn no_grant_has_more_nodes_than_the_most() {
                 let most = machine.most(&request);
                 if let Ok(placement) = machine.allocate(JobId(job), &request) {
                     let nodes = u64::from(placement.nodes());
-                    assert!(nodes <= most, "{selection} on {grid}: {nodes}, not {most}: {request:?}");
+                    assert!(
+                        nodes <= most,
+                        "{selection} on {grid}: {nodes}, not {most}: {request:?}"
+                    );
                     grants += 1;
                     more += u64::from(nodes > u64::from(request.nodes));
                 }

@@ -13,8 +13,8 @@ pub use clock::ClockRule;
 use super::epoch;
 use super::lease::boxes;
 use super::{
-    Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem, Reason, Reply,
-    ServiceRecord, ServiceState, WaitingRequest, Why,
+    Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem,
+    Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why,
 };
 
 /// What was decided.
@@ -283,8 +283,8 @@ impl Deciding<'_> {
         let refused = |refusal| Refused { board, shape: request.shape, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
         // One that waits counts for the most that it may be granted later.
-        let (needed, most) = (machine.needed(&request), machine.most(&request));
-        self.within_quota(&tenant, if asked.wait { most } else { needed })?;
+        let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
+        self.within_quota(&tenant, needed)?;
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
@@ -374,16 +374,18 @@ impl Deciding<'_> {
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();
-        let (mut count, mut own) = (0, 0);
-        for id in all {
-            count += 1;
-            own += usize::from(self.state.waiting[&id].tenant == tenant);
-        }
+        let count = all.count();
         let left = most.saturating_sub(count);
         if left == 0 {
             return Err(Problem::new(Reason::QueueFull, format!("{most} requests wait already")));
         }
-        if self.caller.tenant.is_some() && own >= left {
+        // With half of the places left, nobody can have as many.
+        if self.caller.tenant.is_none() || count < left {
+            return Ok(());
+        }
+        let own = |id: &u64| self.state.waiting[id].tenant == tenant;
+        let own = self.state.boards[board].waiting().filter(own).count();
+        if own >= left {
             let detail = format!(
                 "{count} requests wait, {own} of them of tenant `{tenant}`: it may have no more                  than there are places left of {most}"
             );

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pavior_serve::clock::ServiceClock;
-use pavior_serve::core::{
-    Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView,
-};
+use pavior_serve::core::{Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView};
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::storage::journal::JournalStore;
@@ -117,7 +115,8 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
         let held = running.held();
         tried += 3;
         failed += usize::from(held.contains(&leases[0].0));
-        failed += usize::from(!held.contains(&leases[3].0) || later.iter().any(|id| !held.contains(id)));
+        failed +=
+            usize::from(!held.contains(&leases[3].0) || later.iter().any(|id| !held.contains(id)));
         failed += usize::from(running.view().now_ms > THEN + 3 * HOUR);
         running.stop();
     }

@@ -50,9 +50,13 @@ fn keyed(client: &mut Client, path: &str, body: &str, key: &str) -> (u16, String
 fn large_replies_of_one_tenant_push_nobody_elses_out() {
     let (_folder, mut server, setup) = with_tokens(|_| {});
     let mut b = of(&server, "b");
-    let asked: Vec<String> = (0..5).map(|job| json!({ "nodes": 2, "job": job }).to_string()).collect();
-    let first: Vec<(u16, String)> =
-        asked.iter().enumerate().map(|(i, body)| keyed(&mut b, "/v1/leases", body, &format!("b{i}"))).collect();
+    let asked: Vec<String> =
+        (0..5).map(|job| json!({ "nodes": 2, "job": job }).to_string()).collect();
+    let first: Vec<(u16, String)> = asked
+        .iter()
+        .enumerate()
+        .map(|(i, body)| keyed(&mut b, "/v1/leases", body, &format!("b{i}")))
+        .collect();
     assert!(first.iter().all(|(status, _)| *status == 201));
     let mut a = of(&server, "a");
     let many = vec![r#"{"lease":{"shape":[8,8]}}"#; 4096].join(",");
@@ -93,7 +97,8 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         let key = IdempotencyKey { key: format!("k{number}"), digest: number };
         let before = records.len();
         // A box that is larger than the machine is refused; the refusal is kept.
-        let command = Command::Keep { status: 409, body: format!("{{\"of\":[{tenant},{number}]}}") };
+        let command =
+            Command::Keep { status: 409, body: format!("{{\"of\":[{tenant},{number}]}}") };
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
         (decision.reply.body, records.len() - before)
     };
@@ -128,7 +133,8 @@ fn the_queue_has_places_for_others() {
     let mut records = Vec::new();
     let mut ask = |state: &mut ServiceState, tenant: &str| {
         let caller = Caller { tenant: Some(tenant.to_string()) };
-        let asked = pavior_serve::core::LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
+        let asked =
+            pavior_serve::core::LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
         (decision.reply.status, serde_json::from_str::<Value>(&decision.reply.body).unwrap())
     };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use pavior_serve::clock::ServiceClock;
 use pavior_serve::core::{
-    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, Reply,
+    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, Reply, ServiceLimits,
 };
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
@@ -18,7 +18,7 @@ use pavior_trials::{attacked, size, skipped};
 use serde_json::json;
 
 use crate::client::{Client, watch_until};
-use crate::decisions::{begin, limits};
+use crate::decisions::begin;
 use crate::disk::{Fault, Simulated};
 use crate::random::{Random, request};
 use crate::server::Server;
@@ -29,7 +29,7 @@ type Outcome = Result<Reply, Unavailable>;
 /// Starts a writer on a disk, lets it do something, and stops it.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let (mut store, _) = JournalStore::open(Arc::new(disk.clone())).ok()?;
-    let mut state = recover(&*store.history(), u64::MAX, &limits(), 1).ok()?;
+    let mut state = recover(&*store.history(), u64::MAX, &ServiceLimits::default(), 1).ok()?;
     if state.seq() == 0 {
         let (fresh, record) = begin(None);
         store.append(&[record]).ok()?;
@@ -37,7 +37,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     }
     let (clock, tuning) = (ServiceClock::at(1_790_000_000_000), Tuning::default());
     let (writer, thread) =
-        start_at(clock, state, Box::new(store), limits(), 1, tuning, Health::Ready);
+        start_at(clock, state, Box::new(store), ServiceLimits::default(), 1, tuning, Health::Ready);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let done = runtime.block_on(act(&writer));
     writer.stop();
@@ -155,7 +155,8 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
             let reply = client.send("POST", "/v1/leases", &body, &more).expect("it answers");
             let answer = reply.json();
             if reply.status == 201 {
-                let (id, epoch) = (answer["id"].as_u64().unwrap(), answer["epoch"].as_u64().unwrap());
+                let (id, epoch) =
+                    (answer["id"].as_u64().unwrap(), answer["epoch"].as_u64().unwrap());
                 notes.lock().unwrap().granted.insert(job, id);
                 let end = json!({ "epoch": epoch }).to_string();
                 let _ = client.post(&format!("/v1/leases/{id}/end"), &end);
@@ -197,7 +198,11 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
         }
         for round in 0..size(2, 24) {
             std::thread::sleep(Duration::from_millis(300));
-            if round % 4 == 3 { database.crash() } else { database.cut() }
+            if round % 4 == 3 {
+                database.crash()
+            } else {
+                database.cut()
+            }
             until("the server decides again", || ready(&server.address));
         }
         std::thread::sleep(Duration::from_millis(200));
@@ -210,7 +215,9 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
     Client::new(&server.address).send("POST", "/v1/nodes/fail", node, &more).unwrap();
     let mut found: HashMap<u64, Vec<u64>> = HashMap::new();
     for (_, kind, event) in watch_until(&server.address, "/v1/watch?after=0", |_, id| id > seq) {
-        if kind == "granted" && let Some(job) = event["lease"]["job"].as_u64() {
+        if kind == "granted"
+            && let Some(job) = event["lease"]["job"].as_u64()
+        {
             found.entry(job).or_default().push(event["lease"]["id"].as_u64().unwrap());
         }
     }

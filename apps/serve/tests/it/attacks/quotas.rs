@@ -87,5 +87,10 @@ fn no_tenant_holds_more_nodes_than_its_quota() {
         }
     }
     assert!(waited > 100, "requests wait and are granted: {waited}");
-    attacked("tenants", "holding more nodes than the quota, by waiting and rounding up", tried, failed);
+    attacked(
+        "tenants",
+        "holding more nodes than the quota, by waiting and rounding up",
+        tried,
+        failed,
+    );
 }

@@ -96,14 +96,21 @@ fn data_of_before_generations_go_on() {
     let server = Server::start(&setup);
     let mut client = Client::new(&server.address);
     let leases = client.get("/v1/leases").unwrap().json();
-    let known: Vec<(u64, u64)> = leases["leases"].as_array().unwrap().iter()
-        .map(|lease| (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap())).collect();
+    let known: Vec<(u64, u64)> = leases["leases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lease| (lease["id"].as_u64().unwrap(), lease["epoch"].as_u64().unwrap()))
+        .collect();
     assert_eq!(known, [(1, 2), (4, 5), (5, 6), (6, 7)]);
     // Another key than the first time.
     let (status, renewed) = post(&mut client, "/v1/leases/4/renew", &json!({ "epoch": 5 }));
     assert_eq!((status, &renewed["epoch"]), (200, &json!(5)));
     let queue = client.get("/v1/queue").unwrap().json();
-    assert_eq!((&queue["waiting"][0]["id"], &queue["waiting"][0]["epoch"]), (&json!(7), &json!(null)));
+    assert_eq!(
+        (&queue["waiting"][0]["id"], &queue["waiting"][0]["epoch"]),
+        (&json!(7), &json!(null))
+    );
     for (id, epoch) in known {
         let path = format!("/v1/leases/{id}/end");
         assert_eq!(post(&mut client, &path, &json!({ "epoch": epoch + 1 })).0, 409);
@@ -111,5 +118,8 @@ fn data_of_before_generations_go_on() {
     }
     let begun = client.get("/v1/leases/7").unwrap().json();
     assert!(begun["epoch"].as_u64().unwrap() > 1 << 40, "{begun}");
-    assert_eq!(post(&mut client, "/v1/leases/3/end", &json!({ "epoch": 4 })).1["reason"], "lease-ended");
+    assert_eq!(
+        post(&mut client, "/v1/leases/3/end", &json!({ "epoch": 4 })).1["reason"],
+        "lease-ended"
+    );
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pavior_trials::{attacked, size};
@@ -71,7 +71,8 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     for _ in 0..rounds {
         if own.len() < 4 || random.one_in(2) {
             let ttl_s = if random.one_in(3) { 0.02 } else { 60.0 };
-            let body = json!({ "nodes": 1 + random.below(12), "wait": random.one_in(2), "ttl_s": ttl_s });
+            let body =
+                json!({ "nodes": 1 + random.below(12), "wait": random.one_in(2), "ttl_s": ttl_s });
             let reply = client.post("/v1/leases", &body.to_string()).unwrap();
             if reply.status < 300 {
                 let lease = reply.json();

@@ -65,7 +65,9 @@ fn claim(_: &Options) -> Claim {
             block.map(|side| BoxGroup::cuboid([side, side, 1])).into_iter().collect()
         },
         scan: Scan::default(),
-        grants: Grants::RoundsUp { most: |request, _, _| level(request).map_or(0, |k| 1 << (2 * k)) },
+        grants: Grants::RoundsUp {
+            most: |request, _, _| level(request).map_or(0, |k| 1 << (2 * k)),
+        },
         recognition: Recognition::Partial(Question::Boxes),
     }
 }
