@@ -160,7 +160,9 @@ fn part(
         owners = Some(state.owners());
     }
     if let Some(owners) = &mut owners {
-        records.iter_mut().for_each(|record| follow(owners, &mut record.event));
+        for record in &mut records {
+            follow(owners, &mut record.event);
+        }
     }
     Ok((records, owners))
 }

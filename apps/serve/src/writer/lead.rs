@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use super::handle::{ClockDoubt, Do};
 use super::thread::Writer;
-use crate::core::{Caller, Command};
+use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
 /// While nothing is recorded, the time is noted so often, in milliseconds: the next start takes the
@@ -45,7 +45,7 @@ impl Writer {
 
     /// The time of a command: that of the wall clock if the operator confirms it.
     pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
-        let doubted = self.state.as_ref().is_some_and(|state| state.is_clock_doubted());
+        let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
         if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }

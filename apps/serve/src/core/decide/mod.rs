@@ -387,7 +387,8 @@ impl Deciding<'_> {
         let own = self.state.boards[board].waiting().filter(own).count();
         if own >= left {
             let detail = format!(
-                "{count} requests wait, {own} of them of tenant `{tenant}`: it may have no more                  than there are places left of {most}"
+                "{count} requests wait, {own} of them of tenant `{tenant}`: it may have no more \
+                 than there are places left of {most}"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }

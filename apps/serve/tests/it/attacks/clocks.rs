@@ -22,6 +22,10 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
 /// A writer on a folder, under a clock.
 struct Running {
     writer: WriterHandle,
@@ -51,13 +55,9 @@ impl Running {
         running
     }
 
-    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
-    }
-
     fn ask(&self, tenant: Option<&str>, command: Command) -> (u16, Value) {
         let caller = Caller { tenant: tenant.map(str::to_string) };
-        let answer = self.wait(self.writer.carry_out(Do { caller, key: None, command })).unwrap();
+        let answer = wait(self.writer.carry_out(Do { caller, key: None, command })).unwrap();
         (answer.reply.status, serde_json::from_str(&answer.reply.body).unwrap())
     }
 
@@ -69,7 +69,7 @@ impl Running {
     }
 
     fn view(&self) -> Arc<StateView> {
-        self.wait(self.writer.view()).unwrap()
+        wait(self.writer.view()).unwrap()
     }
 
     fn held(&self) -> Vec<u64> {

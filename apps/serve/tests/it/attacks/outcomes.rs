@@ -199,9 +199,9 @@ fn a_database_that_ends_in_a_commit_says_what_is_known() {
         for round in 0..size(2, 24) {
             std::thread::sleep(Duration::from_millis(300));
             if round % 4 == 3 {
-                database.crash()
+                database.crash();
             } else {
-                database.cut()
+                database.cut();
             }
             until("the server decides again", || ready(&server.address));
         }

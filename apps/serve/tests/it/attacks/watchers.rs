@@ -46,12 +46,12 @@ fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -
 }
 
 /// Comes and goes until everything has been seen.
-fn come_and_go(address: String, token: &'static str, last: Arc<AtomicU64>, most: u64) -> Seen {
+fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Seen {
     let mut random = Random(most);
     let (mut seen, mut after) = (Seen::new(), 0);
     loop {
         let enough = 1 + random.below(most);
-        let part = look(&address, token, after, enough, &last);
+        let part = look(address, token, after, enough, last);
         let quiet = part.is_empty() && last.load(Ordering::Acquire) < u64::MAX;
         after = part.last().map_or(after, |(id, ..)| *id);
         seen.extend(part);
@@ -92,6 +92,22 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     }
 }
 
+/// The events up to a number, and whose they are, by what the operator sees.
+fn owned(all: &Seen, seq: u64) -> Vec<(u64, String, Option<String>)> {
+    let mut owners: HashMap<u64, String> = HashMap::new();
+    let mut whose = Vec::new();
+    for (id, kind, event) in all.iter().filter(|(id, ..)| *id <= seq) {
+        let about = event.get("lease").or(event.get("waiting"));
+        if let Some(about) = about {
+            let tenant = about["tenant"].as_str().unwrap_or_default().to_string();
+            owners.insert(about["id"].as_u64().unwrap(), tenant);
+        }
+        let lease = about.map_or(&event["id"], |about| &about["id"]).as_u64();
+        whose.push((*id, kind.clone(), lease.map(|lease| owners[&lease].clone())));
+    }
+    whose
+}
+
 #[test]
 fn a_tenants_watcher_that_comes_back_misses_nothing() {
     use std::os::unix::fs::PermissionsExt;
@@ -108,7 +124,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     let last = Arc::new(AtomicU64::new(u64::MAX));
     let watch = |token, most| {
         let (address, last) = (server.address.clone(), last.clone());
-        std::thread::spawn(move || come_and_go(address, token, last, most))
+        std::thread::spawn(move || come_and_go(&address, token, &last, most))
     };
     let watchers = [("a", watch("a", 12)), ("b", watch("b", 3)), ("a", watch("a", 300))];
     let all = watch("root", 100_000);
@@ -122,18 +138,7 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     let mut root = Client::with(&server.address, "Authorization", "Bearer root");
     let seq = root.get("/v1/machine").unwrap().json()["seq"].as_u64().unwrap();
     last.store(seq, Ordering::Release);
-    let all = all.join().unwrap();
-    let mut owners: HashMap<u64, String> = HashMap::new();
-    let mut whose = Vec::new();
-    for (id, kind, event) in all.iter().filter(|(id, ..)| *id <= seq) {
-        let about = event.get("lease").or(event.get("waiting"));
-        if let Some(about) = about {
-            let tenant = about["tenant"].as_str().unwrap_or_default().to_string();
-            owners.insert(about["id"].as_u64().unwrap(), tenant);
-        }
-        let lease = about.map_or(&event["id"], |about| &about["id"]).as_u64();
-        whose.push((*id, kind.clone(), lease.map(|lease| owners[&lease].clone())));
-    }
+    let whose = owned(&all.join().unwrap(), seq);
     let (mut tried, mut failed) = (0, 0);
     for (tenant, watcher) in watchers {
         let seen: Vec<(u64, String)> =
