@@ -1,5 +1,5 @@
-//! The body of a reply that is kept: long ones are compressed, since they are written to the journal
-//! and to every snapshot for a day.
+//! The body of a reply that is kept: long ones are compressed, since they are written to the
+//! journal and to every snapshot for a day.
 
 use std::io::{Read, Write};
 

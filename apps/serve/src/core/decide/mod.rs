@@ -369,8 +369,8 @@ impl Deciding<'_> {
         })
     }
 
-    /// Whether the queue of a machine has a place. A tenant has at most as many as are left, so that
-    /// no tenant can lock the others out.
+    /// Whether the queue of a machine has a place. A tenant has at most as many as are left, so
+    /// that no tenant can lock the others out.
     fn place_in_queue(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let all = self.state.boards[board].waiting();

@@ -22,6 +22,18 @@ const HOUR: u64 = 3600 * 1000;
 const YEAR: u64 = 365 * 24 * HOUR;
 const THEN: u64 = 1_750_000_000_000;
 
+/// The folder. A process that another test is about to start holds its lock for a moment, too.
+fn locked(folder: &Path) -> DiskFolder {
+    let began = std::time::Instant::now();
+    loop {
+        match DiskFolder::open(folder) {
+            Ok(disk) => return disk,
+            Err(error) => assert!(began.elapsed().as_secs() < 20, "{error}"),
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -34,7 +46,7 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Running {
-        let disk = Arc::new(DiskFolder::open(folder).unwrap());
+        let disk = Arc::new(locked(folder));
         let (mut store, _) = JournalStore::open(disk).unwrap();
         let mut state = recover(&*store.history(), u64::MAX, &limits(), 1).unwrap();
         if state.seq() == 0 {

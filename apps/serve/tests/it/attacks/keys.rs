@@ -175,7 +175,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.get("/v1/machine").unwrap().json()["seq"].as_u64().unwrap();
     println!("{seq} records, at most {most} bytes of journal");
-    // The history, what was written since the last snapshot, and what was written while it was saved.
+    // The history, what was written since the last snapshot, and what came while it was saved.
     failed += usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

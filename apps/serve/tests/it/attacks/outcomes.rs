@@ -1,5 +1,5 @@
-//! Writes that fail when they may have been carried out: a disk that fails, and a database that ends
-//! in a commit.
+//! Writes that fail when they may have been carried out: a disk that fails, and a database that
+//! ends in a commit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
