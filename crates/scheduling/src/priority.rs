@@ -10,12 +10,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
+use pavior_allocation::Machine;
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 
 /// Gives a job its key, or says why it cannot.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
@@ -182,6 +183,16 @@ impl Scheduler for Priority {
         self.order.remove(&place);
         self.fresh.remove(&place);
         Some(Start::at(index))
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        if self.error.is_some() {
+            return None;
+        }
+        if self.backfill {
+            return Some(Standing::free(queue));
+        }
+        Some(Standing::strict(queue, self.order.first()?.job))
     }
 
     fn error(&self) -> Option<CallerError> {

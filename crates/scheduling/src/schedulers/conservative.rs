@@ -46,10 +46,13 @@
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
 
 use crate::shared::plan::{ByCount, ByNodes, Ledger, Plan};
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "conservative",
@@ -115,6 +118,10 @@ impl<L: Ledger> Scheduler for Conservative<L> {
         self.broken += u64::from(promise < now);
         plan.state = view.machine().state() + 1;
         Some(start)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(self.plan.as_ref()?.standing(now, queue))
     }
 
     fn broken_guarantees(&self) -> u64 {

@@ -23,7 +23,7 @@ use pavior_workload::Job;
 use super::ends::by_expected_end;
 use super::growth::{Growth, Refusals};
 use super::slot::{Interval, Slot};
-use crate::{MachineView, Queue, Running, Start};
+use crate::{Kept, MachineView, Queue, Reserved, Running, Standing, Start};
 pub(crate) use by_count::ByCount;
 pub(crate) use by_nodes::ByNodes;
 pub(crate) use ledger::{Ledger, Wish};
@@ -73,6 +73,30 @@ impl<L: Ledger> Plan<L> {
             plan.runs(id, Stay { held, until });
         }
         plan
+    }
+
+    /// The bookings. A job whose time has come, or that has none, waits for the machine alone; those
+    /// beyond the depth are not looked at.
+    pub(crate) fn standing(&self, now: Time, queue: &Queue) -> Standing {
+        let mut standing = Standing::default();
+        for (place, job) in queue.iter().enumerate() {
+            let Some(booking) = self.bookings.get(place) else {
+                standing.kept.push(Kept::ByOrder(None));
+                continue;
+            };
+            let later = booking.slot.as_ref().is_some_and(|slot| slot.interval.from > now);
+            standing.kept.push(if later { Kept::ByReservations } else { Kept::ByMachine });
+            standing.reserved.extend(booking.slot.as_ref().map(|slot| Reserved {
+                job: job.id,
+                from: slot.interval.from,
+                to: slot.interval.to,
+                nodes: L::nodes(&slot.held),
+                placement: L::placement(&slot.held),
+            }));
+        }
+        let ends = self.running.values().map(|stay| (stay.until, L::nodes(&stay.held)));
+        standing.ends = ends.collect();
+        standing
     }
 
     fn runs(&mut self, job: JobId, holds: Stay<L>) {
