@@ -6,7 +6,8 @@ use pavior_allocation::{Machine, Placement, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Standing,
+    Start,
 };
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
@@ -24,6 +25,9 @@ pub(crate) struct Board {
     scheduler: Option<Box<dyn Scheduler>>,
     queue: Queue,
     running: Running,
+    /// The state of the machine in which the scheduler last answered that no job starts; none if
+    /// jobs came or went since, or nodes were given back.
+    settled: Option<u64>,
     pub(crate) failed: BTreeSet<NodeId>,
     pub(crate) drained: BTreeSet<NodeId>,
 }
@@ -67,6 +71,7 @@ impl Board {
             scheduler,
             queue: Queue::new(),
             running: Running::new(),
+            settled: None,
             failed: BTreeSet::new(),
             drained: BTreeSet::new(),
         })
@@ -131,6 +136,7 @@ impl Board {
 
     /// Tells it of one that is no more; the lease is as it was when the list was last told of it.
     pub(crate) fn ended(&mut self, lease: &Lease) {
+        self.settled = None;
         if self.orders() {
             let end = micros(lease.start_ms).saturating_add(estimate(lease));
             self.running.depart(end, JobId(lease.id));
@@ -139,14 +145,15 @@ impl Board {
 
     /// Adds a request to the queue.
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) {
-        let estimate = micros(waiting.estimate_ms.or(waiting.ttl_ms).unwrap_or(FOREVER_MS));
+        self.settled = None;
+        let estimate = waiting.estimate();
         let asked = micros(waiting.asked_ms);
-        let request = request(waiting.requested, waiting.shape).with_freedom(waiting.freedom);
-        self.queue.push(job(waiting.id, request, asked, estimate));
+        self.queue.push(job(waiting.id, waiting.request(), asked, estimate));
     }
 
     /// Takes a request out of the queue, wherever it stands. O(n).
     pub(crate) fn leave(&mut self, id: u64) {
+        self.settled = None;
         let index = self.queue.iter().position(|job| job.id.0 == id);
         if let Some(index) = index {
             self.queue.take(index);
@@ -162,8 +169,11 @@ impl Board {
         let scheduler = self.scheduler.as_mut()?;
         let mut unwatched = Unwatched;
         let mut asked = MachineView::new(&mut self.machine, &mut unwatched);
-        let start = scheduler.next(micros(now_ms), &self.queue, &self.running, &mut asked)?;
-        let Start { index, placement } = start;
+        let start = scheduler.next(micros(now_ms), &self.queue, &self.running, &mut asked);
+        let Some(Start { index, placement }) = start else {
+            self.settled = Some(self.machine.state());
+            return None;
+        };
         let job = self.queue.take(index).expect("a scheduler starts jobs of the queue");
         let granted = match placement {
             Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
@@ -172,6 +182,15 @@ impl Board {
         assert!(granted, "a scheduler starts jobs that fit, on free nodes");
         let placement = self.machine.placement(job.id).expect("it was just granted");
         Some((job.id.0, placement.parts().to_vec()))
+    }
+
+    /// What the scheduler has in mind for the waiting requests, and whether nothing was granted
+    /// beside it since it was asked; none if it was not asked in this state, or does not say. O(n).
+    pub(crate) fn standing(&self, now_ms: u64) -> Option<(Standing, bool)> {
+        let settled = self.settled.filter(|_| !self.queue.is_empty())?;
+        let scheduler = self.scheduler.as_ref()?;
+        let standing = scheduler.standing(micros(now_ms), &self.queue, &self.machine)?;
+        Some((standing, settled == self.machine.state()))
     }
 
     /// The numbers of the waiting requests, the oldest first.
@@ -192,6 +211,7 @@ impl Board {
 
     /// Changes the state of a node.
     pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
+        self.settled = None;
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
@@ -218,6 +238,18 @@ impl Board {
 fn estimate(lease: &Lease) -> Time {
     let until = lease.expires_ms.map(|end| end.saturating_sub(lease.start_ms));
     micros(lease.estimate_ms.or(until).unwrap_or(FOREVER_MS))
+}
+
+impl WaitingRequest {
+    /// How long it is taken to run.
+    pub(crate) fn estimate(&self) -> Time {
+        micros(self.estimate_ms.or(self.ttl_ms).unwrap_or(FOREVER_MS))
+    }
+
+    /// What the machine is asked.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape).with_freedom(self.freedom)
+    }
 }
 
 fn request(nodes: u32, shape: Option<Sides>) -> Request {

@@ -22,6 +22,7 @@ pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;
 pub use lease::{JobName, Lease, WaitingRequest};
 pub use problem::{Problem, Reason};
+pub(crate) use reply::Instant;
 pub use reply::{Reply, parts, point};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};

@@ -41,7 +41,7 @@ pub fn point(grid: &Grid, point: Coordinates) -> Value {
 }
 
 /// A time as people and programs write it (RFC 3339), from milliseconds since 1970.
-struct Instant(u64);
+pub(crate) struct Instant(pub(crate) u64);
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pavior_mesh::{Grid, Occupancy};
+use pavior_scheduling::Standing;
 
 use super::board::Board;
 use super::{Lease, MachineSpec, ServiceState, WaitingRequest};
@@ -39,6 +40,9 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The nodes that are drained.
     pub drained: Vec<u32>,
+    /// What the scheduler has in mind for the waiting requests, in the order of the queue, if it
+    /// was asked in this state; and whether nothing was granted beside it since.
+    pub standing: Option<(Standing, bool)>,
 }
 
 impl ServiceState {
@@ -52,6 +56,7 @@ impl ServiceState {
             unavailable: board.machine.failed_nodes(),
             failed: board.failed.iter().map(|node| node.0).collect(),
             drained: board.drained.iter().map(|node| node.0).collect(),
+            standing: board.standing(self.now_ms),
         });
         let waiting = self.boards.iter().flat_map(Board::waiting);
         StateView {

@@ -56,6 +56,56 @@ pub(crate) struct WaitingDocument {
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
     job: Option<Value>,
+    /// What it waits for: in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    waits_for: Option<WaitsForDocument>,
+}
+
+/// Why a request does not start now.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WaitsForKind, rename_all = "lowercase")]
+#[expect(dead_code, reason = "it is a description only")]
+pub(crate) enum WaitsForKind {
+    /// Fewer nodes are free than it needs.
+    Nodes,
+    /// As many are free, but the strategy finds no place among them.
+    Place,
+    /// It could be placed now, but on nodes that are reserved for another request.
+    Reservation,
+    /// Another request starts before it, whatever is free, or the scheduler does not look at it
+    /// yet.
+    Turn,
+    /// The scheduler keeps it waiting, and does not say more.
+    Scheduler,
+}
+
+/// What a request waits for.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WaitsFor)]
+pub(crate) struct WaitsForDocument {
+    kind: WaitsForKind,
+    /// The same in a sentence.
+    sentence: String,
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// Those that are.
+    free: u64,
+    /// The request that has the reservation, or that starts before; null where there is none.
+    by: Option<OtherDocument>,
+    /// When the reservation begins (RFC 3339).
+    from: Option<String>,
+    /// When it ends; null of a request without an estimate.
+    until: Option<String>,
+    /// When the scheduler plans to start it; null if it does not plan, or cannot say.
+    planned: Option<String>,
+}
+
+/// Another request: of another tenant's, nothing is told.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Other)]
+pub(crate) struct OtherDocument {
+    id: Option<u64>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
 }
 
 /// A lease, or a request that waits for one.
@@ -283,7 +333,11 @@ pub(crate) struct BlockedDocument {
 #[schema(as = Diagnosis)]
 pub(crate) struct DiagnosisDocument {
     counts: CountsDocument,
-    /// Where it fits, if it does.
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// What is missing: `nodes`, or a `place` among enough of them; null if nothing is.
+    missing: Option<String>,
+    /// Where it fits, if it does. Of boxes nothing is said where the strategy grants by count.
     fits: Option<PartDocument>,
     /// The free box that is nearest to it.
     nearest: Option<PartDocument>,
@@ -310,6 +364,8 @@ pub(crate) struct ExplanationDocument {
     request: AskedDocument,
     strategies: Vec<ChoiceDocument>,
     diagnosis: DiagnosisDocument,
+    /// What a waiting request waits for, if one was asked about.
+    waits_for: Option<WaitsForDocument>,
 }
 
 /// A move of a lease.

@@ -17,8 +17,11 @@ use super::documents::{
 use super::extract::InQuery;
 use super::leases::number;
 use super::{App, Fault};
-use crate::core::{BoardView, Caller, Problem, Reason, Reply, ServiceLimits, StateView, point};
+use crate::core::{
+    BoardView, Caller, Problem, Reason, Reply, ServiceLimits, StateView, WaitingRequest, point,
+};
 use crate::storage::StoreError;
+use crate::waits;
 use crate::writer::{Health, Moment, RecoveryError, look_back};
 
 /// The longest list of one reply.
@@ -35,6 +38,14 @@ pub(crate) struct ListQuery {
     #[param(minimum = 1, maximum = 10000)]
     limit: Option<usize>,
     /// Those of one machine.
+    machine: Option<String>,
+}
+
+/// Whose queue.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct QueueQuery {
+    /// The machine; all if left out.
     machine: Option<String>,
 }
 
@@ -103,25 +114,68 @@ pub(crate) async fn lease(
     }
     let waiting = view.waiting.iter().find(|waiting| waiting.id == id);
     if let Some(waiting) = waiting.filter(|waiting| caller.may_touch(&waiting.tenant)) {
-        return Ok(Reply::new(200, &waiting.json(&grid(&waiting.machine))));
+        let mut list = waiting_list(&app, &view, &caller, |one| one.id == waiting.id).await?;
+        return Ok(Reply::new(200, &list.pop()));
     }
     let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
     Ok(problem.reply())
 }
 
-/// The requests that wait, machine by machine in the order in which they came.
-#[utoipa::path(get, path = "/v1/queue", tag = "leases", responses(
+/// The requests that wait, machine by machine in the order in which they came, and what each waits
+/// for.
+#[utoipa::path(get, path = "/v1/queue", tag = "leases", params(QueueQuery), responses(
     (status = 200, description = "the requests", body = QueueDocument),
     (status = "default", description = "they cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<QueueQuery>,
 ) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
-    let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
-    let seen = view.waiting.iter().filter(|waiting| caller.may_touch(&waiting.tenant));
-    let list: Vec<Value> = seen.map(|waiting| waiting.json(&grid(&waiting.machine))).collect();
+    if query.machine.is_some() && view.board_index(query.machine.as_deref()).is_none() {
+        return Ok(unknown_machine(query.machine.as_deref()));
+    }
+    let here =
+        |one: &WaitingRequest| query.machine.as_ref().is_none_or(|name| one.machine == *name);
+    let list = waiting_list(&app, &view, &caller, here).await?;
     Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list })))
+}
+
+/// The waiting requests that a caller may see, of those that are wanted, with what they wait for.
+async fn waiting_list(
+    app: &Arc<App>,
+    view: &Arc<StateView>,
+    caller: &Caller,
+    wanted: impl Fn(&WaitingRequest) -> bool,
+) -> Result<Vec<Value>, Fault> {
+    let seen = view.waiting.iter().filter(|one| caller.may_touch(&one.tenant) && wanted(one));
+    let seen: Vec<Arc<WaitingRequest>> = seen.cloned().collect();
+    if seen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
+    let (app, view, caller) = (app.clone(), view.clone(), caller.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let numbers = waits::by_number(&view);
+        let mut list = Vec::new();
+        for board in &view.boards {
+            let here = || seen.iter().filter(|one| one.machine == board.spec.name);
+            if here().next().is_none() {
+                continue;
+            }
+            let known = app.waits.of(&view, board, app.writer.clock.now_ms(), app.seed)?;
+            list.extend(here().map(|one| {
+                let mut json = one.json(&board.grid);
+                let wait = known.get(&one.id);
+                json["waits_for"] =
+                    wait.map_or(Value::Null, |wait| wait.json(board, &numbers, &caller));
+                json
+            }));
+        }
+        Ok(list)
+    });
+    let list = work.await.map_err(|error| Fault::internal(&error))?;
+    list.map_err(|reason: String| Fault::internal(&reason))
 }
 
 /// A machine: how many of its nodes are free, held and failed, and the largest free box.
