@@ -194,7 +194,7 @@ impl Board {
     }
 
     /// The numbers of the waiting requests, the oldest first.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.queue.iter().map(|job| job.id.0)
     }
 

@@ -263,17 +263,29 @@ pub(crate) struct StateDocument {
     machines: Vec<String>,
 }
 
-/// A machine at an instant.
+/// A machine in a stretch of time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sample)]
 pub(crate) struct SampleDocument {
+    /// The first record of the stretch of time, and when it was.
     seq: u64,
     at_ms: u64,
+    /// When the last record of the stretch was.
+    until: String,
+    /// The last of the numbers in the stretch, the least and the greatest.
     busy: u64,
+    busy_least: u64,
+    busy_most: u64,
     unavailable: u64,
-    /// The nodes of the largest free box.
-    largest_free: u64,
+    unavailable_least: u64,
+    unavailable_most: u64,
+    /// The nodes of the largest free box; null where it was not looked for.
+    largest_free: Option<u64>,
+    largest_free_least: Option<u64>,
+    largest_free_most: Option<u64>,
     waiting: u64,
+    waiting_least: u64,
+    waiting_most: u64,
 }
 
 /// A machine over time.
@@ -282,6 +294,8 @@ pub(crate) struct SampleDocument {
 pub(crate) struct SeriesDocument {
     /// The oldest first.
     samples: Vec<SampleDocument>,
+    /// The time of the answer (RFC 3339): what the last sample says holds until then.
+    now: String,
 }
 
 /// What a strategy would do.
