@@ -194,6 +194,8 @@ pub(crate) struct LeasesDocument {
 pub(crate) struct QueueDocument {
     seq: u64,
     waiting: Vec<WaitingDocument>,
+    /// How many wait, of those that the caller may see.
+    total: u64,
 }
 
 /// A machine.

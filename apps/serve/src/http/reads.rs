@@ -47,6 +47,9 @@ pub(crate) struct ListQuery {
 pub(crate) struct QueueQuery {
     /// The machine; all if left out.
     machine: Option<String>,
+    /// At most so many, the oldest of each machine first; all if left out.
+    #[serde(default, deserialize_with = "in_query")]
+    limit: Option<u64>,
 }
 
 /// Which machine, and when.
@@ -114,7 +117,7 @@ pub(crate) async fn lease(
     }
     let waiting = view.waiting.iter().find(|waiting| waiting.id == id);
     if let Some(waiting) = waiting.filter(|waiting| caller.may_touch(&waiting.tenant)) {
-        let mut list = waiting_list(&app, &view, &caller, |one| one.id == waiting.id).await?;
+        let mut list = waiting_list(&app, &view, &caller, vec![waiting.clone()]).await?;
         return Ok(Reply::new(200, &list.pop()));
     }
     let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
@@ -137,19 +140,31 @@ pub(crate) async fn queue(
     }
     let here =
         |one: &WaitingRequest| query.machine.as_ref().is_none_or(|name| one.machine == *name);
-    let list = waiting_list(&app, &view, &caller, here).await?;
-    Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list })))
+    let most = query.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut seen = wanted(&view, &caller, here);
+    let total = seen.len();
+    seen.truncate(most);
+    let list = waiting_list(&app, &view, &caller, seen).await?;
+    Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list, "total": total })))
 }
 
-/// The waiting requests that a caller may see, of those that are wanted, with what they wait for.
+/// The waiting requests that a caller may see, of those that are wanted.
+fn wanted(
+    view: &StateView,
+    caller: &Caller,
+    wanted: impl Fn(&WaitingRequest) -> bool,
+) -> Vec<Arc<WaitingRequest>> {
+    let seen = |one: &&Arc<WaitingRequest>| caller.may_touch(&one.tenant) && wanted(one);
+    view.waiting.iter().filter(seen).cloned().collect()
+}
+
+/// Waiting requests, with what they wait for.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,
     caller: &Caller,
-    wanted: impl Fn(&WaitingRequest) -> bool,
+    seen: Vec<Arc<WaitingRequest>>,
 ) -> Result<Vec<Value>, Fault> {
-    let seen = view.waiting.iter().filter(|one| caller.may_touch(&one.tenant) && wanted(one));
-    let seen: Vec<Arc<WaitingRequest>> = seen.cloned().collect();
     if seen.is_empty() {
         return Ok(Vec::new());
     }

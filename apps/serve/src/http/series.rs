@@ -259,13 +259,14 @@ fn look_back(
             .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
         None => ServiceState::new(ServiceLimits::default(), seed),
     };
-    // What holds for as long as a stretch is looked at, also where that is the largest free box.
+    // Of the largest free box, what holds from one stretch to the next is looked at.
     let mut looked = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {
             return Ok(false);
         }
-        let lasts = record.at_ms.saturating_sub(state.now_ms) >= series.gap_ms();
+        let gap_ms = series.gap_ms();
+        let lasts = record.at_ms / gap_ms > state.now_ms / gap_ms;
         if lasts && !looked && state.seq() > 0 {
             series.add_state(&state, true);
         }

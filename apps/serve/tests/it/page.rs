@@ -34,7 +34,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
     browser.until("document.querySelector('#queue button')");
     browser.value("document.querySelector('#queue button').click()");
-    browser.until("document.getElementById('answer').textContent.includes('no-free-submesh') || document.getElementById('answer').textContent.includes('too-few-free-nodes')");
+    browser.until("document.getElementById('answer').textContent.includes('It needs 256 nodes, and 159 are free')");
     browser.until("document.getElementById('answer').textContent.includes('nearest free box')");
     browser.until("document.getElementById('answer').textContent.includes('blocked by')");
     browser.picture("refusal-3d");
@@ -51,7 +51,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
             &json!({ "epoch": lease.json()["epoch"] }).to_string(),
         )
         .unwrap();
-    browser.until("window.pavior.page.samples.length >= 2");
+    browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
         "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
           c.dispatchEvent(new PointerEvent('pointerdown', { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 })); })()
@@ -116,7 +116,7 @@ fn a_schedule_plays_without_a_server() {
     let samples = samples.map(|(at, busy, largest_free)| pavior_viewer::CurvePoint {
         at,
         busy,
-        largest_free,
+        largest_free: Some(largest_free),
     });
     let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
     let folder = tempfile::TempDir::new().unwrap();

@@ -1,10 +1,12 @@
 // Utilisation and the largest free box over time; dragged over, it goes back in time.
+import { corners } from "./thin.js";
 
 export class Chart {
   /** `instant` writes a time. */
   constructor(canvas, onTime, instant) {
     Object.assign(this, { canvas, instant });
-    this.samples = [];
+    this.series = { busy: [], largest: [] };
+    this.end = null;
     this.at = null;
     const drag = (event) => {
       if (event.buttons === 0 && event.type === "pointermove") return;
@@ -15,9 +17,10 @@ export class Chart {
     canvas.addEventListener("pointermove", drag);
   }
 
+  /** From the first value to the end of time: now, or the end of the schedule. */
   span() {
-    const first = this.samples[0]?.at ?? 0, last = this.samples.at(-1)?.at ?? 1;
-    return [first, Math.max(last, first + 1)];
+    const { busy } = this.series, first = busy[0]?.at ?? (this.end ?? 1) - 1;
+    return [first, Math.max(this.end ?? busy.at(-1)?.at ?? 1, first + 1)];
   }
 
   timeAt(share) {
@@ -25,14 +28,15 @@ export class Chart {
     return first + Math.min(1, Math.max(0, share)) * (last - first);
   }
 
-  show(samples, nodes, at, dark) {
-    Object.assign(this, { samples, nodes, at, dark });
+  /** `end` is where the axis ends, and `isNow` whether that is now. */
+  show({ series, nodes, at, dark, end, isNow }) {
+    Object.assign(this, { series, nodes, at, dark, end, isNow });
     this.draw();
   }
 
   /** The ends of both axes. */
   labels(pen, width, height) {
-    if (!this.samples.length) return;
+    if (!this.series.busy.length && this.end === null) return;
     const [first, last] = this.span();
     pen.font = "11px system-ui";
     pen.fillStyle = this.dark ? "#9aa7b5" : "#5b6673";
@@ -40,14 +44,16 @@ export class Chart {
     pen.lineWidth = 4;
     // Over the lines, and apart from them.
     const write = (text, x, y) => { pen.strokeText(text, x, y); pen.fillText(text, x, y); };
-    const end = this.instant(last);
+    const end = this.isNow ? `now, ${this.instant(last)}` : this.instant(last);
     write(`${this.nodes} nodes`, 6, 16);
-    write(this.instant(first), 6, height - 6);
+    const begins = this.instant(first);
+    // On a phone the end alone has room.
+    if (pen.measureText(begins).width + pen.measureText(end).width < width - 24) write(begins, 6, height - 6);
     write(end, width - 6 - pen.measureText(end).width, height - 6);
   }
 
   draw() {
-    const { canvas, samples, nodes, dark } = this;
+    const { canvas, series, nodes, dark } = this;
     const width = canvas.clientWidth, height = canvas.clientHeight, scale = window.devicePixelRatio || 1;
     canvas.width = width * scale;
     canvas.height = height * scale;
@@ -58,21 +64,18 @@ export class Chart {
     const y = (value) => height - 2 - (value / nodes) * (height - 6);
     pen.strokeStyle = dark ? "#39434f" : "#d3dae2";
     for (const share of [0, 0.5, 1]) { pen.beginPath(); pen.moveTo(0, y(share * nodes)); pen.lineTo(width, y(share * nodes)); pen.stroke(); }
-    const line = (value, shade, dash) => {
+    const line = (points, shade, dash) => {
+      const line = corners(points, first, last, width);
       pen.strokeStyle = shade;
       pen.setLineDash(dash);
       pen.beginPath();
-      samples.forEach((sample, index) => {
-        if (index) pen.lineTo(x(sample.at), y(value(samples[index - 1])));
-        else pen.moveTo(x(sample.at), y(value(sample)));
-        pen.lineTo(x(sample.at), y(value(sample)));
-      });
+      for (let at = 0; at < line.length; at += 2) pen.lineTo(line[at], y(line[at + 1]));
       pen.stroke();
       pen.setLineDash([]);
     };
     pen.lineWidth = 1.6;
-    line((one) => one.busy, dark ? "#6db3ff" : "#1769c2", []);
-    line((one) => one.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
+    line(series.busy, dark ? "#6db3ff" : "#1769c2", []);
+    line(series.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
     this.labels(pen, width, height);
     if (this.at !== null) {
       pen.strokeStyle = dark ? "#fff" : "#000";
