@@ -384,3 +384,6 @@ fn name(one: &WaitingRequest) -> String {
         None => format!("request {}", one.id),
     }
 }
+
+#[cfg(test)]
+mod attack;

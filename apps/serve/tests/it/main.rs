@@ -1,6 +1,7 @@
 //! The service, from outside: its core against a model, its journal on a bad disk, and real
 //! processes that are killed, paused and looked at.
 
+mod attacks;
 mod browser;
 mod certificates;
 mod client;
@@ -17,3 +18,4 @@ mod random;
 mod server;
 mod takeover;
 mod tenants;
+mod waits;

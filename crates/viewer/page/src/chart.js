@@ -1,5 +1,5 @@
 // Utilisation and the largest free box over time; dragged over, it goes back in time.
-import { corners } from "./thin.js";
+import { columns } from "./thin.js";
 
 export class Chart {
   /** `instant` writes a time. */
@@ -52,6 +52,40 @@ export class Chart {
     write(end, width - 6 - pen.measureText(end).width, height - 6);
   }
 
+  /**
+   * A step function. Where it changes once in a column of points, the line is where it changes. Where it
+   * changes more often, a band goes from the least to the greatest value; of many such columns side by side
+   * the band is pale, and the line is the mean.
+   */
+  line(pen, found, y, width, shade, dash) {
+    const isDense = (place) => found[place]?.changes > 1;
+    const beside = (place, step) => isDense(place + step) && found[place + step].column === found[place].column + step;
+    pen.fillStyle = pen.strokeStyle = shade;
+    found.forEach(({ column, least, most }, place) => {
+      if (!isDense(place)) return;
+      const isPale = beside(place, -1) || beside(place, 1);
+      this.isPale ||= isPale;
+      pen.globalAlpha = isPale ? 0.4 : 1;
+      pen.fillRect(column, y(most) - 0.8, 1, y(least) - y(most) + 1.6);
+    });
+    pen.globalAlpha = 1;
+    pen.setLineDash(dash);
+    pen.beginPath();
+    found.forEach(({ column, x, enters, leaves, mean }, place) => {
+      if (!isDense(place)) {
+        if (enters !== null) pen.lineTo(x, y(enters));
+        return pen.lineTo(x, y(leaves));
+      }
+      if (!beside(place, -1) && enters !== null) pen.lineTo(column, y(enters));
+      if (beside(place, -1) || beside(place, 1)) pen.lineTo(column + 0.5, y(mean));
+      else pen.moveTo(column + 1, y(leaves));
+      if (!beside(place, 1)) pen.lineTo(column + 1, y(leaves));
+    });
+    if (found.length) pen.lineTo(width, y(found.at(-1).leaves));
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+
   draw() {
     const { canvas, series, nodes, dark } = this;
     const width = canvas.clientWidth, height = canvas.clientHeight, scale = window.devicePixelRatio || 1;
@@ -64,18 +98,12 @@ export class Chart {
     const y = (value) => height - 2 - (value / nodes) * (height - 6);
     pen.strokeStyle = dark ? "#39434f" : "#d3dae2";
     for (const share of [0, 0.5, 1]) { pen.beginPath(); pen.moveTo(0, y(share * nodes)); pen.lineTo(width, y(share * nodes)); pen.stroke(); }
-    const line = (points, shade, dash) => {
-      const line = corners(points, first, last, width);
-      pen.strokeStyle = shade;
-      pen.setLineDash(dash);
-      pen.beginPath();
-      for (let at = 0; at < line.length; at += 2) pen.lineTo(line[at], y(line[at + 1]));
-      pen.stroke();
-      pen.setLineDash([]);
-    };
+    const line = (points, shade, dash) => this.line(pen, columns(points, first, last, width), y, width, shade, dash);
     pen.lineWidth = 1.6;
-    line(series.busy, dark ? "#6db3ff" : "#1769c2", []);
+    pen.lineJoin = "round";
+    this.isPale = false;
     line(series.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
+    line(series.busy, dark ? "#6db3ff" : "#1769c2", []);
     this.labels(pen, width, height);
     if (this.at !== null) {
       pen.strokeStyle = dark ? "#fff" : "#000";

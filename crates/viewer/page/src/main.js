@@ -4,7 +4,7 @@ import { css } from "./colours.js";
 import { legend } from "./legend.js";
 import { Machine, colourOf } from "./model.js";
 import { Live, Schedule } from "./sources.js";
-import { corners } from "./thin.js";
+import { columns } from "./thin.js";
 import { local } from "./times.js";
 import { View2d } from "./view2d.js";
 import { View3d } from "./view3d.js";
@@ -61,6 +61,7 @@ function draw() {
       series: page.series, nodes: page.machine.grid.nodes, at: isLive ? null : page.at, dark: dark(),
       end: schedule ? 1000 * schedule.ends : source.now(), isNow: !schedule,
     });
+    find("band").hidden = !chart.isPale;
     legend(find("legend"), page.machine, page.by, dark());
     tell();
   });
@@ -245,8 +246,12 @@ function play() {
 
 const say = (text) => { find("status").textContent = text; };
 let source = null;
+/** Asks what requests wait for. */
+let waited = async () => {};
+let soon = null;
 if (schedule) {
   page.series = schedule.series;
+  if (!schedule.isWhole) document.querySelector("#time .largest").append(", where it lasts");
   document.body.dataset.mode = "schedule";
   page.machine = schedule.at(schedule.begins);
   page.at = schedule.begins * 1000;
@@ -267,6 +272,8 @@ if (schedule) {
       const { dataset, textContent } = find("answer"), note = " (The machine has changed since.)";
       if (dataset.seq && Number(dataset.seq) < source.machine.seq && textContent && !textContent.endsWith(note)) find("answer").append(note);
       if (page.live) draw();
+      // What requests wait for may be otherwise: soon, and not for each of many events.
+      soon ??= setTimeout(() => { soon = null; waited().then(draw, () => {}); }, 400);
     },
     connected() { say("connected"); },
     trouble(text) { say(`${text}; trying again`); },
@@ -278,12 +285,20 @@ if (schedule) {
     },
   });
   source.begin();
+  let isAsking = false;
+  waited = async () => {
+    if (isAsking || !(source.machine?.waiting.size || source.token)) return;
+    isAsking = true;
+    try {
+      page.waits = new Map((await source.queue(MOST)).map((one) => [one.id, one.waits_for]));
+    } finally {
+      isAsking = false;
+    }
+  };
   const sample = async () => {
     try {
       page.series = await source.series();
-      if (source.machine?.waiting.size || source.token) {
-        page.waits = new Map((await source.queue(MOST)).map((one) => [one.id, one.waits_for]));
-      }
+      await waited();
     } catch { /* the watch tells of trouble */ }
     // The end of the axis is now, also where nothing happens.
     if (page.machine) draw();
@@ -363,7 +378,7 @@ if (schedule) begin();
 // For measurements.
 const middle = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 window.pavior = {
-  page, Machine, corners, chart,
+  page, Machine, columns, chart,
   /**
    * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to
    * what is handed to the drawing process, and to build what is drawn anew, as after an event; and the

@@ -134,6 +134,13 @@ export class Schedule {
     const points = (place) => data.samples.filter((one) => one[place] !== null).map((one) => ({ at: 1000 * one[0], value: one[place] }));
     this.series = { busy: points(1), largest: points(2) };
     this.begins = data.jobs.reduce((least, job) => Math.min(least, job.submit), Infinity);
+    // Before the first start nothing is held.
+    if (!(data.samples[0]?.[0] <= this.begins)) {
+      this.series.busy.unshift({ at: 1000 * this.begins, value: 0 });
+      this.series.largest.unshift({ at: 1000 * this.begins, value: this.grid.nodes });
+    }
+    /** Whether the largest free box was looked for after every start and end. */
+    this.isWhole = data.samples.every((one) => one[2] !== null);
     this.ends = data.jobs.reduce((most, job) => Math.max(most, job.end), -Infinity);
   }
 

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::files;
 
 /// Where there are more events times nodes than this, the largest free box is looked for only where
-/// it lasts from one column to the next: some ten seconds of work.
-const MOST_LOOKS: u64 = 1_000_000_000;
+/// it lasts from one column to the next: some seconds of work.
+const MOST_LOOKS: u64 = 200_000_000;
 /// The columns of the schedule: no screen has more points.
 const COLUMNS: f64 = 8192.0;
 /// The most jobs that a browser plays.
