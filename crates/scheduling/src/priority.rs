@@ -51,6 +51,8 @@ pub struct Priority {
     passed: Option<u64>,
     fresh: BTreeSet<Place>,
     refused: Refused,
+    /// The jobs that had been withdrawn when the queue was last looked at.
+    withdrawals: u64,
     error: Option<CallerError>,
 }
 
@@ -99,6 +101,7 @@ impl Priority {
             passed: None,
             fresh: BTreeSet::new(),
             refused: Refused::default(),
+            withdrawals: 0,
             error: None,
         }
     }
@@ -115,9 +118,15 @@ impl Priority {
         Ok(())
     }
 
-    /// Sees who waits that did not. Jobs leave the queue only by starting; they come at its end, or
-    /// anywhere after a failure.
+    /// Sees who waits that did not, and who has been withdrawn. Else jobs leave the queue only by
+    /// starting; they come at its end, or anywhere after a failure.
     fn arrivals(&mut self, queue: &Queue, health: u64) -> Result<(), CallerError> {
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            let waits = |place: &Place| queue.place_of(place.arrival, place.job).is_some();
+            self.order.retain(waits);
+            self.fresh.retain(waits);
+        }
         if self.health != health {
             self.health = health;
             let known: HashSet<JobId> = self.order.iter().map(|place| place.job).collect();

@@ -156,7 +156,7 @@ impl Board {
         self.settled = None;
         let index = self.queue.iter().position(|job| job.id.0 == id);
         if let Some(index) = index {
-            self.queue.take(index);
+            self.queue.withdraw(index);
         }
     }
 

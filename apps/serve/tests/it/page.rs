@@ -204,12 +204,13 @@ fn colours_are_told_and_waiting_is_explained() {
     client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#).unwrap();
     browser.until("document.getElementById('legend').textContent.includes('failed')");
 
-    // An eighth and a ninth have none left: they share one, and the legend says so.
+    // The operator, whose small job starts now, an eighth and a ninth tenant have none left: they
+    // share one, and the legend says so.
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#).unwrap();
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#).unwrap();
     browser.press("c");
     browser.press("c");
-    browser.until("document.getElementById('legend').textContent.includes('2 more tenants, in one colour (2)')");
+    browser.until("document.getElementById('legend').textContent.includes('3 more tenants, in one colour (4)')");
 }
 
 /// The axis ends now, also where nothing happens, and also while the past is looked at.

@@ -24,8 +24,8 @@
 //! With exact estimates no job starts later than its first booking, and none starves; by count that
 //! holds for strategies that grant by count. When a running job outruns what was expected of it
 //! (see `shared/ends.rs` for what then is), or a booking's time passes in vain, all bookings are
-//! made anew, in the order of arrival. So they are when a node fails or is repaired, and what is
-//! promised then counts as the first promise. A job that would not fit even if all others were gone
+//! made anew, in the order of arrival. So they are when a node fails or is repaired, or a job is
+//! started beside the scheduler, and what is promised then counts as the first promise. A job that would not fit even if all others were gone
 //! (because nodes failed) has no booking until a repair; a strategy that misses free nodes, and so
 //! may find some at another moment, is asked again for it whenever a job departs.
 //!
@@ -105,13 +105,13 @@ impl<L: Ledger> Scheduler for Conservative<L> {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let plan = match self.plan.take() {
-            Some(mut plan) if plan.health == view.machine().health() => {
-                plan.advance(now, queue, running, view);
-                plan
-            }
-            _ => Plan::new(now, running, view.machine()),
-        };
+        let mut plan = self.plan.take().filter(|plan| plan.health == view.machine().health());
+        if let Some(plan) = &mut plan {
+            plan.advance(now, queue, running, view);
+        }
+        // Jobs that were started beside the scheduler may lie on booked nodes.
+        let plan = plan.filter(|plan| plan.knows_all(running));
+        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view.machine()));
         let plan = self.plan.insert(plan);
         plan.book_arrivals(now, queue, self.depth, view);
         let (start, promise) = plan.start_due(now, queue, view)?;

@@ -120,6 +120,8 @@ struct ByGeometry {
     refused: Refused,
     guarded: Guarded,
     passed: Passed,
+    /// The jobs that had been withdrawn when these were passed.
+    withdrawals: u64,
 }
 
 /// The candidates that need not be looked at again while state and reservation last: the oldest
@@ -164,6 +166,10 @@ impl Scheduler for ByGeometry {
             return start;
         }
         self.reserve(now, head, running, view.machine());
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = Passed::default();
+        }
         let start = self.backfill(now, queue, running, view)?;
         // The start keeps the reservation as good as it is.
         self.state = view.machine().state() + 1;
@@ -266,6 +272,8 @@ struct ByCount {
     /// on with the time.
     same: Option<(u64, JobId, Option<Time>, u64)>,
     passed: usize,
+    /// The jobs that had been withdrawn when these were passed.
+    withdrawals: u64,
     /// The head's reservation, as of the last question.
     shadow: Option<Shadow>,
 }
@@ -305,8 +313,9 @@ impl Scheduler for ByCount {
         let (at, extra) = shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let later = Some(at).filter(|at| *at > now);
         let same = Some((view.machine().state(), head.id, later, extra));
-        if self.same != same {
+        if self.same != same || self.withdrawals != queue.withdrawals() {
             (self.same, self.passed) = (same, 1);
+            self.withdrawals = queue.withdrawals();
         }
         for index in self.passed..queue.len() {
             let job = queue.get(index)?;
