@@ -11,6 +11,7 @@ mod python;
 mod service;
 mod strategy;
 mod tidy;
+mod viewer;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
+  viewer      the page's bundle, built anew by npm and compared
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
                      machine)
   tries              hostile values of every option, and full or closed outputs (some minutes)
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Some("python") => python::problems(&root),
         Some("site") => python::site(&root),
         Some("openapi") => openapi::problems(&root),
+        Some("viewer") => viewer::problems(&root),
         Some("service") => service::measure(&root),
         Some("tries") => check::tries(&root),
         Some("fuzz") => check::fuzz(&root, rest.first().map(String::as_str)),

@@ -74,8 +74,8 @@ impl Queue {
         Some(job)
     }
 
-    /// The number of jobs that were withdrawn so far ([`Queue::withdraw`]): where it has grown, jobs
-    /// stand elsewhere than a scheduler remembers.
+    /// The number of jobs that were withdrawn so far ([`Queue::withdraw`]): where it has grown,
+    /// jobs stand elsewhere than a scheduler remembers.
     pub fn withdrawals(&self) -> u64 {
         self.withdrawals
     }

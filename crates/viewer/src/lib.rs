@@ -3,8 +3,8 @@
 //!
 //! The page is one file that needs nothing from elsewhere. Its sources are in `page/src`;
 //! `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page` and is kept
-//! beside them, so that building this crate needs no Node. Its first line has the digests of what it
-//! was built from and of the rest of it, and a test holds them against the files. It contains
+//! beside them, so that building this crate needs no Node. Its first line has the digests of what
+//! it was built from and of the rest of it, and a test holds them against the files. It contains
 //! three.js (MIT, see `page/THREE-LICENSE`).
 
 use serde_json::{Value, json};
@@ -105,8 +105,8 @@ mod tests {
         assert!(page.ends_with("</html>\n"));
     }
 
-    /// `npm run build` is not needed to see that it was forgotten, or that the bundle was changed by
-    /// hand: the bundle names what it was built from, and what it is.
+    /// `npm run build` is not needed to see that it was forgotten, or that the bundle was changed
+    /// by hand: the bundle names what it was built from, and what it is.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");

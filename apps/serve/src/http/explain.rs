@@ -168,22 +168,7 @@ fn answer(
             request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
         }
     };
-    for &id in &question.end {
-        let found = view.leases.iter().find(|lease| lease.id == id);
-        if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-            let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
-            return Err(problem.reply());
-        }
-    }
-    let changes = Changes {
-        ended: question.end.iter().copied().collect(),
-        failed: numbers(&question.fail, grid).map_err(|problem| problem.reply())?,
-        repaired: numbers(&question.repair, grid)
-            .map_err(|problem| problem.reply())?
-            .into_iter()
-            .collect(),
-    };
-    let state = diagnose::state(view, board, &changes);
+    let state = diagnose::state(view, board, &changes(view, caller, question, grid)?);
     let own = vec![board.spec.strategy.clone()];
     let names = question.strategies.as_ref().unwrap_or(&own);
     let mut answers = Vec::new();
@@ -216,6 +201,28 @@ fn answer(
         "diagnosis": diagnose::diagnosis(view, board, &state, &asked, granted, caller),
         "waits_for": waits_for,
     }))
+}
+
+/// What is otherwise in the question.
+fn changes(
+    view: &StateView,
+    caller: &Caller,
+    question: &Question,
+    grid: &Grid,
+) -> Result<Changes, Reply> {
+    for &id in &question.end {
+        let found = view.leases.iter().find(|lease| lease.id == id);
+        if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
+            let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
+            return Err(problem.reply());
+        }
+    }
+    let nodes = |list| numbers(list, grid).map_err(|problem: Problem| problem.reply());
+    Ok(Changes {
+        ended: question.end.iter().copied().collect(),
+        failed: nodes(&question.fail)?,
+        repaired: nodes(&question.repair)?.into_iter().collect(),
+    })
 }
 
 /// The waiting request that is asked about, if one is.

@@ -326,8 +326,8 @@ mod tests {
         *state
     }
 
-    /// Step functions with 10 times as many events as there are stretches: each stretch has the true
-    /// least, greatest and last value, and nothing lies between stretches.
+    /// Step functions with 10 times as many events as there are stretches: each stretch has the
+    /// true least, greatest and last value, and nothing lies between stretches.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         for seed in 1..=pavior_trials::size(8, 60) as u64 {

@@ -25,9 +25,10 @@
 //! holds for strategies that grant by count. When a running job outruns what was expected of it
 //! (see `shared/ends.rs` for what then is), or a booking's time passes in vain, all bookings are
 //! made anew, in the order of arrival. So they are when a node fails or is repaired, or a job is
-//! started beside the scheduler, and what is promised then counts as the first promise. A job that would not fit even if all others were gone
-//! (because nodes failed) has no booking until a repair; a strategy that misses free nodes, and so
-//! may find some at another moment, is asked again for it whenever a job departs.
+//! started beside the scheduler, and what is promised then counts as the first promise. A job that
+//! would not fit even if all others were gone (because nodes failed) has no booking until a repair;
+//! a strategy that misses free nodes, and so may find some at another moment, is asked again for it
+//! whenever a job departs.
 //!
 //! With `depth=N` only the oldest N waiting jobs have bookings, as in practice; the others wait
 //! until they are among them, whatever is free. That bounds the cost, and what is lost is that a

@@ -79,8 +79,8 @@ impl<L: Ledger> Plan<L> {
         plan
     }
 
-    /// The bookings. A job whose time has come, or that has none, waits for the machine alone; those
-    /// beyond the depth are not looked at.
+    /// The bookings. A job whose time has come, or that has none, waits for the machine alone;
+    /// those beyond the depth are not looked at.
     pub(crate) fn standing(&self, now: Time, queue: &Queue) -> Standing {
         let mut standing = Standing::default();
         for (place, job) in queue.iter().enumerate() {

@@ -11,7 +11,7 @@ export const COLOURS = SERIES.length;
 /** What has no colour of its own. */
 const REST = ["#737d88", "#9aa5b1"];
 const FAILED = ["#16191d", "#ffffff"], DRAINED = ["#51585f", "#c3cad2"];
-/** Young to old (after viridis), from dark to light or from light to dark. */
+/** From dark to light (after viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 /** The ages of the legend, and what they are called. */
 export const AGE_TICKS = [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
@@ -40,9 +40,9 @@ export const ofJob = (key, isDark) => shaded(hash(key) % (COLOURS * SHADES.lengt
 /** Where an age lies in the scale, from 0 to 1. */
 export const ageShare = (seconds) => Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
 
-/** The colour of an age in seconds. */
-export function ofAge(seconds) {
-  const at = ageShare(seconds) * (AGES.length - 1), low = Math.min(AGES.length - 2, Math.floor(at));
+/** The colour of an age in seconds: the younger, the farther from the paper. */
+export function ofAge(seconds, isDark) {
+  const share = ageShare(seconds), at = (isDark ? 1 - share : share) * (AGES.length - 1), low = Math.min(AGES.length - 2, Math.floor(at));
   return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
 }
 

@@ -34,12 +34,12 @@ function tenants(machine, isDark) {
 }
 
 /** The scale of ages. */
-function ages() {
+function ages(isDark) {
   const scale = document.createElement("span"), stops = [...Array(11).keys()].map((step) => step / 10);
   scale.className = "scale";
   // The inverse of the scale, at even steps.
   const seconds = (share) => (1 + 2592000) ** share - 1;
-  scale.style.background = `linear-gradient(to right, ${stops.map((share) => css(ofAge(seconds(share)))).join(", ")})`;
+  scale.style.background = `linear-gradient(to right, ${stops.map((share) => css(ofAge(seconds(share), isDark))).join(", ")})`;
   for (const [age, text] of AGE_TICKS) {
     const tick = document.createElement("b");
     tick.style.left = `${100 * ageShare(age)}%`;
@@ -51,7 +51,7 @@ function ages() {
 
 /** Writes the legend of a colouring. */
 export function legend(place, machine, by, isDark) {
-  const items = { tenant: tenants, age: () => ages() }[by]?.(machine, isDark) ?? [];
+  const items = { tenant: tenants, age: (_, isDark) => ages(isDark) }[by]?.(machine, isDark) ?? [];
   const words = {
     job: "a colour a job; there are 21, so that jobs may share one: click to single a job out",
     tenant: items.length ? "tenants (nodes):" : "no tenant holds nodes",

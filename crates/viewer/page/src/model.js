@@ -127,6 +127,6 @@ export function colour(machine, node, by, dark) {
 /** The colour of a job. */
 export function colourOf(machine, key, by, dark) {
   const lease = machine.leases.get(key);
-  if (by === "age") return ofAge((machine.now - (lease.begins ?? machine.now)) / 1000);
+  if (by === "age") return ofAge((machine.now - (lease.begins ?? machine.now)) / 1000, dark);
   return by === "tenant" ? machine.tenants.colour(tenantOf(lease), dark) : ofJob(key, dark);
 }
