@@ -79,7 +79,14 @@ pub(crate) type Waits = HashMap<u64, Wait>;
 
 /// The last answers, machine by machine: readers that ask in the same state share one.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<String, (u64, u64, Arc<Waits>)>>);
+pub(crate) struct Known(Mutex<HashMap<String, Answer>>);
+
+/// An answer: the record after which it holds, and when it was given.
+struct Answer {
+    seq: u64,
+    at_ms: u64,
+    waits: Arc<Waits>,
+}
 
 impl Known {
     /// How long an answer holds in one state: what is planned comes nearer.
@@ -94,14 +101,15 @@ impl Known {
         seed: u64,
     ) -> Result<Arc<Waits>, String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((seq, at_ms, waits)) = known.get(&board.spec.name)
-            && *seq == view.seq
-            && now_ms.abs_diff(*at_ms) < Self::HOLDS_MS
+        if let Some(answer) = known.get(&board.spec.name)
+            && answer.seq == view.seq
+            && now_ms.abs_diff(answer.at_ms) < Self::HOLDS_MS
         {
-            return Ok(waits.clone());
+            return Ok(answer.waits.clone());
         }
         let found = Arc::new(waits(view, board, now_ms, seed)?);
-        known.insert(board.spec.name.clone(), (view.seq, now_ms, found.clone()));
+        let answer = Answer { seq: view.seq, at_ms: now_ms, waits: found.clone() };
+        known.insert(board.spec.name.clone(), answer);
         Ok(found)
     }
 }

@@ -120,7 +120,7 @@ mod tests {
         let scripts = scripts.map(|entry| entry.expect("the folder can be read").file_name());
         let mut names: Vec<String> = scripts
             .filter_map(|name| name.into_string().ok())
-            .filter(|name| name.ends_with(".js"))
+            .filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "js"))
             .map(|name| format!("src/{name}"))
             .collect();
         names.sort();
@@ -132,9 +132,17 @@ mod tests {
     }
 
     fn digest(parts: &[Vec<u8>]) -> String {
+        use std::fmt::Write;
+
         use sha2::Digest;
-        let hash = parts.iter().fold(sha2::Sha256::new(), |hash, part| hash.chain_update(part));
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut hash = sha2::Sha256::new();
+        for part in parts {
+            hash.update(part);
+        }
+        hash.finalize().iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string can be written to");
+            text
+        })
     }
 
     #[test]

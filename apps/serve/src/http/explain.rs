@@ -159,14 +159,13 @@ fn answer(
         None => board_of(view, question.machine.as_deref())?,
     };
     let grid = &board.grid;
-    let request = match waiting {
-        Some(one) => one.request(),
-        None => {
-            let asked = ask(question.shape.as_deref(), question.nodes, grid);
-            let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
-            let asked = asked.map_err(|p| p.reply())?;
-            request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
-        }
+    let request = if let Some(one) = waiting {
+        one.request()
+    } else {
+        let asked = ask(question.shape.as_deref(), question.nodes, grid);
+        let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
+        let asked = asked.map_err(|p| p.reply())?;
+        request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
     };
     let state = diagnose::state(view, board, &changes(view, caller, question, grid)?);
     let own = vec![board.spec.strategy.clone()];
@@ -179,7 +178,7 @@ fn answer(
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }
-    let first = names.first().map(String::as_str).unwrap_or(&board.spec.strategy);
+    let first = names.first().unwrap_or(&board.spec.strategy);
     let asked = Asked::on(board, first, request, seed).map_err(bad)?;
     let granted = answers.first().is_some_and(|one| one["granted"] == true);
     let waits_for = match waiting {
