@@ -31,7 +31,7 @@ fn easy_names_whose_reservation_and_until_when() {
         setup.scheduler = Some("easy".into());
     });
     let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "job": "runs", "estimate_s": 1 * 3600 }));
+    ask(&mut client, &json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
     let head = ask(
         &mut client,
         &json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 30 * 60 }),
@@ -96,17 +96,15 @@ fn by_count_nodes_are_missing_and_no_box() {
         setup.scheduler = Some("conservative".into());
     });
     let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "nodes": 40, "estimate_s": 1 * 3600 }));
+    ask(&mut client, &json!({ "nodes": 40, "estimate_s": 3600 }));
     let refused = client.post("/v1/leases", r#"{"shape":[6,6]}"#).unwrap().json();
     let diagnosis = &refused["diagnosis"];
     assert_eq!((&diagnosis["missing"], &diagnosis["needed"]), (&json!("nodes"), &json!(36)));
     for of_boxes in ["fits", "nearest", "largest_free", "blocked"] {
         assert_eq!(diagnosis[of_boxes], Value::Null, "{of_boxes}");
     }
-    let head = ask(
-        &mut client,
-        &json!({ "shape": [6, 6], "job": "h", "wait": true, "estimate_s": 1 * 3600 }),
-    );
+    let head =
+        ask(&mut client, &json!({ "shape": [6, 6], "job": "h", "wait": true, "estimate_s": 3600 }));
     let told = waits_for(&mut client, &head);
     assert_eq!(
         (&told["kind"], &told["needed"], &told["free"]),
@@ -115,7 +113,7 @@ fn by_count_nodes_are_missing_and_no_box() {
     // 24 are free, but from the booked hour on the head needs 36 of 64.
     let behind = ask(&mut client, &json!({ "nodes": 24, "wait": true, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).unwrap().json()["state"], "held");
-    let long = ask(&mut client, &json!({ "nodes": 64, "wait": true, "estimate_s": 1 * 3600 }));
+    let long = ask(&mut client, &json!({ "nodes": 64, "wait": true, "estimate_s": 3600 }));
     assert!(waits_for(&mut client, &long)["planned"].is_string(), "it is booked");
 }
 
@@ -123,10 +121,10 @@ fn by_count_nodes_are_missing_and_no_box() {
 fn a_booking_of_another_is_named() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("conservative".into()));
     let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 1 * 3600 }));
+    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let first = ask(
         &mut client,
-        &json!({ "shape": [8, 8], "job": "all", "wait": true, "estimate_s": 1 * 3600 }),
+        &json!({ "shape": [8, 8], "job": "all", "wait": true, "estimate_s": 3600 }),
     );
     let long = ask(&mut client, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 3 * 3600 }));
     let told = waits_for(&mut client, &long);
@@ -148,8 +146,8 @@ fn no_tenant_is_told_of_another() {
     let of =
         |token: &str| Client::with(&server.address, "Authorization", &format!("Bearer {token}"));
     let (mut root, mut a, mut b) = (of("root-secret"), of("a-secret"), of("b-secret"));
-    ask(&mut a, &json!({ "shape": [8, 4], "estimate_s": 1 * 3600 }));
-    let secret = json!({ "shape": [8, 8], "job": "secret", "wait": true, "estimate_s": 1 * 3600 });
+    ask(&mut a, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let secret = json!({ "shape": [8, 8], "job": "secret", "wait": true, "estimate_s": 3600 });
     let head = ask(&mut a, &secret);
     let behind = ask(&mut b, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 5 * 3600 }));
     let told = waits_for(&mut b, &behind);
@@ -169,8 +167,8 @@ fn no_tenant_is_told_of_another() {
 fn after_a_restart_nothing_is_guessed() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
     let mut client = Client::new(&server.address);
-    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 1 * 3600 }));
-    let head = ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 1 * 3600 }));
+    ask(&mut client, &json!({ "shape": [8, 4], "estimate_s": 3600 }));
+    let head = ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 3600 }));
     let behind =
         ask(&mut client, &json!({ "shape": [2, 2], "wait": true, "estimate_s": 5 * 3600 }));
     server.kill();
@@ -181,6 +179,6 @@ fn after_a_restart_nothing_is_guessed() {
     assert_eq!(told["kind"], "scheduler");
     assert_eq!(told["sentence"], "The scheduler `easy` keeps it waiting.");
     // Once the queue has moved it says why.
-    ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 1 * 3600 }));
+    ask(&mut client, &json!({ "shape": [8, 8], "wait": true, "estimate_s": 3600 }));
     assert_eq!(waits_for(&mut client, &behind)["by"]["id"], head);
 }
