@@ -12,6 +12,7 @@ mod python;
 mod service;
 mod strategy;
 mod tidy;
+mod viewer;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ const USAGE: &str = "usage: cargo xtask <command>
   python      the Python package: built, installed into target/python, and tried there; and the site
   site        the documentation site, target/site/index.html
   openapi     the OpenAPI document of `pavior serve`, tried by schemathesis
+  viewer      the page's bundle, built anew by npm and compared
   service            the speed of `pavior serve`, measured (release build and some minutes; quiet
                      machine)
   attack             every promise attacked at length, with a table of what was tried (some minutes)
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Some("python") => python::problems(&root),
         Some("site") => python::site(&root),
         Some("openapi") => openapi::problems(&root),
+        Some("viewer") => viewer::problems(&root),
         Some("service") => service::measure(&root),
         Some("attack") => check::attack(&root),
         Some("tries") => check::tries(&root),

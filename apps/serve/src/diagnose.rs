@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use pavior_allocation::Selection;
 use pavior_allocation::explain::{self, Diagnosis};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Sides};
+use pavior_allocation::{Answers, Machine, Selection};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
 use serde_json::{Value, json};
 
 use crate::core::{BoardView, Caller, NodeCounts, StateView, parts, point};
@@ -39,14 +39,45 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
+/// A request that is asked about.
+pub(crate) struct Asked {
+    pub(crate) request: Request,
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// Whether they are all that it takes, wherever they lie.
+    by_count: bool,
+}
+
+impl Asked {
+    /// What a machine's strategy takes a request for.
+    pub(crate) fn of(machine: &Machine, request: Request) -> Asked {
+        let by_count = machine.answers(&request) == Answers::Count;
+        Asked { request, needed: machine.needed(&request), by_count }
+    }
+
+    /// The same for a strategy by name.
+    pub(crate) fn on(
+        board: &BoardView,
+        strategy: &str,
+        request: Request,
+        seed: u64,
+    ) -> Result<Asked, String> {
+        let strategy: Selection =
+            strategy.parse().map_err(|error: pavior_kernel::BadName| error.reason)?;
+        let machine = Machine::with_seed(board.grid, &strategy, seed);
+        machine.map(|machine| Asked::of(&machine, request)).map_err(|error| error.to_string())
+    }
+}
+
 /// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
-/// left out.
+/// left out. Where a strategy grants by count, nodes are what is missing, and no box is spoken of.
 pub(crate) fn diagnosis(
     view: &StateView,
     board: &BoardView,
     state: &explain::State,
     changes: &Changes,
-    shape: Option<Sides>,
+    asked: &Asked,
+    granted: bool,
     caller: &Caller,
 ) -> Value {
     let grid = &board.grid;
@@ -65,11 +96,16 @@ pub(crate) fn diagnosis(
         failed: unavailable.len() as u32 - drained,
         drained,
     };
-    let Some(shape) = shape else {
-        let largest = state.free().largest_free();
+    let missing = match granted {
+        true => None,
+        false if asked.needed > u64::from(counts.free) => Some("nodes"),
+        false => Some("place"),
+    };
+    let Some(shape) = asked.request.shape.filter(|_| !asked.by_count) else {
+        let largest = if asked.by_count { None } else { state.free().largest_free() };
         return json!({
-            "counts": counts, "fits": null, "nearest": null,
-            "largest_free": cuboid(largest), "blocked": null,
+            "counts": counts, "needed": asked.needed, "missing": missing, "fits": null,
+            "nearest": null, "largest_free": cuboid(largest), "blocked": null,
         });
     };
     let found = Diagnosis::of(state, shape);
@@ -100,6 +136,8 @@ pub(crate) fn diagnosis(
     });
     json!({
         "counts": counts,
+        "needed": asked.needed,
+        "missing": missing,
         "fits": cuboid(found.fits),
         "nearest": cuboid(found.nearest),
         "largest_free": cuboid(found.largest_free),

@@ -16,4 +16,5 @@ pub mod lines;
 mod plan;
 pub mod service;
 pub mod storage;
+mod waits;
 pub mod writer;

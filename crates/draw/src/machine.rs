@@ -16,6 +16,8 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// More jobs make an animation that no viewer plays.
 const MOST_JOBS: usize = 20_000;
+/// The shortest time for which a film shows a job, in seconds: a millionth is no frame.
+const SHORTEST: f64 = 1e-6;
 
 /// Where nodes are drawn.
 struct Plan {
@@ -103,12 +105,13 @@ pub fn animation(
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
-        if end <= begin {
+        // A length of 0 is none at all to a viewer, which then shows the job until the end.
+        if end - begin < SHORTEST {
             continue;
         }
         let set = Element::new("set").with("attributeName", "visibility").with("to", "visible");
-        let set = set.with("begin", format_args!("clock.begin+{begin:.3}s"));
-        let set = set.with("dur", format_args!("{:.3}s", end - begin));
+        let set = set.with("begin", format_args!("clock.begin+{begin:.6}s"));
+        let set = set.with("dur", format_args!("{:.6}s", end - begin));
         let group = Element::new("g").with("visibility", "hidden");
         let mut boxes = String::new();
         job(&mut boxes, grid, &plan, one, index);

@@ -13,6 +13,7 @@ mod running;
 mod scheduler;
 mod schedulers;
 mod shared;
+mod standing;
 
 pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
@@ -24,6 +25,7 @@ pub use queue::Queue;
 pub use running::{Running, RunningJob};
 pub use scheduler::{Scheduler, Start};
 pub use schedulers::weighs_messages;
+pub use standing::{Kept, Reserved, Standing};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -10,12 +10,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
+use pavior_allocation::Machine;
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::JobId;
 use pavior_workload::Job;
 
 use crate::shared::refused::Refused;
-use crate::{MachineView, Queue, Running, Scheduler, Start};
+use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 
 /// Gives a job its key, or says why it cannot.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
@@ -50,6 +51,8 @@ pub struct Priority {
     passed: Option<u64>,
     fresh: BTreeSet<Place>,
     refused: Refused,
+    /// The jobs that had been withdrawn when the queue was last looked at.
+    withdrawals: u64,
     error: Option<CallerError>,
 }
 
@@ -98,6 +101,7 @@ impl Priority {
             passed: None,
             fresh: BTreeSet::new(),
             refused: Refused::default(),
+            withdrawals: 0,
             error: None,
         }
     }
@@ -114,9 +118,15 @@ impl Priority {
         Ok(())
     }
 
-    /// Sees who waits that did not. Jobs leave the queue only by starting; they come at its end, or
-    /// anywhere after a failure.
+    /// Sees who waits that did not, and who has been withdrawn. Else jobs leave the queue only by
+    /// starting; they come at its end, or anywhere after a failure.
     fn arrivals(&mut self, queue: &Queue, health: u64) -> Result<(), CallerError> {
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            let waits = |place: &Place| queue.place_of(place.arrival, place.job).is_some();
+            self.order.retain(waits);
+            self.fresh.retain(waits);
+        }
         if self.health != health {
             self.health = health;
             let known: HashSet<JobId> = self.order.iter().map(|place| place.job).collect();
@@ -182,6 +192,16 @@ impl Scheduler for Priority {
         self.order.remove(&place);
         self.fresh.remove(&place);
         Some(Start::at(index))
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        if self.error.is_some() {
+            return None;
+        }
+        if self.backfill {
+            return Some(Standing::free(queue));
+        }
+        Some(Standing::strict(queue, self.order.first()?.job))
     }
 
     fn error(&self) -> Option<CallerError> {

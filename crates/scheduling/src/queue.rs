@@ -13,6 +13,7 @@ use pavior_workload::Job;
 pub struct Queue {
     jobs: VecDeque<Job>,
     returns: u64,
+    withdrawals: u64,
 }
 
 impl Queue {
@@ -66,7 +67,20 @@ impl Queue {
         self.returns
     }
 
-    /// Takes the job at a place; `None` if there is none.
+    /// Takes out the job at a place that no longer wants to run; `None` if there is none.
+    pub fn withdraw(&mut self, index: usize) -> Option<Job> {
+        let job = self.jobs.remove(index)?;
+        self.withdrawals += 1;
+        Some(job)
+    }
+
+    /// The number of jobs that were withdrawn so far ([`Queue::withdraw`]): where it has grown,
+    /// jobs stand elsewhere than a scheduler remembers.
+    pub fn withdrawals(&self) -> u64 {
+        self.withdrawals
+    }
+
+    /// Takes the job at a place, which starts; `None` if there is none.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

@@ -1,9 +1,9 @@
 //! What a scheduler is.
 
-use pavior_allocation::Placement;
+use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{CallerError, Time};
 
-use crate::{MachineView, Queue, Running};
+use crate::{MachineView, Queue, Running, Standing};
 
 /// A rule that decides which waiting job starts next.
 ///
@@ -18,6 +18,13 @@ pub trait Scheduler: Send + Sync {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
+
+    /// What keeps the jobs that wait, as of the last question, which was answered `None`; none if
+    /// it does not say. Queue and machine are as they were then, and `now` is not earlier. O(q) for
+    /// q waiting jobs.
+    fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
+        None
+    }
 
     /// How many jobs have started later than they were first promised, failures of nodes apart.
     /// Zero for schedulers that promise nothing.

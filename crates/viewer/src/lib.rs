@@ -3,8 +3,9 @@
 //!
 //! The page is one file that needs nothing from elsewhere. Its sources are in `page/src`;
 //! `page/dist/viewer.js` is built from them by `npm ci && npm run build` in `page` and is kept
-//! beside them, so that building this crate needs no Node. It contains three.js (MIT, see
-//! `page/THREE-LICENSE`).
+//! beside them, so that building this crate needs no Node. Its first line has the digests of what
+//! it was built from and of the rest of it, and a test holds them against the files. It contains
+//! three.js (MIT, see `page/THREE-LICENSE`).
 
 use serde_json::{Value, json};
 
@@ -29,15 +30,16 @@ pub struct ScheduledJob {
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// The machine at an instant, as the curves show it.
+/// The machine from an instant on, as the curves show it. The page draws every one of them: in a
+/// column of points of the screen, the least and the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The instant in seconds.
     pub at: f64,
     /// The nodes that jobs hold.
     pub busy: u32,
-    /// The nodes of the largest free box.
-    pub largest_free: u32,
+    /// The nodes of the largest free box, if it was looked for.
+    pub largest_free: Option<u32>,
 }
 
 /// The page of a service, which serves it at `/`.
@@ -101,6 +103,46 @@ mod tests {
         assert!(!page.contains("<script src") && !page.contains("<link rel=\"stylesheet\""));
         assert!(!SCRIPT.contains("</script"));
         assert!(page.ends_with("</html>\n"));
+    }
+
+    /// `npm run build` is not needed to see that it was forgotten, or that the bundle was changed
+    /// by hand: the bundle names what it was built from, and what it is.
+    #[test]
+    fn the_bundle_is_built_from_the_sources() {
+        let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");
+        assert_eq!(first, format!("// sources {} bundle {}", sources(), digest(&[bundle.into()])));
+    }
+
+    /// As `page/build.mjs` makes it.
+    fn sources() -> String {
+        let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+        let scripts = std::fs::read_dir(page.join("src")).expect("the sources are there");
+        let scripts = scripts.map(|entry| entry.expect("the folder can be read").file_name());
+        let mut names: Vec<String> = scripts
+            .filter_map(|name| name.into_string().ok())
+            .filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "js"))
+            .map(|name| format!("src/{name}"))
+            .collect();
+        names.sort();
+        names.extend(["build.mjs", "package.json", "package-lock.json"].map(String::from));
+        let text = |name: &String| std::fs::read(page.join(name)).expect("the file can be read");
+        let parts: Vec<Vec<u8>> =
+            names.iter().flat_map(|name| [format!("{name}\n").into(), text(name)]).collect();
+        digest(&parts)
+    }
+
+    fn digest(parts: &[Vec<u8>]) -> String {
+        use std::fmt::Write;
+
+        use sha2::Digest;
+        let mut hash = sha2::Sha256::new();
+        for part in parts {
+            hash.update(part);
+        }
+        hash.finalize().iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string can be written to");
+            text
+        })
     }
 
     #[test]

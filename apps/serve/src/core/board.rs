@@ -6,7 +6,8 @@ use pavior_allocation::{Machine, Placement, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Standing,
+    Start,
 };
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
@@ -24,6 +25,9 @@ pub(crate) struct Board {
     scheduler: Option<Box<dyn Scheduler>>,
     queue: Queue,
     running: Running,
+    /// The state of the machine in which the scheduler last answered that no job starts; none if
+    /// jobs came or went since, or nodes were given back.
+    settled: Option<u64>,
     pub(crate) failed: BTreeSet<NodeId>,
     pub(crate) drained: BTreeSet<NodeId>,
 }
@@ -67,6 +71,7 @@ impl Board {
             scheduler,
             queue: Queue::new(),
             running: Running::new(),
+            settled: None,
             failed: BTreeSet::new(),
             drained: BTreeSet::new(),
         })
@@ -131,6 +136,7 @@ impl Board {
 
     /// Tells it of one that is no more; the lease is as it was when the list was last told of it.
     pub(crate) fn ended(&mut self, lease: &Lease) {
+        self.settled = None;
         if self.orders() {
             let end = micros(lease.start_ms).saturating_add(estimate(lease));
             self.running.depart(end, JobId(lease.id));
@@ -139,22 +145,24 @@ impl Board {
 
     /// The most nodes that a request may be granted: what it counts for while it waits.
     pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
-        self.machine.most(&asked(waiting))
+        self.machine.most(&waiting.request())
     }
 
     /// Adds a request to the queue; what it counts for ([`Board::books`]).
     pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
-        let estimate = micros(waiting.estimate_ms.or(waiting.ttl_ms).unwrap_or(FOREVER_MS));
-        let asked_at = micros(waiting.asked_ms);
-        self.queue.push(job(waiting.id, asked(waiting), asked_at, estimate));
+        self.settled = None;
+        let estimate = waiting.estimate();
+        let asked = micros(waiting.asked_ms);
+        self.queue.push(job(waiting.id, waiting.request(), asked, estimate));
         self.books(waiting)
     }
 
     /// Takes a request out of the queue, wherever it stands. O(n).
     pub(crate) fn leave(&mut self, id: u64) {
+        self.settled = None;
         let index = self.queue.iter().position(|job| job.id.0 == id);
         if let Some(index) = index {
-            self.queue.take(index);
+            self.queue.withdraw(index);
         }
     }
 
@@ -167,8 +175,11 @@ impl Board {
         let scheduler = self.scheduler.as_mut()?;
         let mut unwatched = Unwatched;
         let mut asked = MachineView::new(&mut self.machine, &mut unwatched);
-        let start = scheduler.next(micros(now_ms), &self.queue, &self.running, &mut asked)?;
-        let Start { index, placement } = start;
+        let start = scheduler.next(micros(now_ms), &self.queue, &self.running, &mut asked);
+        let Some(Start { index, placement }) = start else {
+            self.settled = Some(self.machine.state());
+            return None;
+        };
         let job = self.queue.take(index).expect("a scheduler starts jobs of the queue");
         let granted = match placement {
             Some(placement) => self.machine.allocate_at(job.id, placement).is_ok(),
@@ -179,8 +190,17 @@ impl Board {
         Some((job.id.0, placement.parts().to_vec()))
     }
 
+    /// What the scheduler has in mind for the waiting requests, and whether nothing was granted
+    /// beside it since it was asked; none if it was not asked in this state, or does not say. O(n).
+    pub(crate) fn standing(&self, now_ms: u64) -> Option<(Standing, bool)> {
+        let settled = self.settled.filter(|_| !self.queue.is_empty())?;
+        let scheduler = self.scheduler.as_ref()?;
+        let standing = scheduler.standing(micros(now_ms), &self.queue, &self.machine)?;
+        Some((standing, settled == self.machine.state()))
+    }
+
     /// The numbers of the waiting requests, the oldest first.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.queue.iter().map(|job| job.id.0)
     }
 
@@ -197,6 +217,7 @@ impl Board {
 
     /// Changes the state of a node.
     pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
+        self.settled = None;
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
@@ -225,13 +246,20 @@ fn estimate(lease: &Lease) -> Time {
     micros(lease.estimate_ms.or(until).unwrap_or(FOREVER_MS))
 }
 
-fn request(nodes: u32, shape: Option<Sides>) -> Request {
-    shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
+impl WaitingRequest {
+    /// How long it is taken to run.
+    pub(crate) fn estimate(&self) -> Time {
+        micros(self.estimate_ms.or(self.ttl_ms).unwrap_or(FOREVER_MS))
+    }
+
+    /// What the machine is asked.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape).with_freedom(self.freedom)
+    }
 }
 
-/// What a waiting request asks for.
-fn asked(waiting: &WaitingRequest) -> Request {
-    request(waiting.requested, waiting.shape).with_freedom(waiting.freedom)
+fn request(nodes: u32, shape: Option<Sides>) -> Request {
+    shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
 }
 
 fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pavior_mesh::{Grid, Occupancy};
+use pavior_scheduling::Standing;
 use serde::Serialize;
 
 use super::board::Board;
@@ -41,6 +42,9 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The nodes that are drained, also those that a lease holds.
     pub drained: Vec<u32>,
+    /// What the scheduler has in mind for the waiting requests, in the order of the queue, if it
+    /// was asked in this state; and whether nothing was granted beside it since.
+    pub standing: Option<(Standing, bool)>,
 }
 
 /// How many nodes there are of each kind. A node that a lease holds is busy, whatever its state:
@@ -68,6 +72,7 @@ impl ServiceState {
             unavailable: board.machine.failed_nodes(),
             failed: board.failed.iter().map(|node| node.0).collect(),
             drained: board.drained.iter().map(|node| node.0).collect(),
+            standing: board.standing(self.now_ms),
         });
         let waiting = self.boards.iter().flat_map(Board::waiting);
         StateView {

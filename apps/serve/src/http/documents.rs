@@ -64,6 +64,56 @@ pub(crate) struct WaitingDocument {
     tenant: Option<String>,
     #[schema(value_type = Option<JobSchema>)]
     job: Option<Value>,
+    /// What it waits for: in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    waits_for: Option<WaitsForDocument>,
+}
+
+/// Why a request does not start now.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WaitsForKind, rename_all = "lowercase")]
+#[expect(dead_code, reason = "it is a description only")]
+pub(crate) enum WaitsForKind {
+    /// Fewer nodes are free than it needs.
+    Nodes,
+    /// As many are free, but the strategy finds no place among them.
+    Place,
+    /// It could be placed now, but on nodes that are reserved for another request.
+    Reservation,
+    /// Another request starts before it, whatever is free, or the scheduler does not look at it
+    /// yet.
+    Turn,
+    /// The scheduler keeps it waiting, and does not say more.
+    Scheduler,
+}
+
+/// What a request waits for.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WaitsFor)]
+pub(crate) struct WaitsForDocument {
+    kind: WaitsForKind,
+    /// The same in a sentence.
+    sentence: String,
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// Those that are.
+    free: u64,
+    /// The request that has the reservation, or that starts before; null where there is none.
+    by: Option<OtherDocument>,
+    /// When the reservation begins (RFC 3339).
+    from: Option<String>,
+    /// When it ends; null of a request without an estimate.
+    until: Option<String>,
+    /// When the scheduler plans to start it; null if it does not plan, or cannot say.
+    planned: Option<String>,
+}
+
+/// Another request: of another tenant's, nothing is told.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Other)]
+pub(crate) struct OtherDocument {
+    id: Option<u64>,
+    #[schema(value_type = Option<JobSchema>)]
+    job: Option<Value>,
 }
 
 /// A lease, or a request that waits for one.
@@ -152,6 +202,8 @@ pub(crate) struct LeasesDocument {
 pub(crate) struct QueueDocument {
     seq: u64,
     waiting: Vec<WaitingDocument>,
+    /// How many wait, of those that the caller may see.
+    total: u64,
 }
 
 /// A machine.
@@ -233,20 +285,32 @@ pub(crate) struct StateDocument {
     machines: Vec<String>,
 }
 
-/// A machine at an instant.
+/// A machine in a stretch of time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sample)]
 pub(crate) struct SampleDocument {
+    /// The first record of the stretch of time, and when it was.
     seq: u64,
-    /// When it was so.
     #[schema(format = DateTime)]
     at: String,
+    /// When the last record of the stretch was.
+    #[schema(format = DateTime)]
+    until: String,
+    /// Nodes that leases hold: the last of the numbers in the stretch, the least and the greatest.
     busy: u64,
+    busy_least: u64,
+    busy_most: u64,
     /// Nodes, failed or drained, that no lease holds.
     unavailable: u64,
-    /// The nodes of the largest free box.
-    largest_free: u64,
+    unavailable_least: u64,
+    unavailable_most: u64,
+    /// The nodes of the largest free box; null where it was not looked for.
+    largest_free: Option<u64>,
+    largest_free_least: Option<u64>,
+    largest_free_most: Option<u64>,
     waiting: u64,
+    waiting_least: u64,
+    waiting_most: u64,
 }
 
 /// A machine over time.
@@ -255,6 +319,8 @@ pub(crate) struct SampleDocument {
 pub(crate) struct SeriesDocument {
     /// The oldest first.
     samples: Vec<SampleDocument>,
+    /// The time of the answer (RFC 3339): what the last sample says holds until then.
+    now: String,
 }
 
 /// What a strategy would do.
@@ -312,7 +378,11 @@ pub(crate) struct BlockedDocument {
 #[schema(as = Diagnosis)]
 pub(crate) struct DiagnosisDocument {
     counts: CountsDocument,
-    /// Where it fits, if it does.
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// What is missing: `nodes`, or a `place` among enough of them; null if nothing is.
+    missing: Option<String>,
+    /// Where it fits, if it does. Of boxes nothing is said where the strategy grants by count.
     fits: Option<PartDocument>,
     /// The free box that is nearest to it.
     nearest: Option<PartDocument>,
@@ -339,6 +409,8 @@ pub(crate) struct ExplanationDocument {
     request: AskedDocument,
     strategies: Vec<ChoiceDocument>,
     diagnosis: DiagnosisDocument,
+    /// What a waiting request waits for, if one was asked about.
+    waits_for: Option<WaitsForDocument>,
 }
 
 /// A move of a lease.

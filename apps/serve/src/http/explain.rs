@@ -16,8 +16,9 @@ use super::extract::InBody;
 use super::reads::{board_of, numbers};
 use super::statuses::{Guarded, Missing, Posted};
 use super::{App, Fault};
-use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView};
-use crate::diagnose::{self, Changes};
+use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView, WaitingRequest};
+use crate::diagnose::{self, Asked, Changes};
+use crate::waits;
 use crate::writer::Unavailable;
 
 /// A question about the machine as it is.
@@ -38,6 +39,8 @@ pub(crate) struct ExplainBody {
     strategies: Option<Vec<String>>,
     /// The machine; the first one if left out.
     machine: Option<String>,
+    /// A request that waits, instead of a shape and the rest: what it waits for.
+    waiting: Option<u64>,
 }
 
 /// A question about the machine as it would be.
@@ -88,6 +91,7 @@ pub(crate) async fn explain(
         freedom: body.freedom,
         strategies: body.strategies,
         machine: body.machine,
+        waiting: body.waiting,
         ..Question::default()
     };
     answered(&app, caller, question).await
@@ -117,6 +121,7 @@ pub(crate) async fn what_if(
         end: body.end,
         fail: body.fail,
         repair: body.repair,
+        waiting: None,
     };
     answered(&app, caller, question).await
 }
@@ -131,13 +136,14 @@ struct Question {
     end: Vec<u64>,
     fail: Vec<Vec<u64>>,
     repair: Vec<Vec<u64>>,
+    waiting: Option<u64>,
 }
 
 async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
     let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let seed = app.seed;
-    let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, seed));
+    let (seed, now_ms) = (app.seed, app.writer.clock.now_ms());
+    let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, now_ms, seed));
     let answer = work.await.map_err(|error| Fault::internal(&error))?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
@@ -146,29 +152,25 @@ fn answer(
     view: &StateView,
     caller: &Caller,
     question: &Question,
+    now_ms: u64,
     seed: u64,
 ) -> Result<Value, Reply> {
     let bad = |detail: String| Problem::new(Reason::BadValue, detail).reply();
-    let board = board_of(view, question.machine.as_deref())?;
-    let grid = &board.grid;
-    let asked = ask(question.shape.as_deref(), question.nodes, grid).map_err(|p| p.reply())?;
-    let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
-    let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
-    for &id in &question.end {
-        let found = view.leases.iter().find(|lease| lease.id == id);
-        if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-            let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
-            return Err(problem.reply());
-        }
-    }
-    let changes = Changes {
-        ended: question.end.iter().copied().collect(),
-        failed: numbers(&question.fail, grid).map_err(|problem| problem.reply())?,
-        repaired: numbers(&question.repair, grid)
-            .map_err(|problem| problem.reply())?
-            .into_iter()
-            .collect(),
+    let waiting = waiting(view, caller, question)?;
+    let board = match waiting {
+        Some(one) => board_of(view, Some(&one.machine))?,
+        None => board_of(view, question.machine.as_deref())?,
     };
+    let grid = &board.grid;
+    let request = if let Some(one) = waiting {
+        one.request()
+    } else {
+        let asked = ask(question.shape.as_deref(), question.nodes, grid);
+        let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
+        let asked = asked.map_err(|p| p.reply())?;
+        request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
+    };
+    let changes = changes(view, caller, question, grid)?;
     let state = diagnose::state(view, board, &changes);
     let own = vec![board.spec.strategy.clone()];
     let names = question.strategies.as_ref().unwrap_or(&own);
@@ -180,6 +182,16 @@ fn answer(
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }
+    let first = names.first().unwrap_or(&board.spec.strategy);
+    let asked = Asked::on(board, first, request, seed).map_err(bad)?;
+    let granted = answers.first().is_some_and(|one| one["granted"] == true);
+    let waits_for = match waiting {
+        None => Value::Null,
+        Some(one) => waits::waits(view, board, now_ms, seed)
+            .map_err(bad)?
+            .get(&one.id)
+            .map_or(Value::Null, |wait| wait.json(board, &waits::by_number(view), caller)),
+    };
     Ok(json!({
         "seq": view.seq,
         "machine": grid.to_string(),
@@ -189,8 +201,51 @@ fn answer(
             "freedom": request.freedom.map(Freedom::word),
         },
         "strategies": answers,
-        "diagnosis": diagnose::diagnosis(view, board, &state, &changes, request.shape, caller),
+        "diagnosis": diagnose::diagnosis(view, board, &state, &changes, &asked, granted, caller),
+        "waits_for": waits_for,
     }))
+}
+
+/// What is otherwise in the question.
+fn changes(
+    view: &StateView,
+    caller: &Caller,
+    question: &Question,
+    grid: &Grid,
+) -> Result<Changes, Reply> {
+    for &id in &question.end {
+        let found = view.leases.iter().find(|lease| lease.id == id);
+        if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
+            let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
+            return Err(problem.reply());
+        }
+    }
+    let nodes = |list| numbers(list, grid).map_err(|problem: Problem| problem.reply());
+    Ok(Changes {
+        ended: question.end.iter().copied().collect(),
+        failed: nodes(&question.fail)?,
+        repaired: nodes(&question.repair)?.into_iter().collect(),
+    })
+}
+
+/// The waiting request that is asked about, if one is.
+fn waiting<'a>(
+    view: &'a StateView,
+    caller: &Caller,
+    question: &Question,
+) -> Result<Option<&'a WaitingRequest>, Reply> {
+    let Some(id) = question.waiting else { return Ok(None) };
+    let both = question.shape.is_some() || question.nodes.is_some() || question.freedom.is_some();
+    if both {
+        let detail = "give \"waiting\", or a shape or a number of nodes";
+        return Err(Problem::new(Reason::BadValue, detail).reply());
+    }
+    let found = view.waiting.iter().find(|one| one.id == id);
+    let found = found.filter(|one| caller.may_touch(&one.tenant));
+    found.map(|one| Some(&**one)).ok_or_else(|| {
+        let detail = format!("no request {id} waits");
+        Problem::new(Reason::UnknownLease, detail).reply()
+    })
 }
 
 /// The request for what is asked, by a machine's shape rule.

@@ -40,6 +40,7 @@ pub(crate) use problem::Fault;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
+use crate::waits;
 use crate::writer::WriterHandle;
 
 /// How much callers may ask for.
@@ -70,6 +71,7 @@ pub(crate) struct App {
     pub(crate) bounds: HttpBounds,
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
+    pub(crate) waits: waits::Known,
     rates: gate::Rates,
     /// The machines, in the order in which they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
@@ -96,6 +98,7 @@ impl App {
             explaining: Semaphore::new(1),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
+            waits: waits::Known::default(),
             rates: gate::Rates::default(),
             connections: AtomicUsize::new(0),
             writer,

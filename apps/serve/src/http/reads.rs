@@ -20,9 +20,10 @@ use super::statuses::{Gone, Guarded, Missing, NotReady, Open};
 use super::{App, Fault};
 use crate::core::{
     BoardView, Caller, Instant, Lease, NodeCounts, Problem, Reason, Reply, ServiceLimits,
-    StateView, parts, point,
+    StateView, WaitingRequest, parts, point,
 };
 use crate::storage::StoreError;
+use crate::waits;
 use crate::writer::{Health, Moment, RecoveryError, look_back};
 
 /// The longest list of one reply.
@@ -40,6 +41,17 @@ pub(crate) struct ListQuery {
     limit: Option<usize>,
     /// Those of one machine.
     machine: Option<String>,
+}
+
+/// Whose queue.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct QueueQuery {
+    /// The machine; all if left out.
+    machine: Option<String>,
+    /// At most so many, the oldest of each machine first; all if left out.
+    #[serde(default, deserialize_with = "in_query")]
+    limit: Option<u64>,
 }
 
 /// Which machine, and when.
@@ -118,26 +130,81 @@ pub(crate) async fn lease(
     }
     let waiting = view.waiting.iter().find(|waiting| waiting.id == id);
     if let Some(waiting) = waiting.filter(|waiting| caller.may_touch(&waiting.tenant)) {
-        return Ok(Reply::new(200, &waiting.json(&grid(&waiting.machine))));
+        let mut list = waiting_list(&app, &view, &caller, vec![waiting.clone()]).await?;
+        return Ok(Reply::new(200, &list.pop()));
     }
     let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
     Ok(problem.reply())
 }
 
-/// The requests that wait, machine by machine in the order in which they came.
+/// The requests that wait, machine by machine in the order in which they came, and what each waits
+/// for.
 #[utoipa::path(
-    get, path = "/v1/queue", tag = "leases",
-    responses((status = 200, description = "the requests", body = QueueDocument), Guarded)
+    get, path = "/v1/queue", tag = "leases", params(QueueQuery),
+    responses((status = 200, description = "the requests", body = QueueDocument), Guarded, Missing)
 )]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<QueueQuery>,
 ) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
-    let grid = |machine: &str| view.grid(machine).copied().unwrap_or(*app.grid(None));
-    let seen = view.waiting.iter().filter(|waiting| caller.may_touch(&waiting.tenant));
-    let list: Vec<Value> = seen.map(|waiting| waiting.json(&grid(&waiting.machine))).collect();
-    Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list })))
+    if query.machine.is_some() && view.board_index(query.machine.as_deref()).is_none() {
+        return Ok(unknown_machine(query.machine.as_deref()));
+    }
+    let here =
+        |one: &WaitingRequest| query.machine.as_ref().is_none_or(|name| one.machine == *name);
+    let most = query.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut seen = wanted(&view, &caller, here);
+    let total = seen.len();
+    seen.truncate(most);
+    let list = waiting_list(&app, &view, &caller, seen).await?;
+    Ok(Reply::new(200, &json!({ "seq": view.seq, "waiting": list, "total": total })))
+}
+
+/// The waiting requests that a caller may see, of those that are wanted.
+fn wanted(
+    view: &StateView,
+    caller: &Caller,
+    wanted: impl Fn(&WaitingRequest) -> bool,
+) -> Vec<Arc<WaitingRequest>> {
+    let seen = |one: &&Arc<WaitingRequest>| caller.may_touch(&one.tenant) && wanted(one);
+    view.waiting.iter().filter(seen).cloned().collect()
+}
+
+/// Waiting requests, with what they wait for.
+async fn waiting_list(
+    app: &Arc<App>,
+    view: &Arc<StateView>,
+    caller: &Caller,
+    seen: Vec<Arc<WaitingRequest>>,
+) -> Result<Vec<Value>, Fault> {
+    if seen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
+    let (app, view, caller) = (app.clone(), view.clone(), caller.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let numbers = waits::by_number(&view);
+        let mut list = Vec::new();
+        for board in &view.boards {
+            let here = || seen.iter().filter(|one| one.machine == board.spec.name);
+            if here().next().is_none() {
+                continue;
+            }
+            let known = app.waits.of(&view, board, app.writer.clock.now_ms(), app.seed)?;
+            list.extend(here().map(|one| {
+                let mut json = one.json(&board.grid);
+                let wait = known.get(&one.id);
+                json["waits_for"] =
+                    wait.map_or(Value::Null, |wait| wait.json(board, &numbers, &caller));
+                json
+            }));
+        }
+        Ok(list)
+    });
+    let list = work.await.map_err(|error| Fault::internal(&error))?;
+    list.map_err(|reason: String| Fault::internal(&reason))
 }
 
 /// A machine: how many of its nodes are free, held, failed and drained, and the largest free

@@ -1,12 +1,14 @@
 //! Utilisation and the largest free box over time, as the page draws them: a bounded number of
-//! samples, which grow apart as time passes.
+//! stretches of time, which grow longer as time passes. Of each stretch the least, the greatest and
+//! the last value are kept, so that nothing is shown that was not there, and nothing that lasts is
+//! lost.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::State;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::documents::SeriesDocument;
@@ -18,74 +20,204 @@ use crate::core::{Instant, Reply, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::RecoveryError;
 
-/// The most samples of a machine.
+/// The most stretches of a machine.
 const MOST: usize = 2048;
-/// The records between samples of the time before the start, at least.
+/// The records of the time before the start between looks for the largest free box, at most.
 const EVERY: u64 = 512;
 
-/// A machine at an instant.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct Sample {
+/// A machine as it was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seen {
     seq: u64,
-    #[serde(rename = "at", serialize_with = "shown")]
     at_ms: u64,
     busy: u32,
     unavailable: u32,
-    largest_free: u32,
-    waiting: usize,
+    /// None if it was not looked for.
+    largest_free: Option<u32>,
+    waiting: u32,
 }
 
-/// A time as replies write it.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn shown<S: Serializer>(at_ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    Instant(*at_ms).serialize(serializer)
+/// The values of a number in a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    least: u32,
+    most: u32,
+    last: u32,
+}
+
+impl Range {
+    fn of(value: u32) -> Range {
+        Range { least: value, most: value, last: value }
+    }
+
+    /// With what came after.
+    fn then(self, next: Range) -> Range {
+        let (least, most) = (self.least.min(next.least), self.most.max(next.most));
+        Range { least, most, last: next.last }
+    }
+}
+
+/// A machine in a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    /// The first record that was looked at, and its time.
+    seq: u64,
+    at_ms: u64,
+    /// The time of the last one.
+    until_ms: u64,
+    busy: Range,
+    unavailable: Range,
+    largest_free: Option<Range>,
+    waiting: Range,
+}
+
+impl From<Seen> for Sample {
+    fn from(seen: Seen) -> Sample {
+        Sample {
+            seq: seen.seq,
+            at_ms: seen.at_ms,
+            until_ms: seen.at_ms,
+            busy: Range::of(seen.busy),
+            unavailable: Range::of(seen.unavailable),
+            largest_free: seen.largest_free.map(Range::of),
+            waiting: Range::of(seen.waiting),
+        }
+    }
+}
+
+impl Sample {
+    /// With what came after.
+    fn then(self, next: &Sample) -> Sample {
+        let largest_free = match (self.largest_free, next.largest_free) {
+            (Some(own), Some(next)) => Some(own.then(next)),
+            (own, next) => own.or(next),
+        };
+        Sample {
+            until_ms: next.until_ms,
+            busy: self.busy.then(next.busy),
+            unavailable: self.unavailable.then(next.unavailable),
+            largest_free,
+            waiting: self.waiting.then(next.waiting),
+            ..self
+        }
+    }
+
+    fn json(&self) -> Value {
+        let largest = |of: fn(Range) -> u32| self.largest_free.map(of);
+        json!({
+            "seq": self.seq,
+            "at": Instant(self.at_ms),
+            "until": Instant(self.until_ms),
+            "busy": self.busy.last,
+            "busy_least": self.busy.least,
+            "busy_most": self.busy.most,
+            "unavailable": self.unavailable.last,
+            "unavailable_least": self.unavailable.least,
+            "unavailable_most": self.unavailable.most,
+            "largest_free": largest(|range| range.last),
+            "largest_free_least": largest(|range| range.least),
+            "largest_free_most": largest(|range| range.most),
+            "waiting": self.waiting.last,
+            "waiting_least": self.waiting.least,
+            "waiting_most": self.waiting.most,
+        })
+    }
+}
+
+/// The samples of all machines, and the length of a stretch.
+struct Samples {
+    by_machine: Vec<Vec<Sample>>,
+    gap_ms: u64,
+}
+
+impl Samples {
+    /// Adds what was seen of each machine.
+    fn add(&mut self, seen: impl Iterator<Item = Seen>) {
+        for (index, seen) in seen.enumerate() {
+            if self.by_machine.len() <= index {
+                self.by_machine.push(Vec::new());
+            }
+            self.by_machine[index].push(seen.into());
+            join(&mut self.by_machine[index], self.gap_ms, 2);
+        }
+        while self.by_machine.iter().any(|samples| samples.len() > MOST) {
+            self.gap_ms *= 2;
+            for samples in &mut self.by_machine {
+                join(samples, self.gap_ms, usize::MAX);
+            }
+        }
+    }
+}
+
+/// Joins those of the last samples that lie in one stretch of time.
+fn join(samples: &mut Vec<Sample>, gap_ms: u64, last: usize) {
+    let rest = samples.split_off(samples.len().saturating_sub(last));
+    for sample in rest {
+        match samples.last_mut() {
+            Some(before) if before.at_ms / gap_ms == sample.at_ms / gap_ms => {
+                *before = before.then(&sample);
+            }
+            _ => samples.push(sample),
+        }
+    }
 }
 
 /// The samples of all machines.
-#[derive(Default)]
-pub(crate) struct Series {
-    /// By machine; and the milliseconds between samples.
-    samples: Mutex<(Vec<Vec<Sample>>, u64)>,
+pub(crate) struct Series(Mutex<Samples>);
+
+impl Default for Series {
+    fn default() -> Series {
+        Series(Mutex::new(Samples { by_machine: Vec::new(), gap_ms: 1 }))
+    }
 }
 
 impl Series {
-    /// The record of the last sample up to an instant; 0 if there is none.
+    /// The first record of the last stretch that begins up to an instant; 0 if there is none.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
-        let Ok(inner) = self.samples.lock() else { return 0 };
-        let Some(samples) = inner.0.first() else { return 0 };
+        let Ok(inner) = self.0.lock() else { return 0 };
+        let Some(samples) = inner.by_machine.first() else { return 0 };
         let after = samples.partition_point(|sample| sample.at_ms <= at_ms);
         after.checked_sub(1).map_or(0, |index| samples[index].seq)
     }
 
-    /// Adds the machines of a view, unless the last sample is too young.
-    fn add(&self, view: &StateView) {
-        let Ok(mut inner) = self.samples.lock() else { return };
-        let (all, gap_ms) = &mut *inner;
-        all.resize_with(view.boards.len(), Vec::new);
-        for (samples, board) in all.iter_mut().zip(&view.boards) {
-            if samples.last().is_some_and(|last| view.now_ms < last.at_ms + *gap_ms) {
-                continue;
-            }
-            samples.push(Sample {
-                seq: view.seq,
-                at_ms: view.now_ms,
-                busy: board.busy,
-                unavailable: board.unavailable,
-                largest_free: board.free.largest_free().map_or(0, |cuboid| cuboid.volume()),
-                waiting: view.waiting.iter().filter(|one| one.machine == board.spec.name).count(),
-            });
+    /// The length of a stretch, in milliseconds.
+    fn gap_ms(&self) -> u64 {
+        self.0.lock().map_or(1, |inner| inner.gap_ms)
+    }
+
+    fn add(&self, seen: impl Iterator<Item = Seen>) {
+        if let Ok(mut inner) = self.0.lock() {
+            inner.add(seen);
         }
-        if all.iter().any(|samples| samples.len() > MOST) {
-            // Every second one goes, and the next ones come half as often.
-            for samples in all.iter_mut() {
-                let mut keep = false;
-                samples.retain(|_| {
-                    keep = !keep;
-                    keep
-                });
+    }
+
+    /// Adds the machines of a view.
+    fn add_view(&self, view: &StateView) {
+        self.add(view.boards.iter().map(|board| Seen {
+            seq: view.seq,
+            at_ms: view.now_ms,
+            busy: board.busy,
+            unavailable: board.unavailable,
+            largest_free: Some(board.free.largest_free().map_or(0, |cuboid| cuboid.volume())),
+            waiting: view.waiting.iter().filter(|one| one.machine == board.spec.name).count()
+                as u32,
+        }));
+    }
+
+    /// Adds the machines of a state; the largest free box is looked for where `look` says so.
+    fn add_state(&self, state: &ServiceState, look: bool) {
+        self.add(state.boards.iter().map(|board| {
+            let free = board.machine.free();
+            let largest = || free.largest_free().map_or(0, |cuboid| cuboid.volume());
+            Seen {
+                seq: state.seq,
+                at_ms: state.now_ms,
+                busy: board.machine.busy_nodes(),
+                unavailable: board.machine.failed_nodes(),
+                largest_free: look.then(largest),
+                waiting: board.waiting().len() as u32,
             }
-            *gap_ms = (*gap_ms * 2).max(500);
-        }
+        }));
     }
 }
 
@@ -111,7 +243,7 @@ pub(crate) async fn sample(app: Arc<App>) {
         let Ok(view) = app.writer.view().await else { continue };
         last = view.seq;
         let own = app.clone();
-        let _ = tokio::task::spawn_blocking(move || own.series.add(&view)).await;
+        let _ = tokio::task::spawn_blocking(move || own.series.add_view(&view)).await;
     }
 }
 
@@ -129,17 +261,25 @@ fn look_back(
             .map_err(|reason| RecoveryError::Snapshot { seq: snapshot.seq, reason })?,
         None => ServiceState::new(ServiceLimits::default(), seed),
     };
-    let every = EVERY.max((until - oldest.min(until)) / MOST as u64);
+    // Of the largest free box, what holds from one stretch to the next is looked at.
+    let mut looked = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {
             return Ok(false);
         }
-        state.apply(&record)?;
-        if record.seq % every == 0 || record.seq < EVERY {
-            series.add(&state.view());
+        let gap_ms = series.gap_ms();
+        let lasts = record.at_ms / gap_ms > state.now_ms / gap_ms;
+        if lasts && !looked && state.seq() > 0 {
+            series.add_state(&state, true);
         }
+        state.apply(&record)?;
+        looked = record.seq % EVERY == 0 || record.seq < EVERY;
+        series.add_state(&state, looked);
         Ok(true)
     })?;
+    if !looked && state.seq() > 0 {
+        series.add_state(&state, true);
+    }
     Ok(())
 }
 
@@ -151,7 +291,8 @@ pub(crate) struct SeriesQuery {
     machine: Option<String>,
 }
 
-/// Utilisation and the largest free box over time.
+/// Utilisation and the largest free box over time: stretches of time, each with the least, the
+/// greatest and the last value. What holds from the last one on holds until `now`.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines",
     params(SeriesQuery),
@@ -168,6 +309,91 @@ pub(crate) async fn series(
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));
     let Some(index) = index else { return Ok(unknown_machine(wanted)) };
-    let samples = app.series.samples.lock().ok().and_then(|inner| inner.0.get(index).cloned());
-    Ok(Reply::new(200, &json!({ "samples": samples.unwrap_or_default() })))
+    let samples = app.series.0.lock().ok().and_then(|inner| {
+        let samples = inner.by_machine.get(index)?;
+        Some(samples.iter().map(Sample::json).collect::<Vec<_>>())
+    });
+    let now = Instant(app.writer.clock.now_ms());
+    Ok(Reply::new(200, &json!({ "samples": samples.unwrap_or_default(), "now": now })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(at_ms: u64, busy: u32) -> Seen {
+        let largest_free = (busy % 3 > 0).then_some(100 - busy);
+        Seen { seq: at_ms + 1, at_ms, busy, unavailable: 0, largest_free, waiting: 2 * busy }
+    }
+
+    /// A generator of numbers that look random (xorshift).
+    fn next(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    /// Step functions with 10 times as many events as there are stretches: each stretch has the
+    /// true least, greatest and last value, and nothing lies between stretches.
+    #[test]
+    fn stretches_have_the_true_least_and_greatest() {
+        for seed in 1..=pavior_trials::size(8, 60) as u64 {
+            let mut state = seed;
+            let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
+            let mut all = Vec::new();
+            let mut at = 1_000_000 + next(&mut state) % 1000;
+            for _ in 0..10 * MOST {
+                at += if next(&mut state) % 50 == 0 { next(&mut state) % 100_000 } else { 3 };
+                let one = seen(at, (next(&mut state) % 101) as u32);
+                all.push(one);
+                samples.add([one].into_iter());
+            }
+            let thinned = &samples.by_machine[0];
+            assert!(thinned.len() <= MOST && thinned.len() > MOST / 4, "{}", thinned.len());
+            let mut rest = &all[..];
+            for sample in thinned {
+                let (own, after) =
+                    rest.split_at(rest.partition_point(|one| one.at_ms <= sample.until_ms));
+                rest = after;
+                assert_eq!((sample.seq, sample.at_ms), (own[0].seq, own[0].at_ms));
+                let range = |values: Vec<u32>| {
+                    let least = *values.iter().min()?;
+                    Some(Range { least, most: *values.iter().max()?, last: *values.last()? })
+                };
+                let busy = range(own.iter().map(|one| one.busy).collect());
+                assert_eq!(Some(sample.busy), busy);
+                let waiting = range(own.iter().map(|one| one.waiting).collect());
+                assert_eq!(Some(sample.waiting), waiting);
+                let largest = range(own.iter().filter_map(|one| one.largest_free).collect());
+                assert_eq!(sample.largest_free, largest);
+            }
+            assert_eq!(rest, []);
+        }
+    }
+
+    /// Few events are all there, at their times.
+    #[test]
+    fn few_events_are_kept_as_they_are() {
+        let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
+        let all: Vec<Seen> = (0..MOST as u64).map(|at| seen(7 * at, (at % 60) as u32)).collect();
+        for &one in &all {
+            samples.add([one].into_iter());
+        }
+        let expected: Vec<Sample> = all.into_iter().map(Sample::from).collect();
+        assert_eq!(samples.by_machine[0], expected);
+    }
+
+    /// What was seen last is there, however young the one before it is: it may hold for a day.
+    #[test]
+    fn the_last_state_is_not_lost() {
+        let mut samples = Samples { by_machine: Vec::new(), gap_ms: 1 };
+        for at in 0..3 * MOST as u64 {
+            samples.add([seen(1000 * at, 50)].into_iter());
+        }
+        samples.add([seen(3_000_000 * MOST as u64, 50)].into_iter());
+        samples.add([seen(3_000_000 * MOST as u64 + 1, 0)].into_iter());
+        let last = samples.by_machine[0].last().unwrap();
+        assert_eq!((last.busy.last, last.busy.most), (0, 50));
+    }
 }

@@ -24,4 +24,5 @@ mod short;
 mod strangers;
 mod takeover;
 mod tenants;
+mod waits;
 mod workload;

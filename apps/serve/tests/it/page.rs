@@ -34,7 +34,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
     browser.until("document.querySelector('#queue button')");
     browser.value("document.querySelector('#queue button').click()");
-    browser.until("document.getElementById('answer').textContent.includes('no-free-submesh') || document.getElementById('answer').textContent.includes('too-few-free-nodes')");
+    browser.until("document.getElementById('answer').textContent.includes('It needs 256 nodes, and 159 are free')");
     browser.until("document.getElementById('answer').textContent.includes('nearest free box')");
     browser.until("document.getElementById('answer').textContent.includes('blocked by')");
     browser.picture("refusal-3d");
@@ -51,7 +51,7 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
             &json!({ "epoch": lease.json()["epoch"] }).to_string(),
         )
         .unwrap();
-    browser.until("window.pavior.page.samples.length >= 2");
+    browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
         "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
           c.dispatchEvent(new PointerEvent('pointerdown', { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 })); })()
@@ -116,7 +116,7 @@ fn a_schedule_plays_without_a_server() {
     let samples = samples.map(|(at, busy, largest_free)| pavior_viewer::CurvePoint {
         at,
         busy,
-        largest_free,
+        largest_free: Some(largest_free),
     });
     let jobs = [job(1, 0.0, 9.0, 0), job(2, 5.0, 12.0, 4)];
     let folder = tempfile::TempDir::new().unwrap();
@@ -160,4 +160,107 @@ fn a_large_machine_is_drawn() {
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",
     );
     browser.picture("large");
+}
+
+/// Tenants have colours of their own, a legend says whose, and requests say what they wait for.
+#[test]
+fn colours_are_told_and_waiting_is_explained() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| {
+        setup.scheduler = Some("easy".into());
+        setup.strategy = "gabl".into();
+    });
+    let mut client = Client::new(&server.address);
+    let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
+    for (index, tenant) in names.iter().enumerate() {
+        let body = json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 });
+        assert_eq!(client.post("/v1/leases", &body.to_string()).unwrap().status, 201);
+    }
+    let head = json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 });
+    client.post("/v1/leases", &head.to_string()).unwrap();
+    let behind = json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 });
+    client.post("/v1/leases", &behind.to_string()).unwrap();
+    browser.open(&server.address);
+    browser.until("document.getElementById('counts')?.textContent.includes('56 busy')");
+    browser.press("c");
+    browser.until("document.getElementById('legend').textContent.includes('alice (8)')");
+    let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => one.style.background)).size";
+    assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
+    browser.until("document.getElementById('queue').textContent.includes('reserved: 17')");
+    browser.value("document.querySelectorAll('#queue button')[1].click()");
+    browser.until("document.getElementById('answer').textContent.includes('It would fit now, but job 17 has nodes reserved from')");
+    let told = browser.value("document.getElementById('answer').textContent");
+    assert!(!told.as_str().unwrap().contains("would grant it now"), "{told}");
+    browser.picture("tenants-light");
+    browser.press("t");
+    browser.picture("tenants-dark");
+    browser.press("c");
+    browser.until("document.querySelector('#legend .scale')");
+    browser.picture("age-dark");
+    browser.press("t");
+    browser.picture("age-light");
+
+    // A node that fails is in the legend, too.
+    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#).unwrap();
+    browser.until("document.getElementById('legend').textContent.includes('failed')");
+
+    // The operator, whose small job starts now, an eighth and a ninth tenant have none left: they
+    // share one, and the legend says so.
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#).unwrap();
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#).unwrap();
+    browser.press("c");
+    browser.press("c");
+    browser.until("document.getElementById('legend').textContent.includes('3 more tenants, in one colour (4)')");
+}
+
+/// The axis ends now, also where nothing happens, and also while the past is looked at.
+#[test]
+fn the_axis_ends_now() {
+    let Some(mut browser) = Browser::start(400, 900) else { return };
+    let (server, _) = fresh(|_| {});
+    let lease = Client::new(&server.address).post("/v1/leases", r#"{"shape":[3,5]}"#).unwrap();
+    assert_eq!(lease.status, 201);
+    browser.open(&server.address);
+    browser.until("window.pavior?.page.series.busy.length >= 1");
+    let last = "window.pavior.page.series.busy.at(-1).at";
+    let ends_now = format!(
+        "window.pavior.chart.span()[1] > {last} + 3000 && Math.abs(window.pavior.chart.span()[1] - Date.now()) < 3000"
+    );
+    browser.until(&format!("window.pavior.chart.isNow && {ends_now}"));
+    browser.press(",");
+    browser.until(
+        "!window.pavior.page.live && document.getElementById('when').textContent.startsWith('at ')",
+    );
+    browser.until(&format!("window.pavior.chart.isNow && {ends_now}"));
+    browser.picture("past-phone");
+}
+
+/// A tenant's page tells the truth also of leases of which the service does not tell it when they
+/// come and go.
+#[test]
+fn a_tenants_page_keeps_up_with_the_others() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let folder = tempfile::TempDir::new().unwrap();
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "root-secret\na-secret tenant=a\nb-secret tenant=b\n").unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let (server, _) = fresh(|setup| setup.tokens = Some(tokens));
+    browser.open(&server.address);
+    browser.until("document.getElementById('login')?.open");
+    browser.value("document.getElementById('token').value = 'a-secret'");
+    browser.value("document.querySelector('#login button').click()");
+    browser.until("document.getElementById('counts').textContent.includes('64 free')");
+    let mut other = Client::with(&server.address, "Authorization", "Bearer b-secret");
+    let lease = other.post("/v1/leases", r#"{"shape":[4,4],"job":"hidden"}"#).unwrap().json();
+    browser.until("document.getElementById('counts').textContent.includes('16 busy')");
+    browser.press("c");
+    browser.until("document.getElementById('legend').textContent.includes('other tenants (16)')");
+    assert_eq!(
+        browser.value("document.querySelector('aside').textContent.includes('hidden')"),
+        false
+    );
+    let epoch = json!({ "epoch": lease["epoch"] }).to_string();
+    other.post(&format!("/v1/leases/{}/end", lease["id"]), &epoch).unwrap();
+    browser.until("document.getElementById('counts').textContent.includes('64 free')");
 }

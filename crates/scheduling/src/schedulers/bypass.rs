@@ -10,10 +10,13 @@
 //! was not to be had: a linear one with factor 0.5 is ours, and so is leaving out its optional
 //! priority for large jobs.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
 
 use crate::shared::refused::Refused;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "bypass",
@@ -39,6 +42,13 @@ struct Bypass {
     refused: Refused,
 }
 
+impl Bypass {
+    /// How many of the waiting jobs, from the oldest, are tried.
+    fn open(&self, queue: &Queue) -> usize {
+        1 + (self.factor * queue.len() as f64).floor() as usize
+    }
+}
+
 impl Scheduler for Bypass {
     fn next(
         &mut self,
@@ -47,7 +57,10 @@ impl Scheduler for Bypass {
         _: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let depth = (self.factor * queue.len() as f64).floor() as usize;
-        self.refused.first_fit(queue, 1 + depth, view)
+        self.refused.first_fit(queue, self.open(queue), view)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::among_oldest(queue, self.open(queue), None))
     }
 }

@@ -24,10 +24,11 @@
 //! With exact estimates no job starts later than its first booking, and none starves; by count that
 //! holds for strategies that grant by count. When a running job outruns what was expected of it
 //! (see `shared/ends.rs` for what then is), or a booking's time passes in vain, all bookings are
-//! made anew, in the order of arrival. So they are when a node fails or is repaired, and what is
-//! promised then counts as the first promise. A job that would not fit even if all others were gone
-//! (because nodes failed) has no booking until a repair; a strategy that misses free nodes, and so
-//! may find some at another moment, is asked again for it whenever a job departs.
+//! made anew, in the order of arrival. So they are when a node fails or is repaired, or a job is
+//! started beside the scheduler, and what is promised then counts as the first promise. A job that
+//! would not fit even if all others were gone (because nodes failed) has no booking until a repair;
+//! a strategy that misses free nodes, and so may find some at another moment, is asked again for it
+//! whenever a job departs.
 //!
 //! With `depth=N` only the oldest N waiting jobs have bookings, as in practice; the others wait
 //! until they are among them, whatever is free. That bounds the cost, and what is lost is that a
@@ -46,10 +47,13 @@
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for numbers of nodes. Reserving in space is ours.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
 
 use crate::shared::plan::{ByCount, ByNodes, Ledger, Plan};
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "conservative",
@@ -102,19 +106,23 @@ impl<L: Ledger> Scheduler for Conservative<L> {
         running: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let plan = match self.plan.take() {
-            Some(mut plan) if plan.health == view.machine().health() => {
-                plan.advance(now, queue, running, view);
-                plan
-            }
-            _ => Plan::new(now, running, view.machine()),
-        };
+        let mut plan = self.plan.take().filter(|plan| plan.health == view.machine().health());
+        if let Some(plan) = &mut plan {
+            plan.advance(now, queue, running, view);
+        }
+        // Jobs that were started beside the scheduler may lie on booked nodes.
+        let plan = plan.filter(|plan| plan.knows_all(running));
+        let plan = plan.unwrap_or_else(|| Plan::new(now, queue, running, view.machine()));
         let plan = self.plan.insert(plan);
         plan.book_arrivals(now, queue, self.depth, view);
         let (start, promise) = plan.start_due(now, queue, view)?;
         self.broken += u64::from(promise < now);
         plan.state = view.machine().state() + 1;
         Some(start)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(self.plan.as_ref()?.standing(now, queue))
     }
 
     fn broken_guarantees(&self) -> u64 {

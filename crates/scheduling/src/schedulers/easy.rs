@@ -59,7 +59,10 @@ use pavior_workload::Job;
 use crate::shared::ends::by_expected_end;
 use crate::shared::promise::HeadPromise;
 use crate::shared::refused::Refused;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Reserved, Running, Scheduler, SchedulerKind,
+    Standing, Start,
+};
 use guarded::Guarded;
 use replay::{Reservation, replay};
 use tearing::Tearing;
@@ -117,6 +120,8 @@ struct ByGeometry {
     refused: Refused,
     guarded: Guarded,
     passed: Passed,
+    /// The jobs that had been withdrawn when these were passed.
+    withdrawals: u64,
 }
 
 /// The candidates that need not be looked at again while state and reservation last: the oldest
@@ -161,11 +166,28 @@ impl Scheduler for ByGeometry {
             return start;
         }
         self.reserve(now, head, running, view.machine());
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = Passed::default();
+        }
         let start = self.backfill(now, queue, running, view)?;
         // The start keeps the reservation as good as it is.
         self.state = view.machine().state() + 1;
         self.guarded.starts(queue.get(start.index)?.id);
         Some(start)
+    }
+
+    fn standing(&self, now: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        let head = queue.get(0)?;
+        let reserved = self.reservation.as_ref().filter(|reserved| reserved.head == head.id);
+        let reserved = reserved.map(|reserved| Reserved {
+            job: head.id,
+            from: reserved.at,
+            to: reserved.at.saturating_add(head.estimate),
+            nodes: u64::from(reserved.placement.nodes()),
+            placement: Some(reserved.placement.clone()),
+        });
+        Some(Standing::behind_head(now, queue, reserved, |_| false))
     }
 
     fn broken_guarantees(&self) -> u64 {
@@ -250,6 +272,20 @@ struct ByCount {
     /// on with the time.
     same: Option<(u64, JobId, Option<Time>, u64)>,
     passed: usize,
+    /// The jobs that had been withdrawn when these were passed.
+    withdrawals: u64,
+    /// The head's reservation, as of the last question.
+    shadow: Option<Shadow>,
+}
+
+/// A number of nodes for the head, from a time on.
+#[derive(Clone, Copy)]
+struct Shadow {
+    head: JobId,
+    at: Time,
+    needed: u64,
+    /// What is free then beside them.
+    extra: u64,
 }
 
 impl Scheduler for ByCount {
@@ -269,15 +305,17 @@ impl Scheduler for ByCount {
             return Some(Start::at(0));
         }
         let shadow = shadow(now, head, running, view.machine());
-        if let Some((at, _)) = shadow {
-            self.promise.give(head.id, at);
+        if let Some(shadow) = shadow {
+            self.promise.give(head.id, shadow.at);
         }
+        self.shadow = shadow;
         // What a backfilled job uses up shows in the next shadow: it is then running.
-        let (at, extra) = shadow.unwrap_or((Time::MAX, u64::MAX));
+        let (at, extra) = shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let later = Some(at).filter(|at| *at > now);
         let same = Some((view.machine().state(), head.id, later, extra));
-        if self.same != same {
+        if self.same != same || self.withdrawals != queue.withdrawals() {
             (self.same, self.passed) = (same, 1);
+            self.withdrawals = queue.withdrawals();
         }
         for index in self.passed..queue.len() {
             let job = queue.get(index)?;
@@ -293,24 +331,40 @@ impl Scheduler for ByCount {
         None
     }
 
+    fn standing(&self, now: Time, queue: &Queue, machine: &Machine) -> Option<Standing> {
+        let head = queue.get(0)?;
+        let shadow = self.shadow.filter(|shadow| shadow.head == head.id);
+        let reserved = shadow.map(|shadow| Reserved {
+            job: head.id,
+            from: shadow.at,
+            to: shadow.at.saturating_add(head.estimate),
+            nodes: shadow.needed,
+            placement: None,
+        });
+        let extra = shadow.map_or(u64::MAX, |shadow| shadow.extra);
+        let leaves_enough = |job: &Job| machine.needed(&job.request) <= extra;
+        Some(Standing::behind_head(now, queue, reserved, leaves_enough))
+    }
+
     fn broken_guarantees(&self) -> u64 {
         self.promise.broken()
     }
 }
 
 /// When the head fits by count, and how many nodes are left over then.
-fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option<(Time, u64)> {
+fn shadow(now: Time, head: &Job, running: &Running, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
+    let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
     let mut free = u64::from(machine.free().count());
     if free >= needed {
-        return Some((now, free - needed));
+        return Some(shadow(now, free));
     }
     let mut ends = by_expected_end(now, running);
     while let Some((at, gone)) = ends.next() {
         free += u64::from(machine.nodes_of(gone.job.id));
         let more = ends.peek().is_some_and(|(next, _)| *next == at);
         if free >= needed && !more {
-            return Some((at, free - needed));
+            return Some(shadow(at, free));
         }
     }
     None

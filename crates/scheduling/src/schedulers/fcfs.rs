@@ -3,9 +3,12 @@
 //! Jobs start in the order of arrival; a job that does not fit blocks all behind it. O(1) and one
 //! question a decision.
 
+use pavior_allocation::Machine;
 use pavior_kernel::Time;
 
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "fcfs",
@@ -27,5 +30,9 @@ impl Scheduler for Fcfs {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::strict(queue, queue.get(0)?.id))
     }
 }

@@ -11,11 +11,14 @@
 
 use std::cmp::Reverse;
 
+use pavior_allocation::Machine;
 use pavior_kernel::Time;
 
 use super::sjf::{BY, size_of};
 use crate::shared::least::Least;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ljf",
@@ -44,5 +47,9 @@ impl Scheduler for LargestJobFirst {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.largest.start(queue, view)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::strict(queue, self.largest.first()?))
     }
 }

@@ -19,10 +19,13 @@
 //! powers of two are their like on a mesh. That a blocked job blocks all, and that a job which
 //! arrives joins its class at once even while it is served, is our reading.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_workload::Job;
 
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "scan",
@@ -66,6 +69,12 @@ impl Scan {
             (hand + CLASSES - class) % CLASSES
         }
     }
+
+    /// The job at hand, and its place.
+    fn first<'q>(&self, queue: &'q Queue) -> Option<(usize, &'q Job)> {
+        let jobs = queue.iter().enumerate();
+        jobs.min_by_key(|&(index, job)| (self.distance(class_of(job)), index))
+    }
 }
 
 impl Scheduler for Scan {
@@ -76,10 +85,12 @@ impl Scheduler for Scan {
         _: &Running,
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
-        let jobs = queue.iter().enumerate();
-        let (index, job) =
-            jobs.min_by_key(|&(index, job)| (self.distance(class_of(job)), index))?;
+        let (index, job) = self.first(queue)?;
         self.class = Some(class_of(job));
         view.can_start(&job.request).ok().map(|()| Start::at(index))
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::strict(queue, self.first(queue)?.1.id))
     }
 }

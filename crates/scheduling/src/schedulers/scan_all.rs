@@ -8,10 +8,13 @@
 //! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000; elsewhere "aggressive
 //! out-of-order" or "first-fit queue".
 
+use pavior_allocation::Machine;
 use pavior_kernel::Time;
 
 use crate::shared::refused::Refused;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "scan-all",
@@ -36,5 +39,9 @@ impl Scheduler for ScanAll {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.refused.first_fit(queue, usize::MAX, view)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::free(queue))
     }
 }

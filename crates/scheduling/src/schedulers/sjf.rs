@@ -9,11 +9,14 @@
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes and smallest cumulative demand first.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Options, Time, Values};
 use pavior_workload::Job;
 
 use crate::shared::least::Least;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "sjf",
@@ -60,5 +63,9 @@ impl Scheduler for SmallestJobFirst {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.smallest.start(queue, view)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::strict(queue, self.smallest.first()?))
     }
 }

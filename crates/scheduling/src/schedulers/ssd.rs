@@ -9,10 +9,13 @@
 //! Source: named by the GABL paper after Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994 (whose
 //! own contribution is [Scan](super::scan)).
 
+use pavior_allocation::Machine;
 use pavior_kernel::Time;
 
 use crate::shared::least::Least;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ssd",
@@ -40,5 +43,9 @@ impl Scheduler for Ssd {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.shortest.start(queue, view)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        Some(Standing::strict(queue, self.shortest.first()?))
     }
 }

@@ -16,11 +16,14 @@
 //! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. That the window is tried
 //! in the order of arrival is our reading, and the default width ours.
 
+use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
 use pavior_mesh::JobId;
 
 use crate::shared::refused::Refused;
-use crate::{BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Start};
+use crate::{
+    BuildScheduler, Entry, MachineView, Queue, Running, Scheduler, SchedulerKind, Standing, Start,
+};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "window",
@@ -86,5 +89,19 @@ impl Scheduler for Window {
         let place = self.started.partition_point(|&started| started < job);
         self.started.insert(place, job);
         Some(start)
+    }
+
+    fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
+        // Who has failed and waits again is no longer among those that have started: the last
+        // question saw to that.
+        let oldest = queue.get(0)?.id;
+        let mut open = 0;
+        let mut gone = 0;
+        while open + gone < self.width {
+            let Some(job) = queue.get(open) else { break };
+            let is_before = self.started.get(gone).is_some_and(|&started| started < job.id);
+            if is_before { gone += 1 } else { open += 1 }
+        }
+        Some(Standing::among_oldest(queue, open, Some(oldest)))
     }
 }

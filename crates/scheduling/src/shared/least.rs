@@ -41,6 +41,11 @@ impl<K: Ord + Copy> Least<K> {
         Some(Start::at(index))
     }
 
+    /// The least job, as of the last question.
+    pub(crate) fn first(&self) -> Option<JobId> {
+        self.waiting.first().map(|&(_, _, job)| job)
+    }
+
     fn find(&mut self, queue: &Queue) -> Option<usize> {
         self.follow(queue);
         self.place_of_least(queue).or_else(|| {

@@ -23,7 +23,7 @@ use pavior_workload::Job;
 use super::ends::by_expected_end;
 use super::growth::{Growth, Refusals};
 use super::slot::{Interval, Slot};
-use crate::{MachineView, Queue, Running, Start};
+use crate::{Kept, MachineView, Queue, Reserved, Running, Standing, Start};
 pub(crate) use by_count::ByCount;
 pub(crate) use by_nodes::ByNodes;
 pub(crate) use ledger::{Ledger, Wish};
@@ -37,6 +37,8 @@ pub(crate) struct Plan<L: Ledger> {
     ends: BTreeSet<(Time, JobId)>,
     /// The waiting jobs', in the order of the queue.
     bookings: Vec<Booking<L>>,
+    /// The jobs that had been withdrawn when the bookings were last looked at.
+    withdrawals: u64,
     pub(crate) state: u64,
     pub(crate) health: u64,
 }
@@ -47,6 +49,7 @@ struct Stay<L: Ledger> {
 }
 
 struct Booking<L: Ledger> {
+    job: JobId,
     /// None for a job that does not fit what is left of the machine.
     slot: Option<Slot<L::Held>>,
     /// The first time promised.
@@ -55,13 +58,14 @@ struct Booking<L: Ledger> {
 
 impl<L: Ledger> Plan<L> {
     /// The running jobs until their expected ends, and nothing booked yet.
-    pub(crate) fn new(now: Time, running: &Running, machine: &Machine) -> Plan<L> {
+    pub(crate) fn new(now: Time, queue: &Queue, running: &Running, machine: &Machine) -> Plan<L> {
         let mut plan = Plan {
             ledger: L::new(now, machine),
             refusals: Refusals::default(),
             running: BTreeMap::new(),
             ends: BTreeSet::new(),
             bookings: Vec::new(),
+            withdrawals: queue.withdrawals(),
             state: machine.state(),
             health: machine.health(),
         };
@@ -73,6 +77,30 @@ impl<L: Ledger> Plan<L> {
             plan.runs(id, Stay { held, until });
         }
         plan
+    }
+
+    /// The bookings. A job whose time has come, or that has none, waits for the machine alone;
+    /// those beyond the depth are not looked at.
+    pub(crate) fn standing(&self, now: Time, queue: &Queue) -> Standing {
+        let mut standing = Standing::default();
+        for (place, job) in queue.iter().enumerate() {
+            let Some(booking) = self.bookings.get(place) else {
+                standing.kept.push(Kept::ByOrder(None));
+                continue;
+            };
+            let later = booking.slot.as_ref().is_some_and(|slot| slot.interval.from > now);
+            standing.kept.push(if later { Kept::ByReservations } else { Kept::ByMachine });
+            standing.reserved.extend(booking.slot.as_ref().map(|slot| Reserved {
+                job: job.id,
+                from: slot.interval.from,
+                to: slot.interval.to,
+                nodes: L::nodes(&slot.held),
+                placement: L::placement(&slot.held),
+            }));
+        }
+        let ends = self.running.values().map(|stay| (stay.until, L::nodes(&stay.held)));
+        standing.ends = ends.collect();
+        standing
     }
 
     fn runs(&mut self, job: JobId, holds: Stay<L>) {
@@ -92,7 +120,40 @@ impl<L: Ledger> Plan<L> {
         if self.state != view.machine().state() {
             self.take_out_departed(now, queue, view);
         }
+        if self.withdrawals != queue.withdrawals() {
+            self.take_out_withdrawn(now, queue, view);
+        }
         self.rebook_overdue(now, queue, running, view);
+    }
+
+    /// Whether every running job is in the plan. One that was started beside the scheduler is not.
+    pub(crate) fn knows_all(&self, running: &Running) -> bool {
+        running.len() <= self.running.len()
+    }
+
+    /// Takes the bookings of withdrawn jobs out, and the others move up.
+    fn take_out_withdrawn(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
+        self.withdrawals = queue.withdrawals();
+        let mut waiting = queue.iter().map(|job| job.id).peekable();
+        let mut growth = Growth::default();
+        let ledger = &mut self.ledger;
+        // Bookings are in the order of the queue.
+        self.bookings.retain(|booking| {
+            let stays = waiting.next_if_eq(&booking.job).is_some();
+            if let Some(slot) =
+                booking.slot.as_ref().filter(|slot| !stays && slot.interval.to > now)
+            {
+                let rest = Interval { from: slot.interval.from.max(now), to: slot.interval.to };
+                ledger.give(&slot.held, rest);
+                growth.add(slot.held.clone(), rest);
+            }
+            stays
+        });
+        if !growth.is_empty() {
+            self.refusals.forget();
+            self.move_up(now, growth, queue, view);
+            self.refusals.forget();
+        }
     }
 
     /// Takes departed jobs out; after an early end, waiting jobs move up.
@@ -248,7 +309,7 @@ impl<L: Ledger> Plan<L> {
     ) {
         for index in self.bookings.len()..queue.len().min(depth) {
             let job = queue.get(index).expect("the index is within the queue");
-            self.bookings.push(Booking { slot: None, promise: Time::MAX });
+            self.bookings.push(Booking { job: job.id, slot: None, promise: Time::MAX });
             self.book(now, index, job, view);
         }
     }

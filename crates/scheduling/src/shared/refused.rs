@@ -14,6 +14,8 @@ pub(crate) struct Refused {
     requests: FxHashSet<Request>,
     /// The waiting jobs, from the oldest, known to be refused.
     passed: usize,
+    /// The jobs that had been withdrawn when that was found.
+    withdrawals: u64,
 }
 
 impl Refused {
@@ -44,8 +46,8 @@ impl Refused {
 
     /// Starts the first of the oldest `window` jobs that can start.
     ///
-    /// Jobs leave the queue only by starting, and return to it only from the machine: while its
-    /// state is the same, the jobs passed over keep their places.
+    /// Jobs leave the queue by starting or are withdrawn, and return to it only from the machine:
+    /// while its state is the same and none is withdrawn, the jobs passed over keep their places.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,
@@ -53,6 +55,10 @@ impl Refused {
         view: &mut MachineView<'_>,
     ) -> Option<Start> {
         self.in_state(view.machine().state());
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = 0;
+        }
         let window = window.min(queue.len());
         for index in self.passed..window {
             let request = queue.get(index)?.request;

@@ -12,5 +12,6 @@ mod priority;
 mod reference;
 mod registry;
 mod tearing;
+mod withdrawals;
 mod workloads;
 mod world;

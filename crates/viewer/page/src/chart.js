@@ -1,10 +1,12 @@
 // Utilisation and the largest free box over time; dragged over, it goes back in time.
+import { columns } from "./thin.js";
 
 export class Chart {
   /** `instant` writes a time. */
   constructor(canvas, onTime, instant) {
     Object.assign(this, { canvas, instant });
-    this.samples = [];
+    this.series = { busy: [], largest: [] };
+    this.end = null;
     this.at = null;
     const drag = (event) => {
       if (event.buttons === 0 && event.type === "pointermove") return;
@@ -15,9 +17,10 @@ export class Chart {
     canvas.addEventListener("pointermove", drag);
   }
 
+  /** From the first value to the end of time: now, or the end of the schedule. */
   span() {
-    const first = this.samples[0]?.at ?? 0, last = this.samples.at(-1)?.at ?? 1;
-    return [first, Math.max(last, first + 1)];
+    const { busy } = this.series, first = busy[0]?.at ?? (this.end ?? 1) - 1;
+    return [first, Math.max(this.end ?? busy.at(-1)?.at ?? 1, first + 1)];
   }
 
   timeAt(share) {
@@ -25,14 +28,15 @@ export class Chart {
     return first + Math.min(1, Math.max(0, share)) * (last - first);
   }
 
-  show(samples, nodes, at, dark) {
-    Object.assign(this, { samples, nodes, at, dark });
+  /** `end` is where the axis ends, and `isNow` whether that is now. */
+  show({ series, nodes, at, dark, end, isNow }) {
+    Object.assign(this, { series, nodes, at, dark, end, isNow });
     this.draw();
   }
 
   /** The ends of both axes. */
   labels(pen, width, height) {
-    if (!this.samples.length) return;
+    if (!this.series.busy.length && this.end === null) return;
     const [first, last] = this.span();
     pen.font = "11px system-ui";
     pen.fillStyle = this.dark ? "#9aa7b5" : "#5b6673";
@@ -40,14 +44,50 @@ export class Chart {
     pen.lineWidth = 4;
     // Over the lines, and apart from them.
     const write = (text, x, y) => { pen.strokeText(text, x, y); pen.fillText(text, x, y); };
-    const end = this.instant(last);
+    const end = this.isNow ? `now, ${this.instant(last)}` : this.instant(last);
     write(`${this.nodes} nodes`, 6, 16);
-    write(this.instant(first), 6, height - 6);
+    const begins = this.instant(first);
+    // On a phone the end alone has room.
+    if (pen.measureText(begins).width + pen.measureText(end).width < width - 24) write(begins, 6, height - 6);
     write(end, width - 6 - pen.measureText(end).width, height - 6);
   }
 
+  /**
+   * A step function. Where it changes once in a column of points, the line is where it changes. Where it
+   * changes more often, a band goes from the least to the greatest value; of many such columns side by side
+   * the band is pale, and the line is the mean.
+   */
+  line(pen, found, y, width, shade, dash) {
+    const isDense = (place) => found[place]?.changes > 1;
+    const beside = (place, step) => isDense(place + step) && found[place + step].column === found[place].column + step;
+    pen.fillStyle = pen.strokeStyle = shade;
+    found.forEach(({ column, least, most }, place) => {
+      if (!isDense(place)) return;
+      const isPale = beside(place, -1) || beside(place, 1);
+      this.isPale ||= isPale;
+      pen.globalAlpha = isPale ? 0.4 : 1;
+      pen.fillRect(column, y(most) - 0.8, 1, y(least) - y(most) + 1.6);
+    });
+    pen.globalAlpha = 1;
+    pen.setLineDash(dash);
+    pen.beginPath();
+    found.forEach(({ column, x, enters, leaves, mean }, place) => {
+      if (!isDense(place)) {
+        if (enters !== null) pen.lineTo(x, y(enters));
+        return pen.lineTo(x, y(leaves));
+      }
+      if (!beside(place, -1) && enters !== null) pen.lineTo(column, y(enters));
+      if (beside(place, -1) || beside(place, 1)) pen.lineTo(column + 0.5, y(mean));
+      else pen.moveTo(column + 1, y(leaves));
+      if (!beside(place, 1)) pen.lineTo(column + 1, y(leaves));
+    });
+    if (found.length) pen.lineTo(width, y(found.at(-1).leaves));
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+
   draw() {
-    const { canvas, samples, nodes, dark } = this;
+    const { canvas, series, nodes, dark } = this;
     const width = canvas.clientWidth, height = canvas.clientHeight, scale = window.devicePixelRatio || 1;
     canvas.width = width * scale;
     canvas.height = height * scale;
@@ -58,21 +98,12 @@ export class Chart {
     const y = (value) => height - 2 - (value / nodes) * (height - 6);
     pen.strokeStyle = dark ? "#39434f" : "#d3dae2";
     for (const share of [0, 0.5, 1]) { pen.beginPath(); pen.moveTo(0, y(share * nodes)); pen.lineTo(width, y(share * nodes)); pen.stroke(); }
-    const line = (value, shade, dash) => {
-      pen.strokeStyle = shade;
-      pen.setLineDash(dash);
-      pen.beginPath();
-      samples.forEach((sample, index) => {
-        if (index) pen.lineTo(x(sample.at), y(value(samples[index - 1])));
-        else pen.moveTo(x(sample.at), y(value(sample)));
-        pen.lineTo(x(sample.at), y(value(sample)));
-      });
-      pen.stroke();
-      pen.setLineDash([]);
-    };
+    const line = (points, shade, dash) => this.line(pen, columns(points, first, last, width), y, width, shade, dash);
     pen.lineWidth = 1.6;
-    line((one) => one.busy, dark ? "#6db3ff" : "#1769c2", []);
-    line((one) => one.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
+    pen.lineJoin = "round";
+    this.isPale = false;
+    line(series.largest, dark ? "#7fd4a0" : "#1d7f46", [5, 3]);
+    line(series.busy, dark ? "#6db3ff" : "#1769c2", []);
     this.labels(pen, width, height);
     if (this.at !== null) {
       pen.strokeStyle = dark ? "#fff" : "#000";

@@ -1,7 +1,11 @@
 // The page: what is shown, and what the keys and buttons do.
 import { Chart } from "./chart.js";
-import { Machine } from "./model.js";
+import { css } from "./colours.js";
+import { legend } from "./legend.js";
+import { Machine, colourOf } from "./model.js";
 import { Live, Schedule } from "./sources.js";
+import { columns } from "./thin.js";
+import { local } from "./times.js";
 import { View2d } from "./view2d.js";
 import { View3d } from "./view3d.js";
 
@@ -10,7 +14,7 @@ const element = (name, attributes = {}, text = "") => Object.assign(document.cre
 const dark = () => document.documentElement.dataset.theme === "dark"
   || (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
 
-const page = { machine: null, live: true, at: null, samples: [], by: "job", layer: null, selected: null, boxes: [], moves: [] };
+const page = { machine: null, live: true, at: null, series: { busy: [], largest: [] }, waits: new Map(), by: "job", layer: null, selected: null, boxes: [], moves: [] };
 const embedded = find("schedule");
 const schedule = embedded ? new Schedule(JSON.parse(embedded.textContent)) : null;
 
@@ -49,9 +53,16 @@ function draw() {
   requestAnimationFrame(() => {
     waits = false;
     if (!page.machine) return;
+    const isLive = page.live && !schedule;
+    if (isLive) page.machine.now = source.now();
     view.show(page.machine, { by: page.by, layer: page.layer, selected: page.selected, dark: dark() });
     view.mark(page.boxes, page.moves);
-    chart.show(page.samples, page.machine.grid.nodes, page.live && !schedule ? null : page.at, dark());
+    chart.show({
+      series: page.series, nodes: page.machine.grid.nodes, at: isLive ? null : page.at, dark: dark(),
+      end: schedule ? 1000 * schedule.ends : source.now(), isNow: !schedule,
+    });
+    find("band").hidden = !chart.isPale;
+    legend(find("legend"), page.machine, page.by, dark());
     tell();
   });
 }
@@ -77,27 +88,43 @@ function tell() {
 
 const MOST = 300;
 function lists() {
-  const jobs = [...page.machine.leases].sort((a, b) => (b[1].start_ms ?? 0) - (a[1].start_ms ?? 0));
+  const jobs = [...page.machine.leases].sort((a, b) => (b[1].begins ?? 0) - (a[1].begins ?? 0));
   find("jobs").replaceChildren(...jobs.slice(0, MOST).map(([key, lease]) => {
     const nodes = lease.nodes ?? lease.parts.reduce((sum, part) => sum + part.sides.reduce((a, b) => a * b, 1), 0);
     const row = element("tr", { tabIndex: 0 });
     row.setAttribute("aria-selected", key === page.selected);
     const box = lease.parts.length === 1 ? lease.parts[0].sides.join("×") : `${lease.parts.length} parts`;
-    for (const text of [lease.job ?? key, nodes, box, lease.tenant ?? ""]) row.append(element("td", {}, text));
+    for (const text of [lease.job ?? (lease.isOther ? "" : key), nodes, box, lease.isOther ? "other" : lease.tenant ?? ""]) row.append(element("td", {}, text));
+    const patch = element("i", { className: "patch" });
+    patch.style.background = css(colourOf(page.machine, key, page.by, dark()));
+    row.firstChild.prepend(patch);
     row.onclick = () => select(key === page.selected ? null : key);
     row.onkeydown = (event) => { if (event.key === "Enter") row.onclick(); };
     return row;
   }));
-  find("more").textContent = jobs.length > MOST ? `and ${jobs.length - MOST} more` : "";
+  const more = (id, count) => { find(id).textContent = count > MOST ? `and ${count - MOST} more` : ""; };
+  more("more", jobs.length);
   const waiting = [...page.machine.waiting.values()];
   find("queue").replaceChildren(...waiting.slice(0, MOST).map((one) => {
     const row = element("tr");
-    for (const text of [one.job ?? one.id, one.requested, one.shape?.join("×") ?? ""]) row.append(element("td", {}, text));
+    const wait = page.live && !schedule ? page.waits.get(one.id) : null;
+    for (const text of [one.job ?? one.id, one.requested, one.shape?.join("×") ?? "", ...(schedule ? [] : [awaited(wait)])]) row.append(element("td", {}, text));
+    if (wait) row.title = local(wait.sentence);
     const cell = element("td");
-    if (!schedule) cell.append(element("button", { onclick: () => why(one.shape ? { shape: one.shape } : { nodes: one.requested }) }, "why?"));
+    if (!schedule) cell.append(element("button", { onclick: () => why({ waiting: one.id }) }, "why?"));
     row.append(cell);
     return row;
   }));
+  more("longer", waiting.length);
+}
+
+/** What a request waits for, in a word or two. */
+function awaited(wait) {
+  if (!wait) return "";
+  const other = wait.by && (wait.by.id === null ? "another tenant" : `${wait.by.job ?? wait.by.id}`);
+  if (wait.kind === "reservation") return `reserved: ${other}`;
+  if (wait.kind === "turn") return other ? `after ${other}` : "its turn";
+  return wait.kind === "scheduler" ? "the scheduler" : wait.kind;
 }
 
 function select(key) {
@@ -110,16 +137,20 @@ const GREEN = 0x2fbf5b, RED = 0xff453a;
 const place = (part) => `${part.sides.join("×")} at ${part.base.join(",")}`;
 async function why(asked) {
   const answer = find("answer");
+  // The answer is about now.
+  if (!page.live) goLive();
   try {
-    const { strategies: [choice], diagnosis } = await source.explain(asked);
-    const words = [];
+    const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
+    const words = wait ? [local(wait.sentence)] : [];
     page.boxes = [];
     page.moves = [];
     if (choice.granted) {
-      words.push(`${choice.strategy} would grant it now: ${choice.parts.map(place).join("; ")}.`);
+      const where = choice.parts.map(place).join("; ");
+      if (wait) words.push(`It would lie at ${where} (green).`);
+      else words.push(`${choice.strategy} would grant it now, to a request that does not wait: ${where} (green).`);
       page.boxes = choice.parts.map((part) => ({ part, shade: GREEN }));
     } else {
-      words.push(`${choice.strategy} refuses it: ${choice.reason}.`);
+      if (!wait) words.push(`${choice.strategy} refuses it: ${refused(choice, diagnosis)}.`);
       if (diagnosis.nearest) {
         words.push(`The nearest free box is ${place(diagnosis.nearest)} (green).`);
         page.boxes.push({ part: diagnosis.nearest, shade: GREEN });
@@ -131,20 +162,26 @@ async function why(asked) {
         if (lost) by.push(many(lost, "unavailable node"));
         words.push(`The place with the fewest nodes in its way is ${place(diagnosis.blocked)} (red), blocked by ${by.join(", ")}.`);
         page.boxes.push({ part: diagnosis.blocked, shade: RED });
-        await moves(asked, words);
+        await moves(diagnosis, words);
       }
     }
     answer.textContent = words.join(" ");
+    answer.dataset.seq = source.machine.seq;
   } catch (error) {
     answer.textContent = error.message;
   }
   draw();
 }
 
-/** The fewest moves that would make room, if the service can tell. */
-async function moves(asked, words) {
+/** Why a strategy refuses: what is missing is nodes, or a place among enough of them. */
+function refused(choice, { missing, needed, counts }) {
+  return missing === "nodes" ? `it needs ${many(needed, "node")}, and ${counts.free} are free (${choice.reason})` : choice.reason;
+}
+
+/** The fewest moves that would make room for a box, if the service can tell. */
+async function moves({ blocked }, words) {
   try {
-    const plan = await source.unblock(asked);
+    const plan = await source.unblock({ shape: blocked.sides });
     if (!plan.moves?.length) return;
     page.moves = plan.moves.map((move) => ({ from: move.from[0], to: move.to[0] }));
     words.push(`Room is made by moving ${plan.moves.map((move) => `job ${page.machine.leases.get(move.job)?.job ?? move.job} to ${move.to.map(place).join("; ")}`).join(", then ")}.`);
@@ -210,8 +247,12 @@ function play() {
 
 const say = (text) => { find("status").textContent = text; };
 let source = null;
+/** Asks what requests wait for. */
+let waited = async () => {};
+let soon = null;
 if (schedule) {
-  page.samples = schedule.samples.map((sample) => ({ ...sample, at: sample.at * 1000 }));
+  page.series = schedule.series;
+  if (!schedule.isWhole) document.querySelector("#time .largest").append(", where it lasts");
   document.body.dataset.mode = "schedule";
   page.machine = schedule.at(schedule.begins);
   page.at = schedule.begins * 1000;
@@ -228,7 +269,13 @@ if (schedule) {
       document.title = `Pavior · ${state.machine}`;
       draw();
     },
-    changed() { if (page.live) draw(); },
+    changed() {
+      const { dataset, textContent } = find("answer"), note = " (The machine has changed since.)";
+      if (dataset.seq && Number(dataset.seq) < source.machine.seq && textContent && !textContent.endsWith(note)) find("answer").append(note);
+      if (page.live) draw();
+      // What requests wait for may be otherwise: soon, and not for each of many events.
+      soon ??= setTimeout(() => { soon = null; waited().then(draw, () => {}); }, 400);
+    },
     connected() { say("connected"); },
     trouble(text) { say(`${text}; trying again`); },
     async token() {
@@ -239,11 +286,23 @@ if (schedule) {
     },
   });
   source.begin();
+  let isAsking = false;
+  waited = async () => {
+    if (isAsking || !(source.machine?.waiting.size || source.token)) return;
+    isAsking = true;
+    try {
+      page.waits = new Map((await source.queue(MOST)).map((one) => [one.id, one.waits_for]));
+    } finally {
+      isAsking = false;
+    }
+  };
   const sample = async () => {
     try {
-      page.samples = await source.series();
-      if (page.machine) draw();
+      page.series = await source.series();
+      await waited();
     } catch { /* the watch tells of trouble */ }
+    // The end of the axis is now, also where nothing happens.
+    if (page.machine) draw();
   };
   setInterval(sample, 2000);
   setTimeout(sample, 300);
@@ -300,7 +359,7 @@ const keys = {
   ",": () => step(-0.01),
   ".": () => step(0.01),
   Home: goLive,
-  Escape: () => { page.boxes = []; page.moves = []; find("answer").textContent = ""; select(null); },
+  Escape: () => { page.boxes = []; page.moves = []; find("answer").textContent = ""; delete find("answer").dataset.seq; select(null); },
   ArrowLeft: () => view.turn(-0.1, 0),
   ArrowRight: () => view.turn(0.1, 0),
   ArrowUp: () => view.turn(0, -0.1),
@@ -320,7 +379,7 @@ if (schedule) begin();
 // For measurements.
 const middle = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 window.pavior = {
-  page, Machine,
+  page, Machine, columns, chart,
   /**
    * A turning machine: frames a second, and milliseconds of the page's own work: for a frame, up to
    * what is handed to the drawing process, and to build what is drawn anew, as after an event; and the

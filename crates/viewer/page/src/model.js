@@ -1,4 +1,9 @@
 // A machine at an instant: who holds which node.
+import { Tenants, drained, failed, ofAge, ofJob } from "./colours.js";
+import { timeOf } from "./times.js";
+
+/** The tenants keep their colours from one instant to another. */
+const known = new Tenants();
 
 /** Reads `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`. */
 export function grid(text) {
@@ -37,11 +42,6 @@ export function pieces(g, part) {
   return all;
 }
 
-const ms = (time) => (time ? Date.parse(time) : null);
-
-/** A lease of the service, with its times in milliseconds. */
-const timed = (lease) => ({ ...lease, start_ms: ms(lease.start), expires_ms: ms(lease.expires) });
-
 export class Machine {
   constructor(g) {
     this.grid = g;
@@ -52,14 +52,15 @@ export class Machine {
     this.holder = new Array(g.nodes).fill(null);
     this.seq = 0;
     this.now = 0;
+    this.tenants = known;
   }
 
   /** The state that the service answers. */
   static of(state) {
     const machine = new Machine(grid(state.machine));
     machine.seq = state.seq;
-    machine.now = ms(state.now);
-    state.leases.forEach((lease, index) => machine.hold(timed(lease), lease.id ?? `other ${index}`));
+    machine.now = timeOf(state, "now") ?? 0;
+    state.leases.forEach((lease, index) => machine.hold({ ...lease, isOther: (lease.id ?? null) === null }, lease.id ?? `other ${index}`));
     for (const one of state.waiting) machine.waiting.set(one.id, one);
     for (const at of state.failed) machine.failed.add(number(machine.grid, at));
     for (const at of state.drained) machine.drained.add(number(machine.grid, at));
@@ -68,6 +69,7 @@ export class Machine {
 
   hold(lease, key = lease.id) {
     this.waiting.delete(key);
+    lease.begins = timeOf(lease, "start");
     this.leases.set(key, lease);
     for (const part of lease.parts)
       for (const node of nodesOf(this.grid, part)) this.holder[node] = key;
@@ -83,12 +85,12 @@ export class Machine {
 
   /** Takes over an event of the service. */
   apply(kind, event, name) {
+    if (event.seq <= this.seq) return;
     this.seq = event.seq;
-    this.now = Math.max(this.now, ms(event.at));
-    if (kind === "granted" && event.lease.machine === name) this.hold(timed(event.lease));
+    this.now = Math.max(this.now, timeOf(event, "at") ?? 0);
+    if (kind === "granted" && event.lease.machine === name) this.hold(event.lease);
     if (kind === "queued" && event.waiting.machine === name) this.waiting.set(event.waiting.id, event.waiting);
     if (kind === "ended") this.release(event.id);
-    if (kind === "renewed" && this.leases.has(event.id)) this.leases.get(event.id).expires_ms = ms(event.expires);
     if (kind === "node" && event.machine === name) {
       const node = number(this.grid, event.node);
       this.failed.delete(node);
@@ -108,35 +110,23 @@ export class Machine {
   }
 }
 
-const hash = (text) => {
-  let h = 2166136261;
-  for (const c of String(text)) h = Math.imul(h ^ c.charCodeAt(0), 16777619);
-  return h >>> 0;
-};
+/** Whose a lease is; "" is the operator, null a tenant that the reader may not know. */
+export const tenantOf = (lease) => (lease.isOther ? null : lease.tenant ?? "");
 
-/** The colour of a node as [hue, saturation, lightness] by what is to be told apart; null if free. */
+/** The colour of a node, as red, green and blue from 0 to 1, by what is to be told apart; null if free. */
 export function colour(machine, node, by, dark) {
   const key = machine.holder[node];
   if (key === null) {
-    if (machine.failed.has(node)) return [0, 0.75, 0.5];
-    if (machine.drained.has(node)) return [35, 0.85, 0.5];
+    if (machine.failed.has(node)) return failed(dark);
+    if (machine.drained.has(node)) return drained(dark);
     return null;
   }
-  const lease = machine.leases.get(key);
-  if (by === "age") {
-    const age = Math.max(0, machine.now - (lease.start_ms ?? 0)) / 1000;
-    return [220 - Math.min(220, 30 * Math.log10(1 + age)), 0.7, dark ? 0.55 : 0.48];
-  }
-  const h = hash(by === "tenant" ? (lease.tenant ?? "") : key);
-  return [(h * 137.508) % 360, 0.45 + (h % 3) * 0.15, (dark ? 0.52 : 0.46) + ((h >> 4) % 3) * 0.06];
+  return colourOf(machine, key, by, dark);
 }
 
-/** A colour of `colour` as red, green and blue from 0 to 1. */
-export function rgb([hue, saturation, lightness]) {
-  const a = saturation * Math.min(lightness, 1 - lightness);
-  const channel = (n) => {
-    const k = (n + hue / 30) % 12;
-    return lightness - a * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-  };
-  return [channel(0), channel(8), channel(4)];
+/** The colour of a job. */
+export function colourOf(machine, key, by, dark) {
+  const lease = machine.leases.get(key);
+  if (by === "age") return ofAge((machine.now - (lease.begins ?? machine.now)) / 1000, dark);
+  return by === "tenant" ? machine.tenants.colour(tenantOf(lease), dark) : ofJob(key, dark);
 }

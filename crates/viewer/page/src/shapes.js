@@ -1,6 +1,6 @@
 // What is drawn of a machine in three dimensions: the faces of cubes that can be seen, and points. It is
 // made anew after every event, and therefore counted first and then written into arrays of that length.
-import { colour, rgb } from "./model.js";
+import { colour } from "./model.js";
 
 /**
  * The six faces of a cube: axis, direction, the axes along its two sides, how light it is, and whether its
@@ -26,7 +26,7 @@ function nodes(machine, { by, layer, selected, dark }) {
     let light = known.get(key);
     if (light === undefined || key === null) {
       const c = colour(machine, node, by, dark);
-      light = c ? rgb(c) : free;
+      light = c ?? free;
       if (key === null) kind[node] = c ? LOST : FREE;
       else known.set(key, light);
     }

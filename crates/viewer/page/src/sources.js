@@ -1,5 +1,6 @@
 // Where the states come from: a service, or a schedule in the page.
 import { Machine, grid } from "./model.js";
+import { millis, timeOf } from "./times.js";
 
 /** A running service. */
 export class Live {
@@ -8,7 +9,12 @@ export class Live {
     this.token = sessionStorage.getItem("pavior-token");
     this.name = null;
     this.watching = 0;
+    // How far the service's clock is before this one, in ms.
+    this.ahead = 0;
   }
+
+  /** The time of the service's clock. */
+  now() { return Date.now() + this.ahead; }
 
   async ask(path, body) {
     const headers = this.token ? { Authorization: `Bearer ${this.token}` } : {};
@@ -73,9 +79,27 @@ export class Live {
     }
   }
 
+  /** What is drawn over time. */
   async series() {
-    const { samples } = await this.ask(`/v1/series${this.query({})}`);
-    return samples.map((one) => ({ at: Date.parse(one.at), seq: one.seq, busy: one.busy, largest: one.largest_free }));
+    const { samples, now } = await this.ask(`/v1/series${this.query({})}`);
+    this.ahead = (millis(now) ?? Date.now()) - Date.now();
+    return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
+  }
+
+  /**
+   * What the oldest requests wait for. A reader that may not see every lease is told nothing when one of
+   * them changes: the state is read anew where the service is at another record.
+   */
+  async queue(limit) {
+    const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
+    if (seq > this.machine.seq) {
+      const state = await this.ask(`/v1/state${this.query({})}`);
+      if (state.name === this.name && state.seq >= this.machine.seq) {
+        this.machine = Machine.of(state);
+        this.tell.state(this.machine, state);
+      }
+    }
+    return waiting;
   }
 
   /** The machine at an instant, in milliseconds. */
@@ -89,14 +113,35 @@ export class Live {
   unblock(asked) { return this.ask("/v1/unblock", { ...asked, machine: this.name }); }
 }
 
+/** The values of a number as points of a step function: least, greatest and last of each stretch of time. */
+function stretches(samples, name) {
+  const points = [];
+  for (const one of samples) {
+    const last = one[name], least = one[`${name}_least`] ?? last, most = one[`${name}_most`] ?? last;
+    if (last === null || last === undefined) continue;
+    const at = timeOf(one, "at");
+    if (least !== last || most !== last) points.push({ at, value: least }, { at, value: most });
+    points.push({ at: least !== last || most !== last ? timeOf(one, "until") ?? at : at, value: last });
+  }
+  return points;
+}
+
 /** A schedule: jobs with submit, start and end, the whole of it in the page. */
 export class Schedule {
   constructor(data) {
     this.grid = grid(data.machine);
     this.jobs = data.jobs;
-    this.samples = data.samples.map(([at, busy, largest]) => ({ at, busy, largest }));
-    this.begins = Math.min(...data.jobs.map((job) => job.submit));
-    this.ends = Math.max(...data.jobs.map((job) => job.end));
+    const points = (place) => data.samples.filter((one) => one[place] !== null).map((one) => ({ at: 1000 * one[0], value: one[place] }));
+    this.series = { busy: points(1), largest: points(2) };
+    this.begins = data.jobs.reduce((least, job) => Math.min(least, job.submit), Infinity);
+    // Before the first start nothing is held.
+    if (!(data.samples[0]?.[0] <= this.begins)) {
+      this.series.busy.unshift({ at: 1000 * this.begins, value: 0 });
+      this.series.largest.unshift({ at: 1000 * this.begins, value: this.grid.nodes });
+    }
+    /** Whether the largest free box was looked for after every start and end. */
+    this.isWhole = data.samples.every((one) => one[2] !== null);
+    this.ends = data.jobs.reduce((most, job) => Math.max(most, job.end), -Infinity);
   }
 
   /** The machine at an instant: jobs that end then have gone, jobs that start then are there. */

@@ -1,4 +1,5 @@
 // The machine in two dimensions: its layers side by side, the origin at the lower left.
+import { css } from "./colours.js";
 import { colour, number, pieces } from "./model.js";
 
 export class View2d {
@@ -68,11 +69,12 @@ export class View2d {
           const node = number(machine.grid, [i, j, z]);
           const c = colour(machine, node, by, dark), key = machine.holder[node];
           const dim = selected !== null && key !== null && key !== selected;
-          pen.fillStyle = c === null ? (dark ? "#232b35" : "#e8ecf1") : `hsl(${c[0]} ${c[1] * 100}% ${c[2] * 100}% / ${dim ? 0.25 : 1})`;
+          pen.fillStyle = c === null ? (dark ? "#232b35" : "#e8ecf1") : css(c, dim ? 0.25 : 1);
           const px = x + i * cell, py = y + (d - 1 - j) * cell, gap = Math.min(1, cell * 0.08);
           pen.fillRect(px + gap, py + gap, cell - 2 * gap, cell - 2 * gap);
           if (machine.failed.has(node) || machine.drained.has(node)) {
-            pen.strokeStyle = dark ? "#fff" : "#000";
+            // Over a job the mark is in the colour of the paper's ink; over its own patch, in the paper's.
+            pen.strokeStyle = (key === null) === dark ? "#000" : "#fff";
             pen.beginPath();
             pen.moveTo(px + cell * 0.25, py + cell * 0.75);
             pen.lineTo(px + cell * 0.75, py + cell * 0.25);

@@ -11,8 +11,11 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::files;
 
-/// The most instants at which the largest free box is looked for.
-const SAMPLES: usize = 400;
+/// Where there are more events times nodes than this, the largest free box is looked for only where
+/// it lasts from one column to the next: some seconds of work.
+const MOST_LOOKS: u64 = 200_000_000;
+/// The columns of the schedule: no screen has more points.
+const COLUMNS: f64 = 8192.0;
 /// The most jobs that a browser plays.
 const JOBS: usize = 200_000;
 
@@ -66,7 +69,8 @@ fn names(path: &Path) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     Ok(names)
 }
 
-/// The machine after evenly chosen starts and ends.
+/// The machine after every start and end at which something changes. The largest free box is looked
+/// for after each of them, or, where there are too many, where it lasts.
 fn samples(
     grid: &Grid,
     placed: &[Placed],
@@ -79,19 +83,68 @@ fn samples(
     let lasts = |&(_, _, index): &(f64, bool, usize)| jobs[index].end > jobs[index].start;
     let mut events: Vec<_> = ends.chain(starts).filter(lasts).collect();
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let every = events.len().div_ceil(SAMPLES).max(1);
+    let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(Vec::new()) };
+    let (begins, column) = (first.0, (last.0 - first.0) / COLUMNS);
+    let column = |at: f64| ((at - begins) / column).floor();
+    let all = events.len() as u64 * u64::from(grid.nodes()) <= MOST_LOOKS;
     let mut free = Occupancy::all_free(*grid);
-    let mut samples = Vec::new();
+    let mut samples: Vec<CurvePoint> = Vec::new();
     for (number, &(at, starts, index)) in events.iter().enumerate() {
         for part in &placed[index].parts {
             let change = if starts { free.take(part) } else { free.give(part) };
             change.map_err(|error| format!("job {}: {error}", jobs[index].name))?;
         }
-        let ends_here = events.get(number + 1).is_none_or(|next| next.0 > at);
-        if ends_here && (number % every == 0 || number + 1 == events.len() || every == 1) {
-            let largest_free = free.largest_free().map_or(0, |cuboid| cuboid.volume());
-            samples.push(CurvePoint { at, busy: grid.nodes() - free.count(), largest_free });
+        let next = events.get(number + 1).map_or(f64::INFINITY, |next| next.0);
+        if next <= at {
+            continue;
+        }
+        let largest = || free.largest_free().map_or(0, |cuboid| cuboid.volume());
+        let largest_free = (all || column(next) > column(at)).then(largest);
+        let point = CurvePoint { at, busy: grid.nodes() - free.count(), largest_free };
+        let same = |before: &CurvePoint| {
+            before.busy == point.busy && before.largest_free == point.largest_free
+        };
+        if !samples.last().is_some_and(same) {
+            samples.push(point);
         }
     }
     Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use pavior_mesh::Cuboid;
+
+    use super::*;
+
+    fn job(name: u64, start: f64, end: f64, base: u16, side: u16) -> (Placed, ScheduledJob) {
+        let part = Cuboid { base: [base, 0, 0], sides: [side, 4, 1] };
+        let placed = Placed { job: name.to_string(), start, end: Some(end), parts: vec![part] };
+        let parts = vec![(vec![base, 0], vec![side, 4])];
+        let nodes = part.volume();
+        (placed, ScheduledJob { name: name.into(), submit: start, start, end, nodes, parts })
+    }
+
+    /// A job of a second among thousands: it is there, for a second, and nothing stands longer than
+    /// it lasts.
+    #[test]
+    fn every_start_and_end_is_on_the_curve() {
+        let grid: Grid = "mesh:8x4".parse().unwrap();
+        let jobs = (0..5000_u64).map(|number| {
+            let start = 100.0 * number as f64;
+            let length = [1.0, 60.0, 99.0][number as usize % 3];
+            job(number, start, start + length, (number % 5) as u16, 1 + (number % 3) as u16)
+        });
+        let (placed, jobs): (Vec<_>, Vec<_>) = jobs.unzip();
+        let points = samples(&grid, &placed, &jobs).unwrap();
+        assert_eq!(points.len(), 10_000);
+        for (pair, job) in points.chunks_exact(2).zip(&jobs) {
+            assert_eq!((pair[0].at, pair[0].busy), (job.start, job.nodes));
+            assert_eq!((pair[1].at, pair[1].busy), (job.end, 0));
+            assert_eq!(pair[1].largest_free, Some(32));
+            let base = placed[pair[0].at as usize / 100].parts[0].base[0];
+            let side = job.nodes as u16 / 4;
+            assert_eq!(pair[0].largest_free, Some(4 * u32::from((8 - base - side).max(base))));
+        }
+    }
 }

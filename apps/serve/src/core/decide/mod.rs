@@ -1,7 +1,7 @@
 //! The decision: how a command becomes records.
 
 use pavior_allocation::Refusal;
-use pavior_mesh::{Cuboid, JobId, Request, Sides};
+use pavior_mesh::{Cuboid, JobId, Request};
 use serde_json::json;
 
 mod batch;
@@ -31,8 +31,8 @@ pub struct Decision {
 pub struct Refused {
     /// The place of the machine.
     pub board: usize,
-    /// The box, if there is one.
-    pub shape: Option<Sides>,
+    /// What it was asked.
+    pub request: Request,
     /// Why.
     pub refusal: Refusal,
 }
@@ -280,7 +280,7 @@ impl Deciding<'_> {
         let (board, tenant) = self.enter(&asked)?;
         let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
         let machine = &mut self.state.boards[board].machine;
-        let refused = |refusal| Refused { board, shape: request.shape, refusal };
+        let refused = |refusal| Refused { board, request, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
         // One that waits counts for the most that it may be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };

@@ -5,6 +5,7 @@ mod clocks;
 mod ends;
 mod keys;
 mod outcomes;
+mod pages;
 mod quotas;
 mod requests;
 mod restores;

@@ -57,6 +57,8 @@ pub(super) struct Tearing {
     /// time waiting gets cheaper; that fewer come than before is not looked at until the state
     /// changes.
     passed: usize,
+    /// The jobs that had been withdrawn when these were passed.
+    withdrawals: u64,
     arrivals: Arrivals,
 }
 
@@ -78,6 +80,10 @@ impl Scheduler for Tearing {
             self.state = state;
             self.here.clear();
             self.replan();
+        }
+        if self.withdrawals != queue.withdrawals() {
+            self.withdrawals = queue.withdrawals();
+            self.passed = 0;
         }
         let price = Price {
             machine: view.machine().grid().nodes(),

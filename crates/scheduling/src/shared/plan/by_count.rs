@@ -25,6 +25,14 @@ pub(crate) struct ByCount {
 impl Ledger for ByCount {
     type Held = u32;
 
+    fn nodes(held: &u32) -> u64 {
+        u64::from(*held)
+    }
+
+    fn placement(_held: &u32) -> Option<Placement> {
+        None
+    }
+
     fn new(now: Time, machine: &Machine) -> ByCount {
         let healthy = machine.fork_empty().free().clone();
         let free = Steps::new(now, healthy.count());

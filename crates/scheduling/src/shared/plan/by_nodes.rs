@@ -22,6 +22,14 @@ pub(crate) struct ByNodes {
 impl Ledger for ByNodes {
     type Held = Placement;
 
+    fn nodes(held: &Placement) -> u64 {
+        u64::from(held.nodes())
+    }
+
+    fn placement(held: &Placement) -> Option<Placement> {
+        Some(held.clone())
+    }
+
     fn new(now: Time, machine: &Machine) -> ByNodes {
         let blank = machine.fork_empty();
         let profile = Profile::new(now, blank.free().clone());

@@ -14,6 +14,12 @@ pub(crate) trait Ledger: Send + Sync {
     /// What a job takes: nodes, or a number of them.
     type Held: Clone + Send + Sync;
 
+    /// The number of nodes that are taken.
+    fn nodes(held: &Self::Held) -> u64;
+
+    /// The nodes, if they are chosen.
+    fn placement(held: &Self::Held) -> Option<Placement>;
+
     /// Nothing is taken from now on.
     fn new(now: Time, machine: &Machine) -> Self;
 

@@ -1,0 +1,78 @@
+//! Pages that must not show what is not so.
+
+use serde_json::json;
+
+use crate::browser::Browser;
+
+/// Random step functions, held column by column against what the page draws of them.
+const STEPS: &str = include_str!("steps.js");
+
+#[test]
+fn a_curve_has_the_least_and_the_greatest_of_every_point() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    open(&mut browser, &schedule());
+    let rounds = pavior_trials::size(90, 900).to_string();
+    let answer = browser.value(&STEPS.replace("ROUNDS", &rounds));
+    let [tried, failed] = [0, 1].map(|index| answer[index].as_u64().unwrap() as usize);
+    pavior_trials::attacked("pages", "random curves, column by column", tried, failed);
+}
+
+/// A job of a second in eleven days, between jobs that come and go: a line of a point or two, and
+/// no more than that.
+#[test]
+fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    open(&mut browser, &schedule());
+    let painted = browser.value(
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+          const canvas = document.getElementById('chart'), pen = canvas.getContext('2d');
+          const row = Math.round(canvas.height - 2 - (44 / 64) * (canvas.height - 6));
+          const bytes = pen.getImageData(0, row, canvas.width, 1).data;
+          done([...Array(canvas.width).keys()].filter((x) => bytes[4 * x + 3] > 90));
+        })))",
+    );
+    let painted: Vec<u64> = serde_json::from_value(painted).unwrap();
+    let width = browser.value("document.getElementById('chart').width").as_u64().unwrap();
+    // At the left edge stands the mark of the instant that is shown.
+    let painted: Vec<u64> = painted.into_iter().filter(|&x| x > 2).collect();
+    let wrong = painted.iter().filter(|&&x| x.abs_diff(width / 2) > 2).count();
+    let failed = usize::from(painted.is_empty()) + wrong;
+    pavior_trials::attacked("pages", "a job of a second in eleven days", 1, failed);
+}
+
+/// 2,000 jobs of 8 nodes, and one of 48 in the middle of them; times in seconds.
+fn schedule() -> String {
+    let mut points = Vec::new();
+    let mut jobs = Vec::new();
+    for number in 0..2000_u32 {
+        let at = 500.0 * f64::from(number);
+        jobs.push(job(number, at, at + 250.0, 1));
+        points.extend([(at, 8), (at + 250.0, 0)]);
+    }
+    jobs.push(job(2000, 500_000.25, 500_001.25, 6));
+    points.extend([(500_000.25, 56), (500_001.25, 8)]);
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let curve =
+        points.iter().map(|&(at, busy)| pavior_viewer::CurvePoint { at, busy, largest_free: None });
+    pavior_viewer::schedule("mesh:8x8", &jobs, &curve.collect::<Vec<_>>())
+}
+
+fn job(number: u32, start: f64, end: f64, columns: u16) -> pavior_viewer::ScheduledJob {
+    pavior_viewer::ScheduledJob {
+        name: json!(number),
+        submit: start,
+        start,
+        end,
+        nodes: 8 * u32::from(columns),
+        parts: vec![(vec![u16::from(columns > 1), 0], vec![columns, 8])],
+    }
+}
+
+fn open(browser: &mut Browser, page: &str) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
+    browser.open(&format!("file://{}", file.display()));
+    browser.until("window.pavior?.page.machine && document.getElementById('counts').textContent");
+    browser.picture("short-job");
+}

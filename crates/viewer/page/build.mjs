@@ -1,0 +1,17 @@
+// Makes dist/viewer.js of src, the same bytes every time. Its first line names the digest of what it is
+// made of, and of the rest of it: `cargo test -p pavior-viewer` holds both against the files.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { build } from "esbuild";
+
+const digest = (...texts) => texts.reduce((hash, text) => hash.update(text), createHash("sha256")).digest("hex");
+const scripts = readdirSync("src").filter((name) => name.endsWith(".js")).sort().map((name) => `src/${name}`);
+const sources = [...scripts, "build.mjs", "package.json", "package-lock.json"];
+const parts = sources.flatMap((name) => [`${name}\n`, readFileSync(name)]);
+
+const { outputFiles: [{ text }] } = await build({
+  entryPoints: ["src/main.js"], bundle: true, minify: true, format: "iife", target: "es2022",
+  legalComments: "none", write: false, outfile: "dist/viewer.js",
+});
+mkdirSync("dist", { recursive: true });
+writeFileSync("dist/viewer.js", `// sources ${digest(...parts)} bundle ${digest(text)}\n${text}`);

@@ -1,0 +1,111 @@
+//! Whether `crates/viewer/page/dist` is what its sources make: built anew in a folder of its own,
+//! and compared byte by byte.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What came of it.
+pub(crate) enum Outcome {
+    /// The bundle was built and compared: what is wrong with it.
+    Tried(Vec<String>),
+    /// Nothing was built, and why: npm is missing, or its registry cannot be reached.
+    Skipped(String),
+}
+
+/// What npm says where there is no way to its registry.
+const UNREACHABLE: [&str; 7] = [
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "ENETUNREACH",
+    "ERR_SOCKET_TIMEOUT",
+];
+
+/// Builds the bundle anew and compares it.
+pub(crate) fn outcome(root: &Path) -> Outcome {
+    let page = root.join("crates/viewer/page");
+    let folder = root.join("target/viewer");
+    if let Err(error) = copy(&page, &folder) {
+        return Outcome::Tried(vec![format!("{}: {error}", folder.display())]);
+    }
+    let npm =
+        |arguments: &[&str]| Command::new("npm").args(arguments).current_dir(&folder).output();
+    let installed = match npm(&["ci", "--no-audit", "--no-fund"]) {
+        Ok(output) => output,
+        Err(error) => return Outcome::Skipped(format!("npm does not run: {error}")),
+    };
+    if !installed.status.success() {
+        let said = said(&installed);
+        return match UNREACHABLE.iter().find(|word| said.contains(**word)) {
+            Some(word) => Outcome::Skipped(format!("the registry of npm is not reached: {word}")),
+            None => Outcome::Tried(vec![format!("npm ci fails: {said}")]),
+        };
+    }
+    let built = match npm(&["run", "build"]) {
+        Ok(output) if output.status.success() => folder.join("dist"),
+        Ok(output) => {
+            return Outcome::Tried(vec![format!("npm run build fails: {}", said(&output))]);
+        }
+        Err(error) => return Outcome::Skipped(format!("npm does not run: {error}")),
+    };
+    Outcome::Tried(compare(&page.join("dist"), &built))
+}
+
+/// The sources alone: what is built must come from them.
+fn copy(page: &Path, folder: &Path) -> std::io::Result<()> {
+    for stale in ["src", "dist"] {
+        match std::fs::remove_dir_all(folder.join(stale)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    std::fs::create_dir_all(folder.join("src"))?;
+    for name in ["package.json", "package-lock.json", "build.mjs"] {
+        std::fs::copy(page.join(name), folder.join(name))?;
+    }
+    for entry in std::fs::read_dir(page.join("src"))? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), folder.join("src").join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// How two folders differ.
+fn compare(kept: &Path, built: &Path) -> Vec<String> {
+    let mut names: Vec<_> = [kept, built].into_iter().flat_map(names).collect();
+    names.sort();
+    names.dedup();
+    let differs = |name: &String| {
+        let text = |folder: &Path| std::fs::read(folder.join(name)).ok();
+        (text(kept) != text(built)).then(|| {
+            format!(
+                "crates/viewer/page/dist/{name} is not what `npm ci && npm run build` makes in \
+                 crates/viewer/page"
+            )
+        })
+    };
+    names.iter().filter_map(differs).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn said(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&text).trim().chars().take(2000).collect()
+}
+
+/// What is wrong with the bundle; what was not tried is said to the reader.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    match outcome(root) {
+        Outcome::Tried(problems) => problems,
+        Outcome::Skipped(why) => {
+            eprintln!("SKIPPED: the viewer's bundle, built anew: {why}");
+            Vec::new()
+        }
+    }
+}
