@@ -17,7 +17,6 @@ use super::reads::{board_of, numbers};
 use super::{App, Fault};
 use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView};
 use crate::diagnose::{self, Changes};
-use crate::writer::Unavailable;
 
 /// A question about the machine as it is.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -132,10 +131,9 @@ struct Question {
 
 async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let seed = app.seed;
-    let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, seed));
-    let answer = work.await.map_err(|error| Fault::internal(&error))?;
+    let (seed, seen_by) = (app.seed, caller.clone());
+    let work = move || answer(&view, &seen_by, &question, seed);
+    let answer = app.turns.run(&caller, work).await?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 

@@ -132,9 +132,10 @@ pub(crate) async fn queue(
     (status = "default", description = "it cannot be shown", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(crate) async fn machine(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let view = view_at(&app, &query).await?;
+    let view = view_at(&app, &caller, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -167,7 +168,7 @@ pub(crate) async fn state(
     Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let view = view_at(&app, &query).await?;
+    let view = view_at(&app, &caller, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -232,21 +233,24 @@ fn unknown_machine(name: Option<&str>) -> Reply {
 }
 
 /// The state now, or after a record or at an instant of the past.
-async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<StateView>, Fault> {
+async fn view_at(
+    app: &Arc<App>,
+    caller: &Caller,
+    query: &MachineQuery,
+) -> Result<Arc<StateView>, Fault> {
     let now = app.writer.view().await?;
     let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
     if until >= now.seq && at_ms >= now.now_ms {
         return Ok(now);
     }
-    // One look back at a time: it reads the journal.
-    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
-    let work = tokio::task::spawn_blocking(move || {
+    // One look back at a time: it reads the journal.
+    let work = move || {
         look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
-    });
-    match work.await.map_err(|error| Fault::internal(&error))? {
+    };
+    match app.turns.run(caller, work).await? {
         Ok(view) => Ok(Arc::new(view)),
         Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
         Err(error) => Err(Fault::internal(&error)),

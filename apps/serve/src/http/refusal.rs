@@ -3,7 +3,7 @@
 use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason, Reply};
 use crate::diagnose::{self, Changes};
-use crate::writer::{RefusalInState, Unavailable};
+use crate::writer::RefusalInState;
 
 /// A refusal with what stands in the way.
 pub(crate) async fn diagnosed(
@@ -11,14 +11,13 @@ pub(crate) async fn diagnosed(
     caller: &Caller,
     RefusalInState { refused, view }: RefusalInState,
 ) -> Result<Reply, Fault> {
-    let caller = caller.clone();
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let work = tokio::task::spawn_blocking(move || {
+    let seen_by = caller.clone();
+    let work = move || {
         let board = &view.boards[refused.board];
         let state = diagnose::state(&view, board, &Changes::default());
-        diagnose::diagnosis(&view, board, &state, refused.shape, &caller)
-    });
-    let diagnosis = work.await.map_err(|error| Fault::internal(&error))?;
+        diagnose::diagnosis(&view, board, &state, refused.shape, &seen_by)
+    };
+    let diagnosis = app.turns.run(caller, work).await?;
     let meaning = refused.refusal.meaning();
     let problem = Problem::new(Reason::Refused(refused.refusal), meaning);
     Ok(problem.with("diagnosis", diagnosis).reply())

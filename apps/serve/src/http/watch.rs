@@ -12,20 +12,24 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
+use tokio::sync::watch as signal;
 use utoipa::IntoParams;
 
 use super::body::in_query;
 use super::documents::ProblemDocument;
 use super::extract::InQuery;
+use super::places::{Party, Place};
 use super::reads::{ahead, compacted};
 use super::{App, Fault};
 use crate::core::{Caller, Event, ServiceRecord, StateView, Why};
 use crate::storage::StoreError;
+use crate::writer::{Next, Unavailable, weight};
 
-/// Records that are read from the history at a time.
+/// Records that are read from the history at a time, and about how many bytes of them.
 const CHUNK: usize = 1000;
+const CHUNK_BYTES: usize = 256 << 10;
+/// Events that are made ready at a time.
+const READY: usize = 64;
 
 /// From where to watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -43,13 +47,13 @@ struct Watcher {
     /// The last record that was sent or passed over.
     last: u64,
     ready: VecDeque<Sent>,
-    live: broadcast::Receiver<Arc<Vec<ServiceRecord>>>,
+    live: signal::Receiver<u64>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
     /// Tenants by lease, so that the end of a lease is told to its own tenant only.
     tenants: std::collections::HashMap<u64, String>,
     stopping: signal::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
+    place: Arc<Place>,
 }
 
 /// Watches the service: an event for each record, in order, without gaps.
@@ -69,17 +73,18 @@ pub(crate) async fn watch(
     InQuery(query): InQuery<WatchQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    let place = app.watchers.clone().try_acquire_owned().map_err(|_| {
-        let most = app.bounds.watchers;
+    let place = app.watchers.enter_if_fair(Party::of(&caller)).ok_or_else(|| {
+        let most = app.watchers.most();
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too-many-watchers",
-            format!("{most} watch already"),
+            format!("{most} watch already, and no caller has more of them"),
         );
         fault.retry_after = Some(5);
         fault
     })?;
     let again = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    // From now on records are kept; what is older is read from the history.
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -87,10 +92,8 @@ pub(crate) async fn watch(
         return Err(ahead(last, view.seq));
     }
     let history = app.writer.history().clone();
-    let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
-    let oldest = oldest
-        .map_err(|error| Fault::internal(&error))?
-        .map_err(|error| Fault::internal(&error))?;
+    let oldest = read_back(&app, move || history.oldest()).await.ok_or(Unavailable::Stopping)?;
+    let oldest = oldest.map_err(|error| Fault::internal(&error))?;
     if last < oldest {
         return Err(compacted(oldest));
     }
@@ -106,7 +109,7 @@ pub(crate) async fn watch(
         behind,
         tenants,
         stopping,
-        _place: place,
+        place,
     };
     let events = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
@@ -114,6 +117,19 @@ pub(crate) async fn watch(
     });
     let alive = KeepAlive::new().interval(Duration::from_secs(15));
     Ok(Sse::new(events).keep_alive(alive).into_response())
+}
+
+/// Reads from the history, which few do at a time: `None` when the service stops.
+async fn read_back<T: Send + 'static>(
+    app: &App,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let turn = app.catching_up.clone().acquire_owned().await.ok()?;
+    let read = move || {
+        let _turn = turn;
+        read()
+    };
+    tokio::task::spawn_blocking(read).await.ok()
 }
 
 fn tenants(view: &StateView) -> std::collections::HashMap<u64, String> {
@@ -132,14 +148,18 @@ impl Watcher {
                 self.catch_up().await?;
                 continue;
             }
-            let group = tokio::select! {
-                group = self.live.recv() => group,
-                _ = self.stopping.wait_for(|stopping| *stopping) => return None,
-            };
-            match group {
-                Ok(group) => group.iter().for_each(|record| self.take(record)),
-                Err(RecvError::Lagged(_)) => self.behind = true,
-                Err(RecvError::Closed) => return None,
+            match self.app.writer.after(self.last) {
+                Next::Records(group) => {
+                    let from = group.partition_point(|record| record.seq <= self.last);
+                    group[from..].iter().take(READY).for_each(|record| self.take(record));
+                }
+                // It reads too slowly. It may come again, and is told where it was.
+                Next::Gone => return None,
+                Next::Nothing => tokio::select! {
+                    changed = self.live.changed() => changed.ok()?,
+                    () = self.place.given_up() => return None,
+                    _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+                },
             }
         }
     }
@@ -148,21 +168,23 @@ impl Watcher {
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
-        let read = tokio::task::spawn_blocking(move || {
-            let mut records = Vec::new();
+        let read = read_back(&self.app, move || {
+            let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
             let all = history.scan(after, &mut |record| {
                 // What is not durable yet must not be told.
                 let tell = record.seq <= durable;
                 if tell {
+                    bytes += weight(&record);
                     records.push(record);
+                    more = records.len() == CHUNK || bytes > CHUNK_BYTES;
                 }
-                Ok(tell && records.len() < CHUNK)
+                Ok(tell && !more)
             });
-            all.map(|()| records)
+            all.map(|()| (records, more))
         });
-        match read.await.ok()? {
-            Ok(records) => {
-                self.behind = records.len() == CHUNK;
+        match read.await? {
+            Ok((records, more)) => {
+                self.behind = more;
                 for record in &records {
                     self.take(record);
                 }

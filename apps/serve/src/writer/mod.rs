@@ -5,10 +5,13 @@
 //! watchers. While a write is under way the next commands gather: the group grows with the load.
 
 mod handle;
+mod queue;
+mod recent;
 mod recover;
 mod thread;
 
 pub use handle::{CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle};
+pub(crate) use recent::{Next, weight};
 pub(crate) use recover::{Moment, look_back};
 pub use recover::{RecoveryError, recover};
 pub use thread::{Tuning, start};

@@ -1,16 +1,15 @@
 //! The writer's thread.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::broadcast;
-
 use super::handle::{
     CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
 };
+use super::queue::{Inbox, queue};
+use super::recent::Recent;
 use super::recover::recover;
 use crate::clock::ServiceClock;
 use crate::core::{Caller, Command, ServiceLimits, ServiceRecord, ServiceState, StateView};
@@ -52,14 +51,14 @@ pub fn start(
     tuning: Tuning,
     health: Health,
 ) -> (WriterHandle, JoinHandle<()>) {
-    let (sender, receiver) = sync_channel(tuning.queue);
+    let (queue, inbox) = queue(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let handle = WriterHandle {
-        sender,
+        queue,
         health: Arc::new(RwLock::new(health)),
         counters,
-        records: broadcast::channel(1024).0,
+        recent: Arc::new(Recent::new(state.seq())),
         history: store.history(),
         clock: ServiceClock::new(),
     };
@@ -77,7 +76,7 @@ pub fn start(
         retry_ms: 0,
     };
     let thread = std::thread::Builder::new().name("writer".into());
-    let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
+    let thread = thread.spawn(move || writer.run(&inbox)).expect("the system has threads");
     (handle, thread)
 }
 
@@ -100,28 +99,11 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, receiver: &Receiver<Message>) {
-        let mut stopping = false;
-        while !stopping {
-            let first = match receiver.recv_timeout(self.pause()) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            if first.is_none() {
+    fn run(mut self, inbox: &Inbox<Message>) {
+        while let Some(group) = inbox.take(self.tuning.group, self.pause()) {
+            if group.is_empty() {
                 self.rest();
             }
-            let mut group: Vec<Message> = first.into_iter().collect();
-            while group.len() < self.tuning.group
-                && let Ok(message) = receiver.try_recv()
-            {
-                group.push(message);
-            }
-            self.handle.counters.waiting.fetch_sub(
-                group.iter().filter(|message| !matches!(message, Message::Stop)).count() as u64,
-                Ordering::Relaxed,
-            );
-            stopping = group.iter().any(|message| matches!(message, Message::Stop));
             self.group(group);
             self.save();
         }
@@ -166,7 +148,6 @@ impl Writer {
             match message {
                 Message::Do(one, reply) => pending.push((self.decide(now_ms, *one), reply)),
                 Message::View(reply) => views.push(reply),
-                Message::Stop => {}
             }
         }
         if due {
@@ -229,11 +210,7 @@ impl Writer {
         counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
         let last = self.records.last().map_or(0, |record| record.seq);
         counters.seq.store(last, Ordering::Release);
-        if self.handle.records.receiver_count() > 0 {
-            let records = Arc::new(std::mem::take(&mut self.records));
-            let _ = self.handle.records.send(records);
-        }
-        self.records.clear();
+        self.handle.recent.add(&mut self.records);
         Ok(())
     }
 
@@ -311,7 +288,6 @@ impl Writer {
                     let view = if readable { Ok(self.view()) } else { Err(unavailable.clone()) };
                     drop(reply.send(view));
                 }
-                Message::Stop => {}
             }
         }
     }
