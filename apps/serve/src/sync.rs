@@ -62,3 +62,14 @@ monitor!(ThreadMonitor, std::sync, pub(crate));
 
 #[cfg(test)]
 monitor!(TriedMonitor, shuttle::sync, pub(crate));
+
+/// Tries interleavings of a model's threads: in order up to a number, and then by chance.
+/// `PAVIOR_INTERLEAVINGS` says how many by chance.
+#[cfg(test)]
+pub(crate) fn explore(model: impl Fn() + Send + Sync + Clone + 'static) {
+    let told = std::env::var("PAVIOR_INTERLEAVINGS").ok();
+    let random = told.and_then(|text| text.parse().ok()).unwrap_or(2000);
+    shuttle::check_dfs(model.clone(), Some(2000));
+    shuttle::check_random(model.clone(), random);
+    shuttle::check_pct(model, random, 3);
+}

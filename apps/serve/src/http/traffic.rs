@@ -146,7 +146,7 @@ impl HttpBody for Bounded {
                 };
                 if fits { polled } else { self.refuse(busy("too many bodies are on their way")) }
             }
-            _ => polled,
+            Poll::Ready(_) => polled,
         }
     }
 

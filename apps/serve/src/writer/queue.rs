@@ -117,18 +117,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::sync::TriedMonitor;
+    use crate::sync::{TriedMonitor, explore};
 
     /// A message: which one, and where its reply goes.
     type Message = (usize, oneshot::Sender<usize>);
-
-    /// Bounded explorations: every interleaving up to a number, then random ones.
-    fn explore(model: impl Fn() + Send + Sync + Clone + 'static) {
-        let random = std::env::var("PAVIOR_INTERLEAVINGS").ok().and_then(|text| text.parse().ok());
-        shuttle::check_dfs(model.clone(), Some(3000));
-        shuttle::check_random(model.clone(), random.unwrap_or(1500));
-        shuttle::check_pct(model, random.unwrap_or(1500), 3);
-    }
 
     /// The writer's loop: it takes groups, and replies to each message. It gives up after so many.
     fn serve(inbox: &Inbox<Message, TriedMonitor<Waiting<Message>>>, most: usize) {

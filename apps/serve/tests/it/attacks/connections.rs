@@ -149,7 +149,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
     });
     let mut root = of(&server.address, "root-secret");
     assert_eq!(root.get("/v1/machine").unwrap().status, 200);
-    let crowd = Crowd::open(&server.address, HERE, size(500, 2000), b"");
+    let crowd = Crowd::open(&server.address, HERE, size(300, 2000), b"");
     let tries = size(60, 300);
     let mut failed = 0;
     for _ in 0..tries {
