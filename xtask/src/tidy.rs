@@ -49,6 +49,7 @@ const BANS: &[Ban] = &[
             "simulation/src/stopwatch.rs",
             "crates/files/src/run.rs",
             "serve/src/clock.rs",
+            "serve/src/http/patient.rs",
             "xtask/src/check.rs",
         ],
         instead: "pavior_simulation::Stopwatch: no result may depend on a clock",

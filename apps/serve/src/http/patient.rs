@@ -36,10 +36,10 @@ impl<S> Patient<S> {
         context: &mut Context<'_>,
         outcome: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        let latest = Instant::now() + PATIENCE;
         match (&outcome, self.until) {
             (Poll::Pending, until) => {
-                let until = *self.until.insert(until.unwrap_or(latest));
+                let until = until.unwrap_or_else(|| Instant::now() + PATIENCE);
+                self.until = Some(until);
                 let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(until)));
                 if sleep.deadline() != until {
                     sleep.as_mut().reset(until);
@@ -50,7 +50,7 @@ impl<S> Patient<S> {
             }
             (Poll::Ready(Ok(bytes)), Some(until)) => {
                 let more = Duration::from_secs_f64(*bytes as f64 / RATE);
-                self.until = Some((until + more).min(latest));
+                self.until = Some((until + more).min(Instant::now() + PATIENCE));
                 outcome
             }
             _ => outcome,

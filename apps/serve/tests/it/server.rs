@@ -69,7 +69,7 @@ impl Setup {
         }
     }
 
-    /// The same with tokens of an operator (`root-secret`) and of tenants `a`, `b`, ... (`a-secret`).
+    /// The same with tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
     pub(crate) fn with_tokens(mut self, tenants: &[&str]) -> Setup {
         let tokens = self.data.with_extension("tokens");
         let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
