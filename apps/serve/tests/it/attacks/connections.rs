@@ -128,7 +128,7 @@ fn known_callers_stay_while_others_come_and_go() {
     let (server, _) = tokens(places);
     let mut b = of(&server.address, "b-secret");
     let mut root = of(&server.address, "root-secret");
-    let rounds = size(4, 8);
+    let rounds = size(4, 3);
     let mut failed = 0;
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
