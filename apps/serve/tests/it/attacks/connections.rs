@@ -96,7 +96,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
     }
     let reply = root.get("/v1/state").unwrap().text.len();
     let before = server.memory();
-    let count = size(200, 2000);
+    let count = size(200, 400);
     let ask = b"GET /v1/state HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a-secret\r\n\r\n";
     let _crowd = Crowd::open(&server.address, HERE, count, ask);
     // They are answered in the order of their coming.

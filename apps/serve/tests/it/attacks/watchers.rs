@@ -57,7 +57,7 @@ fn watchers_that_do_not_read_take_bounded_memory() {
     // A tenant's names of jobs are long, and its records are told to the watchers.
     let name = "x".repeat(200);
     let before = server.memory();
-    let rounds = size(60, 600);
+    let rounds = size(60, 150);
     let mut failed = 0;
     for _ in 0..rounds {
         let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });
