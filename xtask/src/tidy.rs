@@ -50,6 +50,7 @@ const BANS: &[Ban] = &[
             "crates/files/src/run.rs",
             "serve/src/clock.rs",
             "slurm/src/ask.rs",
+            "serve/src/http/patient.rs",
             "xtask/src/check.rs",
         ],
         instead: "pavior_simulation::Stopwatch: no result may depend on a clock",

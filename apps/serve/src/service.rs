@@ -14,10 +14,12 @@ pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls};
 use crate::clock::ServiceClock;
 use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};
 use crate::http::{App, Listener, router, sample};
+use crate::limits;
+use crate::secret;
 use crate::storage::journal::JournalStore;
 use crate::storage::layout::Layout;
 use crate::storage::postgres::{PostgresStore, address};
-use crate::storage::{RecordStore, StoreError, secret};
+use crate::storage::{RecordStore, StoreError, password};
 use crate::writer::{self, Health, RecoveryError, Tuning, recover};
 
 /// Seconds without a sign of life after which a standby takes over.
@@ -127,7 +129,8 @@ async fn serve(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), S
         writer::start(state, store, limits, options.seed, options.tuning.clone(), health);
     let (stop, stopping) = watch::channel(false);
     let machines = machines.into_iter().zip(grids).collect();
-    let bounds = options.bounds.clone();
+    let connections = limits::connections(options.bounds.connections);
+    let bounds = HttpBounds { connections, ..options.bounds.clone() };
     let app = App::new(writer.clone(), access, bounds, machines, stopping, options.seed);
     let app = Arc::new(app);
     let told = writeln!(output, "{listener}").and_then(|()| output.flush());
@@ -204,7 +207,7 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
              PGPASSWORD or PGPASSFILE"
         );
     }
-    secret::password(&mut config, file, |name| std::env::var(name).ok())
+    password::password(&mut config, file, |name| std::env::var(name).ok())
         .map_err(|error| ServiceError::Usage(format!("the password of --store: {error}")))?;
     Ok(config)
 }
@@ -276,37 +279,19 @@ fn configure(
 
 fn access(options: &ServiceOptions) -> Result<Access, ServiceError> {
     let certificates = options.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some());
-    let uid = own_uid(&options.data);
+    let uid = rustix::process::geteuid().as_raw();
     let Some(file) = &options.token_file else {
         return Access::read("", uid, certificates)
             .map_err(|error| ServiceError::Usage(error.to_string()));
     };
     let bad = |reason: String| ServiceError::Usage(format!("{}: {reason}", file.display()));
-    let text = token_lines(file).map_err(|error| bad(error.to_string()))?;
+    let bytes = secret::read(file).map_err(|error| bad(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| bad("it is no text".to_string()))?;
     let access = Access::read(&text, uid, certificates).map_err(|error| bad(error.to_string()))?;
     if !access.asks() {
         return Err(bad("there is no token in it".to_string()));
     }
     Ok(access)
-}
-
-/// The token file, at most 1 MiB: a device without an end is refused.
-fn token_lines(file: &Path) -> io::Result<String> {
-    use std::io::Read;
-    const MOST: u64 = 1 << 20;
-    let mut text = String::new();
-    std::fs::File::open(file)?.take(MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST {
-        return Err(io::Error::other("a token file has at most 1 MiB"));
-    }
-    Ok(text)
-}
-
-/// The user of this process, as its own files show it.
-fn own_uid(data: &Path) -> u32 {
-    use std::os::unix::fs::MetadataExt;
-    let own = std::fs::metadata("/proc/self").or_else(|_| std::fs::metadata(data));
-    own.map_or(0, |own| own.uid())
 }
 
 fn io_error(what: &str, error: io::Error) -> ServiceError {

@@ -34,13 +34,13 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) listen: Option<String>,
     /// A file of bearer tokens, a line each: TOKEN (the operator's) or TOKEN tenant=NAME
-    /// [quota=NODES]
+    /// [quota=NODES]; its owner alone may have access to it (chmod 600)
     #[arg(long)]
     pub(crate) token_file: Option<PathBuf>,
     /// The server's certificate (PEM)
     #[arg(long, requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The key of the certificate (PEM)
+    /// The key of the certificate (PEM); its owner alone may have access to it (chmod 600)
     #[arg(long, requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// Certificates that vouch for clients (PEM); a client's first DNS name is its tenant
@@ -49,9 +49,12 @@ pub(crate) struct ServeArgs {
     /// The most nodes that a tenant may hold and wait for
     #[arg(long)]
     pub(crate) quota: Option<u64>,
-    /// The most requests a second of a tenant
+    /// The most requests a second of a tenant; a batch counts as its operations
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
+    /// The most connections at a time; fewer where the limit of open files is lower
+    #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) connections: u32,
     /// Records that are kept for looking back, at least, unless they pass --history-bytes
     #[arg(long, default_value_t = 1_000_000)]
     pub(crate) history: u64,

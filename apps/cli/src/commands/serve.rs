@@ -28,7 +28,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         token_file: args.token_file.clone(),
         tls,
         quota: args.quota,
-        bounds: HttpBounds { rate: args.rate.map(f64::from), ..HttpBounds::default() },
+        bounds: HttpBounds {
+            rate: args.rate.map(f64::from),
+            connections: args.connections as usize,
+            ..HttpBounds::default()
+        },
         tuning: Tuning {
             history: args.history,
             snapshot_every: args.snapshot_every,

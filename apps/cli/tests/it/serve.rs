@@ -145,6 +145,28 @@ fn wrong_options_are_named() {
 }
 
 #[test]
+fn secrets_that_others_can_read_are_refused_with_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (data, secret) = (path("data"), path("secret"));
+    std::fs::write(&secret, "hush tenant=a\n").unwrap();
+    std::fs::write(path("server.pem"), "").unwrap();
+    std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
+    let certificate = path("server.pem");
+    for options in [
+        vec!["--token-file", &secret],
+        vec!["--listen", "127.0.0.1:0", "--tls-cert", &certificate, "--tls-key", &secret],
+    ] {
+        let output = pavior(&[&["serve", "--data", &data][..], &options].concat(), "");
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {told}");
+        assert!(told.contains(&format!("chmod 600 {secret}")), "{options:?}: {told}");
+        assert!(!told.contains("hush"), "{told}");
+    }
+}
+
+#[test]
 fn a_file_in_the_place_of_the_socket_stays() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("keep.txt");

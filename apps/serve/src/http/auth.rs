@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq;
 use thiserror::Error;
 
 use super::body::is_tenant;
+use super::places::Party;
 use super::problem::Fault;
 use crate::core::Caller;
 
@@ -104,13 +105,7 @@ impl Access {
 
     /// Who sends a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
-        let known = match peer {
-            Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
-            Peer::User(uid) => Some(Caller { tenant: Some(format!("uid-{uid}")) }),
-            Peer::Tcp(Some(name)) => Some(Caller { tenant: Some(name.clone()) }),
-            Peer::Tcp(None) if !self.asks() => Some(Caller::OPERATOR),
-            Peer::Tcp(None) => None,
-        };
+        let known = self.known(peer);
         // A token may raise a caller, whatever it is already.
         match headers.get(header::AUTHORIZATION) {
             None => known.ok_or_else(|| unauthorized("a bearer token is asked for")),
@@ -127,6 +122,22 @@ impl Access {
                 }
             }
         }
+    }
+
+    /// Who a peer is without a token.
+    fn known(&self, peer: &Peer) -> Option<Caller> {
+        match peer {
+            Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
+            Peer::User(uid) => Some(Caller { tenant: Some(format!("uid-{uid}")) }),
+            Peer::Tcp(Some(name)) => Some(Caller { tenant: Some(name.clone()) }),
+            Peer::Tcp(None) if !self.asks() => Some(Caller::OPERATOR),
+            Peer::Tcp(None) => None,
+        }
+    }
+
+    /// To whom the connection of a peer is counted that is known without a token.
+    pub(crate) fn party(&self, peer: &Peer) -> Party {
+        self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
     }
 
     /// The token of this text; the time it takes does not tell how much of it is right.

@@ -19,7 +19,6 @@ use super::{App, Fault};
 use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView, WaitingRequest};
 use crate::diagnose::{self, Asked, Changes};
 use crate::waits;
-use crate::writer::Unavailable;
 
 /// A question about the machine as it is.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -141,10 +140,9 @@ struct Question {
 
 async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply, Fault> {
     let view = app.writer.view().await?;
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let (seed, now_ms) = (app.seed, app.writer.clock.now_ms());
-    let work = tokio::task::spawn_blocking(move || answer(&view, &caller, &question, now_ms, seed));
-    let answer = work.await.map_err(|error| Fault::internal(&error))?;
+    let (seed, now_ms, seen_by) = (app.seed, app.writer.clock.now_ms(), caller.clone());
+    let work = move || answer(&view, &seen_by, &question, now_ms, seed);
+    let answer = app.turns.run(&caller, work).await?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 

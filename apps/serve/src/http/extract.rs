@@ -108,6 +108,10 @@ impl Change {
             Err(problem) => return Ok(problem.reply()),
         };
         let caller = self.caller;
+        if let Command::Batch(operations) = &command {
+            // One was paid for when the request came.
+            app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
+        }
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
         let Some(refusal) = refusal else { return Ok(reply) };

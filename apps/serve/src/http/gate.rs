@@ -1,47 +1,24 @@
 //! What every request passes: who it is from, how many there are, and what is measured of it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::extract::{Extension, MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::places::{Party, Place};
 use super::{App, Fault, Peer};
+use crate::core::Caller;
 
-/// How many seconds' worth of requests a tenant may send at once.
-const BURST_S: f64 = 2.0;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-
-/// Requests that tenants may still send.
-#[derive(Default)]
-pub(crate) struct Rates {
-    /// By tenant: what is left, and when that was so, in microseconds.
-    left: Mutex<HashMap<String, (f64, u64)>>,
-}
-
-impl Rates {
-    /// Takes one request of a tenant; after how many seconds there is one if there is none now.
-    fn take(&self, tenant: &str, rate: f64, now_us: u64) -> Result<(), f64> {
-        let Ok(mut left) = self.left.lock() else { return Ok(()) };
-        let most = (rate * BURST_S).max(1.0);
-        let (count, at) = left.entry(tenant.to_string()).or_insert((most, now_us));
-        *count = (*count + (now_us - *at) as f64 * 1e-6 * rate).min(most);
-        *at = now_us;
-        if *count < 1.0 {
-            return Err((1.0 - *count) / rate);
-        }
-        *count -= 1.0;
-        Ok(())
-    }
-}
 
 /// Lets known callers through, as many as they may be.
 pub(crate) async fn pass(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
+    Extension(place): Extension<Arc<Place>>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Fault> {
@@ -49,16 +26,29 @@ pub(crate) async fn pass(
         same_origin(request.headers())?;
     }
     let caller = app.access.caller(&peer, request.headers())?;
-    if let (Some(tenant), Some(rate)) = (&caller.tenant, app.bounds.rate) {
-        app.rates.take(tenant, rate, app.writer.clock.micros()).map_err(|seconds| {
+    place.becomes(&Party::of(&caller));
+    app.pay(&caller, 1, 0)?;
+    request.extensions_mut().insert(caller.clone());
+    let (request, received) = app.traffic.receive(&caller, request)?;
+    let response = next.run(request).await;
+    Ok(app.traffic.send(&caller, response, received).await)
+}
+
+impl App {
+    /// Takes requests of a caller that has paid for `paid` of the same before.
+    ///
+    /// # Errors
+    /// If that is more than its rate.
+    pub(crate) fn pay(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
+        let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
+        rates.take(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
+            let rate = self.bounds.rate.unwrap_or_default();
             let detail = format!("at most {rate} requests a second");
             let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail);
-            fault.retry_after = Some(seconds.ceil() as u32);
+            fault.retry_after = Some(wait.as_secs_f64().ceil() as u32);
             fault
-        })?;
+        })
     }
-    request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
 }
 
 /// Without a token, a page of another site must not reach the service through a browser on this
@@ -111,16 +101,6 @@ fn as_problem(response: Response) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tenant_sends_so_many_requests_a_second() {
-        let rates = Rates::default();
-        let sent = (0..100).filter(|_| rates.take("a", 10.0, 0).is_ok()).count();
-        assert_eq!(sent, 20);
-        assert!(rates.take("b", 10.0, 0).is_ok());
-        let sent = (0..100).filter(|_| rates.take("a", 10.0, 1_000_000).is_ok()).count();
-        assert_eq!(sent, 10);
-    }
 
     #[test]
     fn pages_of_other_sites_are_kept_out() {

@@ -6,16 +6,10 @@ use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Extension;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -23,11 +17,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-use super::body::is_tenant;
+use super::converse::{Accepted, converse};
 use super::{App, Peer};
+use crate::secret;
 
-/// How long a connection may take to shake hands, or to send a head.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long requests that run may take when the service stops.
 const GRACE: Duration = Duration::from_millis(1500);
 
@@ -152,13 +145,12 @@ impl Listener {
     /// Serves until the service stops, then lets requests end that run.
     pub(crate) async fn serve(self, app: Arc<App>, router: Router) {
         let mut stopping = app.stopping.clone();
-        let graceful = GracefulShutdown::new();
         loop {
             let accepted = tokio::select! {
                 accepted = self.accept() => accepted,
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
-            let (stream, peer) = match accepted {
+            let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     // Too many open files, say: others have to close first.
@@ -167,37 +159,28 @@ impl Listener {
                     continue;
                 }
             };
-            if app.connections.load(Ordering::Relaxed) >= app.bounds.connections {
-                continue;
-            }
-            app.connections.fetch_add(1, Ordering::Relaxed);
-            let (app, router) = (app.clone(), router.clone());
-            let watcher = graceful.watcher();
-            tokio::spawn(async move {
-                converse(stream, peer, router, watcher).await;
-                app.connections.fetch_sub(1, Ordering::Relaxed);
-            });
+            let place = app.connections.enter(accepted.party(&app.access));
+            tokio::spawn(converse(accepted, place, app.clone(), router.clone()));
+            app.connections.settled().await;
         }
-        let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+        let _ = tokio::time::timeout(GRACE, app.connections.down_to(0)).await;
         if let Socket::Unix(_, path) = &self.socket {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    async fn accept(&self) -> io::Result<(Stream, Option<Peer>)> {
+    async fn accept(&self) -> io::Result<Accepted> {
         match &self.socket {
             Socket::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
                 let peer = Peer::User(stream.peer_cred()?.uid());
-                Ok((Stream::Plain(Box::new(stream)), Some(peer)))
+                Ok(Accepted { stream: Box::new(stream), tls: None, address: None, peer })
             }
-            Socket::Tcp(listener, acceptor) => {
-                let (stream, _) = listener.accept().await?;
+            Socket::Tcp(listener, tls) => {
+                let (stream, from) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                Ok(match acceptor {
-                    None => (Stream::Plain(Box::new(stream)), Some(Peer::Tcp(None))),
-                    Some(acceptor) => (Stream::Tls(Box::new(stream), acceptor.clone()), None),
-                })
+                let (tls, address) = (tls.clone(), Some(from.ip()));
+                Ok(Accepted { stream: Box::new(stream), tls, address, peer: Peer::Tcp(None) })
             }
         }
     }
@@ -207,50 +190,6 @@ impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
-}
-
-trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
-
-enum Stream {
-    Plain(Box<dyn Connection>),
-    Tls(Box<tokio::net::TcpStream>, TlsAcceptor),
-}
-
-/// Answers the requests of a connection.
-async fn converse(
-    stream: Stream,
-    peer: Option<Peer>,
-    router: Router,
-    watcher: hyper_util::server::graceful::Watcher,
-) {
-    let (stream, peer): (Box<dyn Connection>, Peer) = match (stream, peer) {
-        (Stream::Plain(stream), peer) => (stream, peer.unwrap_or(Peer::Tcp(None))),
-        (Stream::Tls(stream, acceptor), _) => {
-            let shaken = tokio::time::timeout(PATIENCE, acceptor.accept(*stream)).await;
-            let stream = match shaken {
-                Ok(Ok(stream)) => stream,
-                // A client that trusts another authority, say, or shows a certificate that is out
-                // of date.
-                Ok(Err(error)) => return tracing::info!(%error, "no tls connection"),
-                Err(_) => return tracing::info!("no tls connection: the client is too slow"),
-            };
-            let name = stream.get_ref().1.peer_certificates().and_then(|all| name(all.first()?));
-            (Box::new(stream), Peer::Tcp(name))
-        }
-    };
-    let service = TowerToHyperService::new(router.layer(Extension(peer)));
-    let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    // A peer that leaves in the middle is no fault of the service.
-    let _ = watcher.watch(connection).await;
-}
-
-/// The first DNS name of a client certificate, if a tenant may be called so.
-fn name(certificate: &CertificateDer<'_>) -> Option<String> {
-    let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
-    certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)
 }
 
 /// Binds a Unix socket in place of one that no process listens at any more.
@@ -310,8 +249,9 @@ fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ListenError> {
             builder.with_client_cert_verifier(verifier)
         }
     };
+    let key = secret::read(&tls.key).map_err(|error| bad(&tls.key, error.to_string()))?;
     let key =
-        PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| bad(&tls.key, error.to_string()))?;
+        PrivateKeyDer::from_pem_slice(&key).map_err(|error| bad(&tls.key, error.to_string()))?;
     let config = builder
         .with_single_cert(all(&tls.certificate)?, key)
         .map_err(|error| bad(&tls.certificate, error.to_string()))?;

@@ -102,12 +102,10 @@ async fn state(app: &App, mut text: String) -> String {
         "commands_waiting",
         "gauge",
         "Commands not decided yet",
-        &one(load(&counters.waiting) as f64),
+        &one(app.writer.waiting() as f64),
     );
-    let watching = app.bounds.watchers - app.watchers.available_permits();
-    family("watchers", "gauge", "Watchers", &one(watching as f64));
-    let connections = app.connections.load(Ordering::Relaxed);
-    family("connections", "gauge", "Connections", &one(connections as f64));
+    family("watchers", "gauge", "Watchers", &one(app.watchers.held() as f64));
+    family("connections", "gauge", "Connections", &one(app.connections.held() as f64));
     let ready = f64::from(u8::from(app.writer.health() == Health::Ready));
     family("ready", "gauge", "1 if the service can decide", &one(ready));
     let doubted = f64::from(u8::from(app.writer.clock_doubt().is_some()));

@@ -3,28 +3,35 @@
 mod auth;
 mod batch;
 mod body;
+mod budget;
 mod clock;
+mod converse;
 mod documents;
 mod explain;
 mod extract;
 mod form;
 mod gate;
+mod held;
 mod leases;
 mod listen;
 mod metrics;
 mod nodes;
 mod openapi;
 mod page;
+mod patient;
+mod places;
 mod problem;
+mod rates;
 mod reads;
 mod refusal;
 mod series;
 mod statuses;
+mod traffic;
+mod turns;
 mod unblock;
 mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -43,6 +50,9 @@ use crate::core::MachineSpec;
 use crate::waits;
 use crate::writer::WriterHandle;
 
+/// Watchers that read the history at a time: each opens a file, and takes a processor.
+const READERS: usize = 2;
+
 /// How much callers may ask for.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
@@ -50,7 +60,8 @@ pub struct HttpBounds {
     pub body: usize,
     /// Watchers at a time.
     pub watchers: usize,
-    /// Requests a second of a tenant, in the mean; the operator has no limit.
+    /// Requests a second of a tenant, in the mean; the operator has no limit. A batch counts as its
+    /// operations.
     pub rate: Option<f64>,
     /// Commands in a batch.
     pub batch: usize,
@@ -72,13 +83,15 @@ pub(crate) struct App {
     pub(crate) metrics: metrics::Metrics,
     pub(crate) series: series::Series,
     pub(crate) waits: waits::Known,
-    rates: gate::Rates,
+    rates: Option<rates::Rates>,
+    traffic: traffic::Traffic,
+    pub(crate) turns: turns::Turns,
     /// The machines, in the order in which they are configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
-    watchers: Arc<Semaphore>,
-    /// One explanation at a time: it may take a processor for a while.
-    explaining: Semaphore,
-    pub(crate) connections: AtomicUsize,
+    watchers: Arc<places::Places>,
+    /// Watchers that read the history at a time.
+    catching_up: Arc<Semaphore>,
+    connections: Arc<places::Places>,
     /// Becomes true when the service stops.
     pub(crate) stopping: signal::Receiver<bool>,
     pub(crate) seed: u64,
@@ -94,13 +107,15 @@ impl App {
         seed: u64,
     ) -> App {
         App {
-            watchers: Arc::new(Semaphore::new(bounds.watchers)),
-            explaining: Semaphore::new(1),
+            watchers: places::Places::new(bounds.watchers),
+            catching_up: Arc::new(Semaphore::new(READERS)),
+            turns: turns::Turns::new(),
+            traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
             series: series::Series::default(),
             waits: waits::Known::default(),
-            rates: gate::Rates::default(),
-            connections: AtomicUsize::new(0),
+            rates: bounds.rate.map(rates::Rates::new),
+            connections: places::Places::new(bounds.connections),
             writer,
             access,
             bounds,

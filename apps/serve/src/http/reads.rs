@@ -182,9 +182,8 @@ async fn waiting_list(
     if seen.is_empty() {
         return Ok(Vec::new());
     }
-    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
-    let (app, view, caller) = (app.clone(), view.clone(), caller.clone());
-    let work = tokio::task::spawn_blocking(move || {
+    let (shared, view, seen_by) = (app.clone(), view.clone(), caller.clone());
+    let work = move || {
         let numbers = waits::by_number(&view);
         let mut list = Vec::new();
         for board in &view.boards {
@@ -192,18 +191,19 @@ async fn waiting_list(
             if here().next().is_none() {
                 continue;
             }
-            let known = app.waits.of(&view, board, app.writer.clock.now_ms(), app.seed)?;
+            let now_ms = shared.writer.clock.now_ms();
+            let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
             list.extend(here().map(|one| {
                 let mut json = one.json(&board.grid);
                 let wait = known.get(&one.id);
                 json["waits_for"] =
-                    wait.map_or(Value::Null, |wait| wait.json(board, &numbers, &caller));
+                    wait.map_or(Value::Null, |wait| wait.json(board, &numbers, &seen_by));
                 json
             }));
         }
         Ok(list)
-    });
-    let list = work.await.map_err(|error| Fault::internal(&error))?;
+    };
+    let list = app.turns.run(caller, work).await?;
     list.map_err(|reason: String| Fault::internal(&reason))
 }
 
@@ -219,9 +219,10 @@ async fn waiting_list(
 )]
 pub(crate) async fn machine(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let view = view_at(&app, &query).await?;
+    let view = view_at(&app, &caller, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -258,7 +259,7 @@ pub(crate) async fn state(
     Extension(caller): Extension<Caller>,
     InQuery(query): InQuery<MachineQuery>,
 ) -> Result<Reply, Fault> {
-    let view = view_at(&app, &query).await?;
+    let view = view_at(&app, &caller, &query).await?;
     let Some(board) = view.board_index(query.machine.as_deref()) else {
         return Ok(unknown_machine(query.machine.as_deref()));
     };
@@ -324,21 +325,24 @@ pub(crate) fn unknown_machine(name: Option<&str>) -> Reply {
 }
 
 /// The state now, or after a record or at an instant of the past.
-async fn view_at(app: &Arc<App>, query: &MachineQuery) -> Result<Arc<StateView>, Fault> {
+async fn view_at(
+    app: &Arc<App>,
+    caller: &Caller,
+    query: &MachineQuery,
+) -> Result<Arc<StateView>, Fault> {
     let now = app.writer.view().await?;
     let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
     if until >= now.seq && at_ms >= now.now_ms {
         return Ok(now);
     }
-    // One look back at a time: it reads the journal.
-    let _one = app.explaining.acquire().await.map_err(|_| crate::writer::Unavailable::Stopping)?;
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
-    let work = tokio::task::spawn_blocking(move || {
+    // One look back at a time: it reads the journal.
+    let work = move || {
         look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
-    });
-    match work.await.map_err(|error| Fault::internal(&error))? {
+    };
+    match app.turns.run(caller, work).await? {
         Ok(view) => Ok(Arc::new(view)),
         Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
         Err(error) => Err(Fault::internal(&error)),

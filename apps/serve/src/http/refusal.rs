@@ -3,7 +3,7 @@
 use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason, Reply};
 use crate::diagnose::{self, Asked, Changes};
-use crate::writer::{RefusalInState, Unavailable};
+use crate::writer::RefusalInState;
 
 /// A refusal with what stands in the way.
 pub(crate) async fn diagnosed(
@@ -11,17 +11,15 @@ pub(crate) async fn diagnosed(
     caller: &Caller,
     RefusalInState { refused, view }: RefusalInState,
 ) -> Result<Reply, Fault> {
-    let caller = caller.clone();
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
-    let seed = app.seed;
-    let work = tokio::task::spawn_blocking(move || {
+    let (seen_by, seed) = (caller.clone(), app.seed);
+    let work = move || {
         let board = &view.boards[refused.board];
         let changes = Changes::default();
         let state = diagnose::state(&view, board, &changes);
         let asked = Asked::on(board, &board.spec.strategy, refused.request, seed)?;
-        Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &caller))
-    });
-    let diagnosis = work.await.map_err(|error| Fault::internal(&error))?;
+        Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &seen_by))
+    };
+    let diagnosis = app.turns.run(caller, work).await?;
     let diagnosis = diagnosis.map_err(|reason: String| Fault::internal(&reason))?;
     let meaning = refused.refusal.meaning();
     let problem = Problem::new(Reason::Refused(refused.refusal), meaning);

@@ -20,7 +20,6 @@ use super::{App, Fault};
 use crate::core::{Caller, Problem, Reason, Reply, StateView, parts};
 use crate::diagnose::{self, Changes};
 use crate::plan;
-use crate::writer::Unavailable;
 
 /// A request that does not fit.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -62,10 +61,8 @@ pub(crate) async fn unblock(
         return Ok(Problem::new(Reason::OperatorOnly, detail).reply());
     }
     let view = app.writer.view().await?;
-    let _one = app.explaining.acquire().await.map_err(|_| Unavailable::Stopping)?;
     let seed = app.seed;
-    let work = tokio::task::spawn_blocking(move || planned(&view, &body, seed));
-    let answer = work.await.map_err(|error| Fault::internal(&error))?;
+    let answer = app.turns.run(&caller, move || planned(&view, &body, seed)).await?;
     Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
 }
 

@@ -12,21 +12,24 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, watch as signal};
+use tokio::sync::watch as signal;
 use utoipa::IntoParams;
 
 use super::body::in_query;
 use super::extract::InQuery;
+use super::places::{Party, Place};
 use super::reads::{ahead, compacted};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
 use crate::core::{Caller, Event, Instant, ServiceLimits, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
-use crate::writer::{RecoveryError, recover};
+use crate::writer::{Next, RecoveryError, Unavailable, recover, weight};
 
-/// Records that are read from the history at a time.
+/// Records that are read from the history at a time, and about how many bytes of them.
 const CHUNK: usize = 1000;
+const CHUNK_BYTES: usize = 256 << 10;
+/// Events that are made ready at a time.
+const READY: usize = 64;
 
 /// From where to watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -44,12 +47,12 @@ struct Watcher {
     /// The last record that was sent or passed over.
     last: u64,
     ready: VecDeque<Sent>,
-    live: broadcast::Receiver<Arc<Vec<ServiceRecord>>>,
+    live: signal::Receiver<u64>,
     /// Whether everything up to `last` is all that was durable when the live records began.
     behind: bool,
     owners: Owners,
     stopping: signal::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
+    place: Arc<Place>,
 }
 
 /// Watches the service: an event for each record, in order, without gaps.
@@ -73,17 +76,18 @@ pub(crate) async fn watch(
     InQuery(query): InQuery<WatchQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    let place = app.watchers.clone().try_acquire_owned().map_err(|_| {
-        let most = app.bounds.watchers;
+    let place = app.watchers.enter_if_fair(Party::of(&caller)).ok_or_else(|| {
+        let most = app.watchers.most();
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too-many-watchers",
-            format!("{most} watch already"),
+            format!("{most} watch already, and no caller has more of them"),
         );
         fault.retry_after = Some(5);
         fault
     })?;
     let again = headers.get("last-event-id").map(read_id).transpose()?;
+    // From now on records are kept; what is older is read from the history.
     let live = app.writer.watch();
     let view = app.writer.view().await?;
     let last = again.or(query.after).unwrap_or(view.seq);
@@ -91,10 +95,8 @@ pub(crate) async fn watch(
         return Err(ahead(last, view.seq));
     }
     let history = app.writer.history().clone();
-    let oldest = tokio::task::spawn_blocking(move || history.oldest()).await;
-    let oldest = oldest
-        .map_err(|error| Fault::internal(&error))?
-        .map_err(|error| Fault::internal(&error))?;
+    let oldest = read_back(&app, move || history.oldest()).await.ok_or(Unavailable::Stopping)?;
+    let oldest = oldest.map_err(|error| Fault::internal(&error))?;
     if last < oldest {
         return Err(compacted(oldest));
     }
@@ -109,7 +111,7 @@ pub(crate) async fn watch(
         behind,
         owners: None,
         stopping,
-        _place: place,
+        place,
     };
     let events = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
@@ -128,9 +130,30 @@ fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
+/// Reads from the history, which few do at a time: `None` when the service stops.
+async fn read_back<T: Send + 'static>(
+    app: &App,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let turn = app.catching_up.clone().acquire_owned().await.ok()?;
+    let read = move || {
+        let _turn = turn;
+        read()
+    };
+    tokio::task::spawn_blocking(read).await.ok()
+}
+
 /// Whose leases and waiting requests are, as a watcher has to know it for records of old journals,
 /// which do not say it. Nothing is known until there is such a record.
 type Owners = Option<HashMap<u64, String>>;
+
+/// Records of the history.
+struct Part {
+    records: Vec<ServiceRecord>,
+    /// Whether there are more.
+    more: bool,
+    owners: Owners,
+}
 
 /// Some records after one that is known, none of them after `durable`: what is not durable yet must
 /// not be told.
@@ -139,14 +162,16 @@ fn part(
     (after, durable): (u64, u64),
     mut owners: Owners,
     seed: u64,
-) -> Result<(Vec<ServiceRecord>, Owners), RecoveryError> {
-    let mut records = Vec::new();
+) -> Result<Part, RecoveryError> {
+    let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
     history.scan(after, &mut |record| {
         let tell = record.seq <= durable;
         if tell {
+            bytes += weight(&record);
             records.push(record);
+            more = records.len() == CHUNK || bytes > CHUNK_BYTES;
         }
-        Ok(tell && records.len() < CHUNK)
+        Ok(tell && !more)
     })?;
     let nameless = |record: &ServiceRecord| {
         matches!(
@@ -164,7 +189,7 @@ fn part(
             follow(owners, &mut record.event);
         }
     }
-    Ok((records, owners))
+    Ok(Part { records, more, owners })
 }
 
 /// Enters whose the lease of a record is, and what changes by it.
@@ -194,14 +219,18 @@ impl Watcher {
                 self.catch_up().await?;
                 continue;
             }
-            let group = tokio::select! {
-                group = self.live.recv() => group,
-                _ = self.stopping.wait_for(|stopping| *stopping) => return None,
-            };
-            match group {
-                Ok(group) => group.iter().for_each(|record| self.take(record)),
-                Err(RecvError::Lagged(_)) => self.behind = true,
-                Err(RecvError::Closed) => return None,
+            match self.app.writer.after(self.last) {
+                Next::Records(group) => {
+                    let from = group.partition_point(|record| record.seq <= self.last);
+                    group[from..].iter().take(READY).for_each(|record| self.take(record));
+                }
+                // It reads too slowly. It may come again, and is told where it was.
+                Next::Gone => return None,
+                Next::Nothing => tokio::select! {
+                    changed = self.live.changed() => changed.ok()?,
+                    () = self.place.given_up() => return None,
+                    _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+                },
             }
         }
     }
@@ -211,12 +240,10 @@ impl Watcher {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
         let (owners, seed) = (self.owners.take(), self.app.seed);
-        let read =
-            tokio::task::spawn_blocking(move || part(&*history, (after, durable), owners, seed));
-        match read.await.ok()? {
-            Ok((records, owners)) => {
-                self.owners = owners;
-                self.behind = records.len() == CHUNK;
+        let read = read_back(&self.app, move || part(&*history, (after, durable), owners, seed));
+        match read.await? {
+            Ok(Part { records, more, owners }) => {
+                (self.owners, self.behind) = (owners, more);
                 for record in &records {
                     self.take(record);
                 }

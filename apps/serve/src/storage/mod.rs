@@ -10,8 +10,8 @@ pub mod frame;
 pub mod journal;
 pub mod layout;
 mod mark;
+pub mod password;
 pub mod postgres;
-pub mod secret;
 mod segment;
 
 use std::sync::Arc;

@@ -1,13 +1,14 @@
 //! How the rest of the service talks to the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, RwLock};
 
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{oneshot, watch};
 
+use super::queue::{NotTaken, Queue};
+use super::recent::{Next, Recent};
 use crate::clock::ServiceClock;
-use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, ServiceRecord, StateView};
+use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
 use crate::storage::History;
 
 /// A command, who sends it, and its key.
@@ -120,14 +121,11 @@ impl Drop for Answer {
 pub(crate) enum Message {
     Do(Box<Do>, Answer),
     View(oneshot::Sender<Result<Arc<StateView>, Unavailable>>),
-    Stop,
 }
 
 /// Numbers about the writer, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Commands that wait or are being decided.
-    pub(crate) waiting: AtomicU64,
     /// Groups made durable.
     pub(crate) commits: AtomicU64,
     /// Records made durable.
@@ -143,11 +141,11 @@ pub(crate) struct Counters {
 /// The way to the writer. Cheap to clone.
 #[derive(Clone)]
 pub struct WriterHandle {
-    pub(crate) sender: SyncSender<Message>,
+    pub(crate) queue: Queue<Message>,
     pub(crate) health: Arc<RwLock<Health>>,
     pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) records: broadcast::Sender<Arc<Vec<ServiceRecord>>>,
+    pub(crate) recent: Arc<Recent>,
     pub(crate) history: Arc<dyn History>,
     /// The clock by which leases expire.
     pub clock: ServiceClock,
@@ -175,9 +173,20 @@ impl WriterHandle {
         view.await.unwrap_or(Err(Unavailable::Stopping))
     }
 
-    /// Records as they become durable, in groups.
-    pub fn watch(&self) -> broadcast::Receiver<Arc<Vec<ServiceRecord>>> {
-        self.records.subscribe()
+    /// Tells the number of the last record as records become durable. From now on they are kept
+    /// for watchers.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.recent.watch()
+    }
+
+    /// What became durable after a record, of what is kept for watchers.
+    pub(crate) fn after(&self, seq: u64) -> Next {
+        self.recent.after(seq)
+    }
+
+    /// How many commands wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// The records that are kept.
@@ -202,18 +211,13 @@ impl WriterHandle {
 
     /// Lets the writer stop, after what waits.
     pub fn stop(&self) {
-        // A full queue is emptied by the writer; a closed one has stopped already.
-        let _ = self.sender.send(Message::Stop);
+        self.queue.end();
     }
 
     fn send(&self, message: Message) -> Result<(), Unavailable> {
-        self.counters.waiting.fetch_add(1, Ordering::Relaxed);
-        self.sender.try_send(message).map_err(|error| {
-            self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
-            match error {
-                TrySendError::Full(_) => Unavailable::Busy,
-                TrySendError::Disconnected(_) => Unavailable::Stopping,
-            }
+        self.queue.send(message).map_err(|why| match why {
+            NotTaken::Full => Unavailable::Busy,
+            NotTaken::Ended => Unavailable::Stopping,
         })
     }
 }

@@ -6,12 +6,15 @@
 
 mod handle;
 mod lead;
+mod queue;
+mod recent;
 mod recover;
 mod thread;
 
 pub use handle::{
     ClockDoubt, CommandAnswer, Do, Health, RefusalInState, Unavailable, WriterHandle,
 };
+pub(crate) use recent::{Next, weight};
 pub(crate) use recover::{Moment, look_back};
 pub use recover::{RecoveryError, recover};
 pub use thread::{Tuning, start, start_at};

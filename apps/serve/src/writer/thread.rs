@@ -1,16 +1,15 @@
 //! The writer's thread.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::broadcast;
-
 use super::handle::{
     Answer, CommandAnswer, Counters, Do, Health, Message, RefusalInState, Unavailable, WriterHandle,
 };
+use super::queue::{Inbox, queue};
+use super::recent::Recent;
 use super::recover::recover;
 use crate::clock::ServiceClock;
 use crate::core::{
@@ -85,15 +84,15 @@ pub fn start_at(
     tuning: Tuning,
     health: Health,
 ) -> (WriterHandle, JoinHandle<()>) {
-    let (sender, receiver) = sync_channel(tuning.queue);
+    let (queue, inbox) = queue(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
     let handle = WriterHandle {
-        sender,
+        queue,
         health: Arc::new(RwLock::new(health)),
         doubt: Arc::default(),
         counters,
-        records: broadcast::channel(1024).0,
+        recent: Arc::new(Recent::new(state.seq())),
         history: store.history(),
         clock,
     };
@@ -113,7 +112,7 @@ pub fn start_at(
         timed: false,
     };
     let thread = std::thread::Builder::new().name("writer".into());
-    let thread = thread.spawn(move || writer.run(&receiver)).expect("the system has threads");
+    let thread = thread.spawn(move || writer.run(&inbox)).expect("the system has threads");
     (handle, thread)
 }
 
@@ -148,33 +147,16 @@ struct Decided {
 }
 
 impl Writer {
-    fn run(mut self, receiver: &Receiver<Message>) {
+    fn run(mut self, inbox: &Inbox<Message>) {
         if self.handle.health() == Health::Ready
             && let Err(error) = self.lead()
         {
             self.fail(&error);
         }
-        let mut stopping = false;
-        while !stopping {
-            let first = match receiver.recv_timeout(self.pause()) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            if first.is_none() {
+        while let Some(group) = inbox.take(self.tuning.group, self.pause()) {
+            if group.is_empty() {
                 self.rest();
             }
-            let mut group: Vec<Message> = first.into_iter().collect();
-            while group.len() < self.tuning.group
-                && let Ok(message) = receiver.try_recv()
-            {
-                group.push(message);
-            }
-            self.handle.counters.waiting.fetch_sub(
-                group.iter().filter(|message| !matches!(message, Message::Stop)).count() as u64,
-                Ordering::Relaxed,
-            );
-            stopping = group.iter().any(|message| matches!(message, Message::Stop));
             self.group(group);
             self.save();
         }
@@ -215,7 +197,6 @@ impl Writer {
             match message {
                 Message::Do(one, to) => pending.push(self.decide_for(now_ms, *one, to)),
                 Message::View(reply) => views.push(reply),
-                Message::Stop => {}
             }
         }
         if let Some(command) = due {
@@ -299,11 +280,7 @@ impl Writer {
         counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
         let last = self.records.last().map_or(0, |record| record.seq);
         counters.seq.store(last, Ordering::Release);
-        if self.handle.records.receiver_count() > 0 {
-            let records = Arc::new(std::mem::take(&mut self.records));
-            let _ = self.handle.records.send(records);
-        }
-        self.records.clear();
+        self.handle.recent.add(&mut self.records);
         Ok(())
     }
 
@@ -382,7 +359,6 @@ impl Writer {
                     let view = if readable { Ok(self.view()) } else { Err(unavailable.clone()) };
                     drop(reply.send(view));
                 }
-                Message::Stop => {}
             }
         }
     }

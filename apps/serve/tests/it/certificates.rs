@@ -10,13 +10,13 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::client::Client;
-use crate::server::{Server, Setup};
+use crate::server::{Server, Setup, write_secret};
 
 /// What vouches for certificates.
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
 /// A certificate of a client, and its key.
-type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
+pub(crate) type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 fn authority() -> Authority {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -49,20 +49,29 @@ fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig>
 
 fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
+    write_secret(&path, text);
     path
 }
 
 /// A server behind TLS, its authority, and what its log says.
-struct Guarded {
-    server: Server,
+pub(crate) struct Guarded {
+    pub(crate) server: Server,
     setup: Setup,
     authority: Authority,
     clients: Authority,
     _folder: tempfile::TempDir,
 }
 
-fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
+pub(crate) fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
+    guarded_with(tokens, client_ca, |_| {})
+}
+
+/// The same with more options.
+pub(crate) fn guarded_with(
+    tokens: Option<&str>,
+    client_ca: bool,
+    change: impl FnOnce(&mut Setup),
+) -> Guarded {
     let folder = tempfile::TempDir::new().unwrap();
     let (authority, clients) = (authority(), authority());
     let (_, pem, key) = certificate(&authority, &["localhost", "127.0.0.1"]);
@@ -73,6 +82,7 @@ fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
         (written(folder.path(), "server.pem", &pem), written(folder.path(), "server.key", &key));
     setup.certificates = Some((pem, key, vouch));
     setup.log = Some(folder.path().join("log"));
+    change(&mut setup);
     let server = Server::start(&setup);
     assert!(server.address.starts_with("https://127.0.0.1:"), "{}", server.address);
     Guarded { server, setup, authority, clients, _folder: folder }
@@ -80,7 +90,7 @@ fn guarded(tokens: Option<&str>, client_ca: bool) -> Guarded {
 
 impl Guarded {
     /// A client that trusts the server, with a certificate and a token of its own or without.
-    fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
+    pub(crate) fn client(&self, identity: Option<Identity>, token: Option<&str>) -> Client {
         let mut client = Client::new(&self.server.address);
         client.tls = Some(trust(&self.authority, identity));
         let bearer = token.map(|token| ("Authorization".into(), format!("Bearer {token}")));

@@ -24,13 +24,6 @@ fn operations_under_load_are_all_answered() {
     assert_eq!((&machine["free"], &machine["jobs"]), (&4096.into(), &0.into()));
 }
 
-/// The resident memory of a process, in KiB.
-fn memory(server: &Server) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("Linux tells");
-    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
-}
-
 #[test]
 fn memory_stays_where_it_is() {
     let long: Option<u64> =
@@ -44,7 +37,7 @@ fn memory_stays_where_it_is() {
     let mut seen = Vec::new();
     for _ in 0..4 {
         in_batches(&server.address, 256, |count| count >= part);
-        seen.push(memory(&server));
+        seen.push(server.memory());
     }
     println!("{total} operations, memory after each quarter: {seen:?} KiB");
     // The first quarter fills what is bounded; after it nothing grows but by noise.

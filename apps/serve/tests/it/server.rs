@@ -4,6 +4,7 @@
 //! environment.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -47,6 +48,12 @@ pub(crate) struct Setup {
     pub(crate) history_bytes: u64,
     pub(crate) quota: Option<u64>,
     pub(crate) confirm_clock: bool,
+    /// The most connections and watchers, and the rate of a tenant; the defaults if left out.
+    pub(crate) connections: Option<usize>,
+    pub(crate) watchers: Option<usize>,
+    pub(crate) rate: Option<f64>,
+    /// The limit of open files of the process, soft and hard; as it is if left out.
+    pub(crate) open_files: Option<u64>,
 }
 
 impl Setup {
@@ -67,8 +74,32 @@ impl Setup {
             history_bytes: 1 << 30,
             quota: None,
             confirm_clock: false,
+            connections: None,
+            watchers: None,
+            rate: None,
+            open_files: None,
         }
     }
+
+    /// The same with tokens: `root-secret` of the operator, `a-secret` of a tenant `a`.
+    pub(crate) fn with_tokens(mut self, tenants: &[&str]) -> Setup {
+        let tokens = self.data.with_extension("tokens");
+        let lines = tenants.iter().map(|name| format!("{name}-secret tenant={name}\n"));
+        write_secret(&tokens, &format!("root-secret\n{}", lines.collect::<String>()));
+        self.tokens = Some(tokens);
+        self
+    }
+}
+
+/// Writes a file that its owner alone may read.
+pub(crate) fn write_secret(path: &Path, text: &str) {
+    use std::os::unix::fs::OpenOptionsExt;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).expect("there is room");
+    }
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).expect("there is room");
 }
 
 impl Server {
@@ -88,7 +119,16 @@ impl Server {
         let told = setup.data.with_extension(format!("address-{}", rand()));
         std::fs::create_dir_all(setup.data.parent().expect("it lies in a folder")).unwrap();
         let options = serde_json::to_string(&(setup, &told)).expect("options can be written");
-        let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
+        let program = std::env::current_exe().expect("a test has a file");
+        let mut command = match setup.open_files {
+            None => Command::new(program),
+            Some(most) => {
+                let mut shell = Command::new("sh");
+                let limited = format!("ulimit -n {most} && exec \"$0\" \"$@\"");
+                shell.args(["-c", &limited]).arg(program);
+                shell
+            }
+        };
         command
             .args(["--exact", "server::child", "--nocapture", "--test-threads", "1"])
             .env(OPTIONS, options)
@@ -117,6 +157,13 @@ impl Server {
 
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The resident memory, in KiB.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("Linux tells");
+        line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
     }
 
     /// SIGKILL.
@@ -186,6 +233,7 @@ pub(crate) fn serve_if_asked() -> bool {
     let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("they were written");
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
+    let usual = HttpBounds::default();
     let options = ServiceOptions {
         machines: vec![MachineSpec {
             name: "default".into(),
@@ -201,7 +249,12 @@ pub(crate) fn serve_if_asked() -> bool {
         token_file: setup.tokens,
         tls,
         quota: setup.quota,
-        bounds: HttpBounds::default(),
+        bounds: HttpBounds {
+            connections: setup.connections.unwrap_or(usual.connections),
+            watchers: setup.watchers.unwrap_or(usual.watchers),
+            rate: setup.rate,
+            ..usual
+        },
         tuning: Tuning {
             snapshot_every: setup.snapshot_every,
             history: setup.history,

@@ -3,14 +3,13 @@
 use serde_json::json;
 
 use crate::client::Client;
-use crate::server::{Server, Setup};
+use crate::server::{Server, Setup, write_secret};
 
 #[test]
 fn tenants_are_apart() {
     let folder = tempfile::TempDir::new().unwrap();
     let tokens = folder.path().join("tokens");
-    std::fs::write(&tokens, "root-secret\na-secret tenant=a quota=16\nb-secret tenant=b\n")
-        .unwrap();
+    write_secret(&tokens, "root-secret\na-secret tenant=a quota=16\nb-secret tenant=b\n");
     let mut setup = Setup::new(&folder.path().join("data"));
     setup.tokens = Some(tokens);
     let server = Server::start(&setup);

@@ -2,12 +2,16 @@
 
 mod backup;
 mod clocks;
+mod connections;
+mod crowd;
 mod ends;
 mod keys;
 mod outcomes;
 mod pages;
 mod quotas;
+mod rates;
 mod requests;
 mod restores;
 mod rows;
+mod watch_places;
 mod watchers;

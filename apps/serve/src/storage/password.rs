@@ -1,63 +1,27 @@
 //! The password of a database: never on the command line, and never shown.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use postgres::Config;
 use postgres::config::Host;
 use thiserror::Error;
 
-/// The most bytes of a file of secrets.
-const MOST: u64 = 1 << 20;
+use crate::secret;
 
-/// Why a secret cannot be had. No text of it holds the secret.
+/// Why a password cannot be had. No text of it holds the password.
 #[derive(Debug, Error)]
-pub enum SecretError {
-    /// The file cannot be read.
-    #[error("{file}: {error}")]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// Others may read the file.
-    #[error("{file}: others can read it (its mode is {mode:04o}): chmod 600 {file}")]
-    Open {
-        /// The file.
-        file: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// There is no secret in the file.
-    #[error("{file}: there is no password in it")]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
+#[error("{}: {reason}", .file.display())]
+pub struct PasswordError {
+    /// The file that should have it.
+    pub file: PathBuf,
+    /// Why it does not.
+    pub reason: String,
 }
 
-/// The text of a file of secrets, which nobody but its owner may read.
-///
-/// # Errors
-/// If others may, or it cannot be read, or has more than 1 MiB.
-pub fn read(file: &Path) -> Result<String, SecretError> {
-    let failed = |error: io::Error| SecretError::Io { file: file.to_path_buf(), error };
-    let opened = File::open(file).map_err(failed)?;
-    let known = opened.metadata().map_err(failed)?;
-    let mode = known.permissions().mode() & 0o7777;
-    // A pipe or a device is not kept anywhere.
-    if known.is_file() && mode & 0o077 != 0 {
-        return Err(SecretError::Open { file: file.to_path_buf(), mode });
-    }
-    let mut text = String::new();
-    opened.take(MOST + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > MOST {
-        return Err(failed(io::Error::other("it has more than 1 MiB")));
-    }
-    Ok(text)
+fn read(file: &Path) -> Result<String, PasswordError> {
+    let failed = |reason: String| PasswordError { file: file.to_path_buf(), reason };
+    let bytes = secret::read(file).map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| failed("it is no text".to_string()))
 }
 
 /// Gives a connection its password: that of a file, else of the address, else of `PGPASSWORD`, else
@@ -69,11 +33,14 @@ pub fn password(
     config: &mut Config,
     file: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<(), SecretError> {
+) -> Result<(), PasswordError> {
     if let Some(file) = file {
         let text = read(file)?;
         let Some(line) = text.lines().next().filter(|line| !line.is_empty()) else {
-            return Err(SecretError::Empty { file: file.to_path_buf() });
+            return Err(PasswordError {
+                file: file.to_path_buf(),
+                reason: "there is no password in it".to_string(),
+            });
         };
         config.password(line);
     } else if config.get_password().is_some() {
@@ -133,6 +100,8 @@ fn fields(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn found(line: &str, url: &str) -> Option<String> {

@@ -1,0 +1,353 @@
+//! Who has the places of connections and watchers, and who gives one up when there are no more.
+//!
+//! A place is counted to a party: to the address of the peer as long as nobody has said who they
+//! are, and then to the tenant or the operator. When all places are taken, the party that has most
+//! gives one up. So a party that has less than an equal share loses nothing, whatever the others
+//! do.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::core::Caller;
+
+/// To whom a place is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Party {
+    /// Nobody known, at an address; of IPv6 its network of 64 bits.
+    Unknown(IpAddr),
+    /// A tenant.
+    Tenant(String),
+    /// The operator.
+    Operator,
+}
+
+impl Party {
+    /// The party of an address.
+    pub(crate) fn at(address: IpAddr) -> Party {
+        Party::Unknown(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = u128::from(address) & !u128::from(u64::MAX);
+                IpAddr::V6(Ipv6Addr::from(network))
+            }
+            address @ IpAddr::V4(_) => address,
+        })
+    }
+
+    /// The party of a caller.
+    pub(crate) fn of(caller: &Caller) -> Party {
+        caller.tenant.clone().map_or(Party::Operator, Party::Tenant)
+    }
+
+    fn is_known(&self) -> bool {
+        !matches!(self, Party::Unknown(_))
+    }
+}
+
+/// A bounded number of places.
+pub(crate) struct Places {
+    most: usize,
+    taken: Mutex<Taken>,
+    /// Places whose holders are still there, those included that were told to leave.
+    held: AtomicUsize,
+    left: Notify,
+}
+
+#[derive(Default)]
+struct Taken {
+    next: u64,
+    all: HashMap<u64, Entry>,
+    /// By party: whether a place is in use, since when, and its number.
+    parties: HashMap<Party, BTreeSet<(bool, u64, u64)>>,
+    unknown: usize,
+}
+
+struct Entry {
+    party: Party,
+    in_use: bool,
+    since: u64,
+    leave: Arc<Notify>,
+}
+
+/// A place, until it is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    number: u64,
+    leave: Arc<Notify>,
+    asked: AtomicBool,
+}
+
+/// That a place is in use, until it is dropped.
+pub(crate) struct InUse(Arc<Place>);
+
+impl Places {
+    pub(crate) fn new(most: usize) -> Arc<Places> {
+        let taken = Mutex::new(Taken::default());
+        Arc::new(Places { most, taken, held: AtomicUsize::new(0), left: Notify::new() })
+    }
+
+    /// The most places.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// How many places are held.
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Acquire)
+    }
+
+    /// A place. If there is none, that of the party with most is given up, even if it is the same.
+    pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
+        let mut taken = self.lock();
+        if taken.all.len() >= self.most
+            && let Some(number) = taken.victim(self.most)
+        {
+            taken.dismiss(number);
+        }
+        self.add(&mut taken, party)
+    }
+
+    /// A place, unless only the same party could give one up.
+    pub(crate) fn enter_if_fair(self: &Arc<Places>, party: Party) -> Option<Arc<Place>> {
+        let mut taken = self.lock();
+        if taken.all.len() >= self.most {
+            let number = taken.victim(self.most)?;
+            if taken.all[&number].party == party {
+                return None;
+            }
+            taken.dismiss(number);
+        }
+        Some(self.add(&mut taken, party))
+    }
+
+    /// Waits until those who were told to leave have left, so far that no more are there than may.
+    pub(crate) async fn settled(&self) {
+        self.down_to(self.most).await;
+    }
+
+    /// Waits until no more are there than so many.
+    pub(crate) async fn down_to(&self, most: usize) {
+        while self.held() > most {
+            self.left.notified().await;
+        }
+    }
+
+    fn add(self: &Arc<Places>, taken: &mut Taken, party: Party) -> Arc<Place> {
+        self.held.fetch_add(1, Ordering::AcqRel);
+        let leave = Arc::new(Notify::new());
+        let number = taken.number();
+        let entry = Entry { party, in_use: false, since: number, leave: leave.clone() };
+        taken.insert(number, entry);
+        let places = self.clone();
+        Arc::new(Place { places, number, leave, asked: AtomicBool::new(false) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn insert(&mut self, number: u64, entry: Entry) {
+        self.unknown += usize::from(!entry.party.is_known());
+        let list = self.parties.entry(entry.party.clone()).or_default();
+        list.insert((entry.in_use, entry.since, number));
+        self.all.insert(number, entry);
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Entry> {
+        let entry = self.all.remove(&number)?;
+        self.unknown -= usize::from(!entry.party.is_known());
+        if let Some(list) = self.parties.get_mut(&entry.party) {
+            list.remove(&(entry.in_use, entry.since, number));
+            if list.is_empty() {
+                self.parties.remove(&entry.party);
+            }
+        }
+        Some(entry)
+    }
+
+    fn dismiss(&mut self, number: u64) {
+        if let Some(entry) = self.remove(number) {
+            entry.leave.notify_one();
+        }
+    }
+
+    /// Whose place is given up: of the party with most, one that is not in use, and of these the
+    /// one for longest. Those whom nobody knows come first while they have more than a quarter. An
+    /// eighth of the places is the operator's whatever the others have.
+    fn victim(&self, most: usize) -> Option<u64> {
+        let first_known = self.unknown <= most / 4;
+        let largest = |known: bool| {
+            let of = self.parties.iter().filter(|(party, _)| party.is_known() == known);
+            let counted = of.map(|(party, list)| match party {
+                Party::Operator => (list.len().saturating_sub(most / 8), list),
+                _ => (list.len(), list),
+            });
+            counted.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count)
+        };
+        let (_, list) = largest(first_known).or_else(|| largest(!first_known))?;
+        list.first().map(|&(_, _, number)| number)
+    }
+}
+
+impl Place {
+    /// From now on it is counted to another party.
+    pub(crate) fn becomes(&self, party: &Party) {
+        let mut taken = self.places.lock();
+        if taken.all.get(&self.number).is_none_or(|entry| entry.party == *party) {
+            return;
+        }
+        if let Some(entry) = taken.remove(self.number) {
+            taken.insert(self.number, Entry { party: party.clone(), ..entry });
+        }
+    }
+
+    /// It is in use until what comes back is dropped.
+    pub(crate) fn in_use(self: &Arc<Place>) -> InUse {
+        self.asked.store(true, Ordering::Relaxed);
+        self.set_in_use(true);
+        InUse(self.clone())
+    }
+
+    /// Whether it was ever in use.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Waits until it has to be given up.
+    pub(crate) async fn given_up(&self) {
+        self.leave.notified().await;
+    }
+
+    fn set_in_use(&self, in_use: bool) {
+        let mut taken = self.places.lock();
+        // What an unknown caller does with a place says nothing for it: the oldest goes.
+        let counts = |entry: &Entry| entry.party.is_known() && entry.in_use != in_use;
+        if !taken.all.get(&self.number).is_some_and(counts) {
+            return;
+        }
+        if let Some(entry) = taken.remove(self.number) {
+            let since = taken.number();
+            taken.insert(self.number, Entry { in_use, since, ..entry });
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(self.places.lock().remove(self.number));
+        self.places.held.fetch_sub(1, Ordering::AcqRel);
+        self.places.left.notify_one();
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.set_in_use(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn at(last: u8) -> Party {
+        Party::at(IpAddr::from([192, 0, 2, last]))
+    }
+
+    fn tenant(name: &str) -> Party {
+        Party::Tenant(name.to_string())
+    }
+
+    fn given_up(place: &Place) -> bool {
+        place.given_up().now_or_never().is_some()
+    }
+
+    #[test]
+    fn whoever_has_most_gives_up_the_oldest() {
+        let places = Places::new(8);
+        let crowd: Vec<_> = (0..7).map(|_| places.enter(at(1))).collect();
+        let other = places.enter(at(2));
+        let _third = places.enter(at(3));
+        assert_eq!(crowd.iter().filter(|place| given_up(place)).count(), 1);
+        let more: Vec<_> = (0..20).map(|_| places.enter(at(1))).collect();
+        assert!(!given_up(&other));
+        assert!(given_up(&more[0]) && !given_up(&more[19]));
+        assert_eq!(places.held(), 29);
+        drop((crowd, more));
+        assert_eq!(places.held(), 2);
+    }
+
+    #[test]
+    fn known_callers_stay_while_unknown_ones_have_more_than_a_quarter() {
+        let places = Places::new(8);
+        let known: Vec<_> = (0..5).map(|_| places.enter(tenant("a"))).collect();
+        let _unknown: Vec<_> = (0..40).map(|last| places.enter(at(last))).collect();
+        assert_eq!(known.iter().filter(|place| given_up(place)).count(), 0);
+        // A tenant takes places back from those whom nobody knows, down to a quarter.
+        let other: Vec<_> = (0..20).map(|_| places.enter(tenant("b"))).collect();
+        assert_eq!(known.iter().filter(|place| given_up(place)).count(), 2);
+        assert_eq!(places.lock().unknown, 2);
+        assert_eq!(other.iter().filter(|place| !given_up(place)).count(), 3);
+    }
+
+    #[test]
+    fn the_operator_keeps_an_eighth() {
+        let places = Places::new(16);
+        let operator: Vec<_> = (0..3).map(|_| places.enter(Party::Operator)).collect();
+        let _others: Vec<_> =
+            (0..200).map(|name| places.enter(tenant(&name.to_string()))).collect();
+        assert!(operator.iter().filter(|place| given_up(place)).count() <= 1);
+    }
+
+    #[test]
+    fn of_a_known_party_what_is_not_in_use_goes_first() {
+        let places = Places::new(3);
+        let all: Vec<_> = (0..3).map(|_| places.enter(tenant("a"))).collect();
+        let first = all[0].in_use();
+        let _second = all[1].in_use();
+        let _more = places.enter(tenant("b"));
+        assert!(given_up(&all[2]) && !given_up(&all[0]));
+        drop(first);
+        let _more = places.enter(tenant("b"));
+        assert!(given_up(&all[0]) && !given_up(&all[1]));
+    }
+
+    #[test]
+    fn a_place_changes_its_party() {
+        let places = Places::new(4);
+        let one = places.enter(at(1));
+        one.becomes(&tenant("a"));
+        let _more: Vec<_> = (0..10).map(|_| places.enter(at(1))).collect();
+        assert!(!given_up(&one));
+    }
+
+    #[test]
+    fn where_a_party_would_only_push_itself_out_it_is_refused() {
+        let places = Places::new(4);
+        let all: Vec<_> = (0..4).filter_map(|_| places.enter_if_fair(tenant("a"))).collect();
+        assert_eq!(all.len(), 4);
+        assert!(places.enter_if_fair(tenant("a")).is_none());
+        assert!(places.enter_if_fair(tenant("b")).is_some());
+        assert!(given_up(&all[0]));
+    }
+
+    #[test]
+    fn addresses_of_a_network_are_one_party() {
+        let of = |text: &str| Party::at(text.parse().unwrap());
+        assert_eq!(of("2001:db8::1"), of("2001:db8::2:3"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:192.0.2.7"), of("192.0.2.7"));
+    }
+}

@@ -1,0 +1,172 @@
+//! How many requests a tenant may send.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::sync::{Monitor, ThreadMonitor};
+
+/// How many seconds' worth of requests a tenant may send at once.
+const BURST_S: f64 = 2.0;
+/// Tenants that are told apart. More than these share one allowance; one whose allowance is whole
+/// is forgotten.
+const TENANTS: usize = 65_536;
+/// From so many on, those whose allowance is whole are looked for.
+const SOME: usize = 1024;
+
+/// When the allowance of each tenant will be whole again, in microseconds.
+///
+/// A request moves that moment on by the time that one request takes at the rate. A tenant without
+/// an entry has sent nothing for so long that its allowance is whole.
+#[derive(Default)]
+pub(crate) struct Allowances {
+    whole_at: HashMap<String, u64>,
+    /// The latest time that was seen: it never goes back, whatever threads read when.
+    now: u64,
+    /// The number of entries at which whole ones are looked for next.
+    tidy_at: usize,
+}
+
+/// The rate of each tenant.
+pub(crate) struct Rates<M = ThreadMonitor<Allowances>> {
+    allowances: M,
+    /// The time that a request takes, in microseconds.
+    each: u64,
+    /// The time that may be used at once.
+    most: u64,
+}
+
+impl<M: Monitor<Allowances>> Rates<M> {
+    /// So many requests a second, in the mean.
+    pub(crate) fn new(rate: f64) -> Rates<M> {
+        let each = ((1e6 / rate) as u64).max(1);
+        let most = ((BURST_S * 1e6) as u64).max(each);
+        let allowances = M::new(Allowances { tidy_at: SOME, ..Allowances::default() });
+        Rates { allowances, each, most }
+    }
+
+    /// Takes `count` requests of a tenant, which has paid for `paid` of the same before. More than
+    /// fits at once is taken when the allowance is whole, and leaves a debt.
+    ///
+    /// # Errors
+    /// If it may not now; after how long it may.
+    pub(crate) fn take(
+        &self,
+        tenant: &str,
+        count: u64,
+        paid: u64,
+        clock: impl FnOnce() -> u64,
+    ) -> Result<(), Duration> {
+        let cost = |count: u64| self.each.saturating_mul(count);
+        let needed = cost(count.saturating_add(paid)).min(self.most).saturating_sub(cost(paid));
+        self.allowances.with(|all| {
+            // The clock is read under the lock, and does not go back.
+            all.now = all.now.max(clock());
+            let now = all.now;
+            let whole_at = all.of(tenant);
+            let used = whole_at.saturating_sub(now);
+            let lacks = used.saturating_add(needed).saturating_sub(self.most);
+            if lacks > 0 {
+                return Err(Duration::from_micros(lacks));
+            }
+            *whole_at = now.saturating_add(used).saturating_add(cost(count));
+            Ok(())
+        })
+    }
+}
+
+impl Allowances {
+    /// When the allowance of a tenant is whole.
+    fn of(&mut self, tenant: &str) -> &mut u64 {
+        if self.whole_at.len() >= self.tidy_at {
+            let now = self.now;
+            self.whole_at.retain(|_, whole_at| *whole_at > now);
+            self.tidy_at = (2 * self.whole_at.len()).max(SOME);
+        }
+        let full = self.whole_at.len() >= TENANTS && !self.whole_at.contains_key(tenant);
+        let name = if full { "" } else { tenant };
+        self.whole_at.entry(name.to_string()).or_insert(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::sync::{TriedMonitor, explore};
+
+    fn rates(rate: f64) -> Rates {
+        Rates::new(rate)
+    }
+
+    #[test]
+    fn a_tenant_sends_so_many_requests_a_second() {
+        let rates = rates(10.0);
+        let sent = |at| (0..100).filter(|_| rates.take("a", 1, 0, || at).is_ok()).count();
+        assert_eq!(sent(0), 20);
+        assert!(rates.take("b", 1, 0, || 0).is_ok());
+        assert_eq!(sent(1_000_000), 10);
+        assert_eq!(rates.take("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
+        // A clock that a slower thread read earlier takes nothing away, and gives nothing.
+        assert_eq!(rates.take("a", 1, 0, || 0), Err(Duration::from_millis(50)));
+    }
+
+    #[test]
+    fn more_than_fits_at_once_is_taken_from_a_whole_allowance_and_leaves_a_debt() {
+        let rates = rates(10.0);
+        assert!(rates.take("a", 1, 0, || 0).is_ok());
+        assert!(rates.take("a", 100, 0, || 0).is_err(), "its allowance is not whole");
+        // One was paid when the request came, and the others when it was read.
+        assert!(rates.take("a", 1, 0, || 200_000).is_ok());
+        assert!(rates.take("a", 99, 1, || 200_000).is_ok());
+        let after = Err(Duration::from_millis(8100));
+        assert_eq!(rates.take("a", 1, 0, || 200_000), after);
+        assert!(rates.take("a", 1, 0, || 8_300_000).is_ok());
+    }
+
+    #[test]
+    fn tenants_without_a_debt_are_forgotten() {
+        let rates = rates(1000.0);
+        for tenant in 0..200_000u64 {
+            assert!(rates.take(&tenant.to_string(), 1, 0, || tenant * 10).is_ok());
+        }
+        rates.allowances.with(|all| assert!(all.whole_at.len() <= 2 * SOME));
+        for tenant in 0..100_000u64 {
+            let _ = rates.take(&tenant.to_string(), 5000, 0, || 10_000_000);
+        }
+        rates.allowances.with(|all| assert!(all.whole_at.len() <= TENANTS + 1));
+    }
+
+    /// Threads read a clock that goes on, in any order, and take as much as they can.
+    fn parallel_takers() {
+        let rates = Arc::new(Rates::<TriedMonitor<Allowances>>::new(1.0));
+        let clock = Arc::new(AtomicU64::new(0));
+        let taken = Arc::new(AtomicUsize::new(0));
+        let takers: Vec<_> = (0..3)
+            .map(|_| {
+                let (rates, clock, taken) = (rates.clone(), clock.clone(), taken.clone());
+                shuttle::thread::spawn(move || {
+                    for _ in 0..3 {
+                        let read = clock.fetch_add(100_000, Ordering::SeqCst);
+                        if rates.take("a", 1, 0, || read).is_ok() {
+                            taken.fetch_add(1, Ordering::SeqCst);
+                        }
+                    }
+                })
+            })
+            .collect();
+        for one in takers {
+            one.join().unwrap();
+        }
+        // Two at once, and none more within the 0.9 s that pass.
+        assert_eq!(taken.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn threads_together_take_no_more_than_the_rate() {
+        shuttle::check_dfs(parallel_takers, Some(3000));
+        explore(parallel_takers);
+    }
+}

@@ -1,0 +1,82 @@
+//! Files that nobody else may read: tokens, keys, passwords.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The most bytes of such a file: a device without an end is refused.
+const MOST: u64 = 1 << 20;
+
+/// Reads a file that its owner alone may read, who is root or the user of this process.
+///
+/// # Errors
+/// If it cannot be read, or others could read or change it; then the sentence says how to mend it.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    // The open file is looked at: another could be put in its place meanwhile.
+    let found = file.metadata()?;
+    // A pipe or a device is not kept anywhere.
+    let kept = found.is_file();
+    let (shown, own) = (path.display(), rustix::process::geteuid().as_raw());
+    if kept && found.uid() != own && found.uid() != 0 {
+        let user = found.uid();
+        let text = format!("it belongs to user {user}: run `chown {own} {shown}`");
+        return Err(io::Error::other(text));
+    }
+    let mode = found.mode() & 0o7777;
+    if kept && mode & 0o077 != 0 {
+        let text =
+            format!("its mode is {mode:03o}, so that others reach it: run `chmod 600 {shown}`");
+        return Err(io::Error::other(text));
+    }
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return Err(io::Error::other("a file of secrets has at most 1 MiB"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_reach_is_refused_with_what_to_do() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("tokens");
+        std::fs::write(&file, "secret").unwrap();
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o644, 0o777] {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            let told = read(&file).unwrap_err().to_string();
+            assert!(told.contains("chmod 600") && told.contains("tokens"), "{told}");
+            assert!(!told.contains("secret"), "{told}");
+        }
+        for mode in [0o600, 0o400] {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            assert_eq!(read(&file).unwrap(), b"secret");
+        }
+        assert!(read(Path::new("/dev/zero")).is_err());
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            return pavior_trials::skipped(
+                "a file of secrets that another user owns",
+                "only root can give a file away",
+                "PAVIOR_REQUIRE_ROOT",
+            );
+        }
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("tokens");
+        std::fs::write(&file, "secret").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+        let told = read(&file).unwrap_err().to_string();
+        assert!(told.contains("user 65534") && told.contains("chown 0"), "{told}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The last records that became durable, for watchers: bounded by what they take, however slow a
+//! watcher is.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::core::{Event, ServiceRecord};
+use std::sync::Arc;
+
+/// What is kept takes about so many bytes.
+const MOST: usize = 32 << 20;
+/// Records that go together.
+const GROUP: usize = 512;
+
+/// The last records.
+pub(crate) struct Recent {
+    kept: Mutex<Kept>,
+    /// The number of the last one.
+    last: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Records and about how many bytes they take, in order and without gaps.
+    groups: VecDeque<(Arc<Vec<ServiceRecord>>, usize)>,
+    bytes: usize,
+    last: u64,
+}
+
+/// What follows a record.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Records, of which the first may be no later than the one that was asked about.
+    Records(Arc<Vec<ServiceRecord>>),
+    /// Nothing yet.
+    Nothing,
+    /// More than is kept.
+    Gone,
+}
+
+impl Recent {
+    /// Of a state after a record.
+    pub(crate) fn new(last: u64) -> Recent {
+        let kept = Kept { last, ..Kept::default() };
+        Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
+    }
+
+    /// Adds records that became durable. Without watchers none are kept.
+    pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
+        let Some(last) = records.last().map(|record| record.seq) else { return };
+        let mut kept = self.lock();
+        if self.last.receiver_count() == 0 {
+            kept.clear();
+        } else {
+            kept.add(records);
+        }
+        records.clear();
+        kept.last = last;
+        drop(kept);
+        self.last.send_replace(last);
+    }
+
+    /// What follows a record.
+    pub(crate) fn after(&self, seq: u64) -> Next {
+        let kept = self.lock();
+        if seq >= kept.last {
+            return Next::Nothing;
+        }
+        let begins = |(group, _): &(Arc<Vec<ServiceRecord>>, usize)| group[0].seq <= seq + 1;
+        match kept.groups.partition_point(begins).checked_sub(1) {
+            // Where a record lacks between two groups, another server wrote it.
+            Some(index) if kept.groups[index].0.last().is_some_and(|last| last.seq > seq) => {
+                Next::Records(kept.groups[index].0.clone())
+            }
+            _ => Next::Gone,
+        }
+    }
+
+    /// Tells when there are new ones. From now on they are kept.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.last.subscribe()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.bytes = 0;
+    }
+
+    fn add(&mut self, records: &mut Vec<ServiceRecord>) {
+        while !records.is_empty() {
+            let group: Vec<_> = records.drain(..GROUP.min(records.len())).collect();
+            let bytes = group.iter().map(weight).sum();
+            self.groups.push_back((Arc::new(group), bytes));
+            self.bytes += bytes;
+        }
+        while self.bytes > MOST
+            && let Some((_, bytes)) = self.groups.pop_front()
+        {
+            self.bytes -= bytes;
+        }
+    }
+}
+
+/// About how many bytes a record takes in memory.
+pub(crate) fn weight(record: &ServiceRecord) -> usize {
+    let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
+    let event = match &record.event {
+        Event::Granted { lease } => size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256,
+        Event::Queued { waiting } => size_of_val(&**waiting) + 256,
+        Event::Configured { machines } => 256 * machines.len(),
+        _ => 0,
+    };
+    size_of::<ServiceRecord>() + kept + event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(from: u64, count: u64, bytes: usize) -> Vec<ServiceRecord> {
+        let kept = || crate::core::KeptReply {
+            tenant: String::new(),
+            key: String::new(),
+            digest: 0,
+            status: 200,
+            body: crate::core::KeptBody::Text("x".repeat(bytes)),
+        };
+        let record = |seq| ServiceRecord { seq, at_ms: 0, event: Event::Kept, kept: Some(kept()) };
+        (from..from + count).map(record).collect()
+    }
+
+    fn first(next: &Next) -> Option<u64> {
+        match next {
+            Next::Records(records) => Some(records[0].seq),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_follows_a_record_is_there_until_it_takes_too_much() {
+        let recent = Recent::new(4);
+        recent.add(&mut records(5, 2, 10));
+        assert!(matches!(recent.after(6), Next::Nothing));
+        // Nobody watched when they came.
+        assert!(matches!(recent.after(4), Next::Gone));
+        let watching = recent.watch();
+        recent.add(&mut records(7, 600, 10));
+        assert_eq!(*watching.borrow(), 606);
+        assert_eq!(first(&recent.after(6)), Some(7));
+        assert_eq!(first(&recent.after(518)), Some(519));
+        assert!(matches!(recent.after(5), Next::Gone));
+        recent.add(&mut records(607, 40, 1 << 20));
+        assert!(matches!(recent.after(6), Next::Gone));
+        assert!(recent.lock().bytes <= MOST);
+    }
+}

@@ -1,0 +1,86 @@
+//! What attackers hold open, and how the others fare meanwhile.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::client::Client;
+
+/// Connections that an attacker holds open, and does not read.
+pub(crate) struct Crowd {
+    streams: Vec<TcpStream>,
+    /// Connections that could not be opened, or sent nothing.
+    pub(crate) failed: usize,
+}
+
+/// A connection from an address of this machine; what is not read fills 4 KiB at most.
+pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStream> {
+    let bare = address.trim_start_matches("http://").trim_start_matches("https://");
+    let to: SocketAddr = bare.parse().map_err(std::io::Error::other)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind((from, 0).into())?;
+        socket.set_recv_buffer_size(4096)?;
+        let connected = tokio::time::timeout(Duration::from_secs(5), socket.connect(to)).await;
+        connected.map_err(std::io::Error::other)?
+    })?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    stream.set_write_timeout(Some(Duration::from_secs(2)))?;
+    Ok(stream)
+}
+
+impl Crowd {
+    /// Opens connections one after the other, and sends the same over each.
+    pub(crate) fn open(address: &str, from: Ipv4Addr, count: usize, bytes: &[u8]) -> Crowd {
+        let mut crowd = Crowd { streams: Vec::new(), failed: 0 };
+        for _ in 0..count {
+            let opened = connect(address, from).and_then(|mut stream| {
+                stream.write_all(bytes)?;
+                Ok(stream)
+            });
+            match opened {
+                Ok(stream) => crowd.streams.push(stream),
+                Err(_) => crowd.failed += 1,
+            }
+        }
+        crowd
+    }
+
+    /// How many of the connections are still open, and their last bytes if they are not.
+    pub(crate) fn open_still(&mut self) -> usize {
+        let mut open = 0;
+        for stream in &mut self.streams {
+            stream.set_nonblocking(true).expect("it can be set");
+            let mut bytes = [0; 1024];
+            let ended = loop {
+                match stream.read(&mut bytes) {
+                    Ok(0) => break true,
+                    Ok(_) => {}
+                    Err(error) => break error.kind() != std::io::ErrorKind::WouldBlock,
+                }
+            };
+            open += usize::from(!ended);
+        }
+        open
+    }
+}
+
+/// A client with a token.
+pub(crate) fn of(address: &str, token: &str) -> Client {
+    Client::with(address, "Authorization", &format!("Bearer {token}"))
+}
+
+/// Asks over new connections, each of which grants and ends a lease. How many were not answered as
+/// they are without an attack; a client waits 20 s for each answer.
+pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
+    let granted = |mut client: Client| {
+        let reply = client.post("/v1/leases", r#"{"nodes":1,"ttl_s":60}"#).ok()?;
+        let lease = reply.json();
+        let end = serde_json::json!({ "epoch": lease["epoch"] }).to_string();
+        let ended = client.post(&format!("/v1/leases/{}/end", lease["id"]), &end).ok()?;
+        (reply.status == 201 && ended.status == 200).then_some(())
+    };
+    (0..tries).filter(|_| granted(client()).is_none()).count()
+}

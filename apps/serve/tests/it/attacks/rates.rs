@@ -1,0 +1,57 @@
+//! The rate of a tenant, asked for by many connections and in batches.
+
+use std::time::{Duration, Instant};
+
+use pavior_trials::{attacked, size};
+
+use super::crowd::of;
+use crate::server::fresh;
+
+#[test]
+fn parallel_connections_have_one_rate_together() {
+    const RATE: f64 = 20.0;
+    let (server, _) = fresh(|setup| {
+        *setup = setup.clone().with_tokens(&["a"]);
+        setup.rate = Some(RATE);
+    });
+    let (began, lasts) = (Instant::now(), Duration::from_millis(size(1500, 10_000) as u64));
+    let address = &server.address;
+    let let_through: usize = std::thread::scope(|scope| {
+        let one = || {
+            let mut client = of(address, "a-secret");
+            let mut count = 0;
+            while began.elapsed() < lasts {
+                count += usize::from(client.get("/v1/machine").unwrap().status == 200);
+            }
+            count
+        };
+        let all: Vec<_> = (0..32).map(|_| scope.spawn(one)).collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).sum()
+    });
+    // The first two seconds' worth may be sent at once.
+    let most = (RATE * (2.0 + began.elapsed().as_secs_f64())).ceil() as usize;
+    println!("{let_through} let through, {most} at most");
+    attacked("tenants", "requests beyond the rate", let_through, let_through.saturating_sub(most));
+}
+
+#[test]
+fn a_batch_counts_as_its_operations() {
+    const RATE: f64 = 10.0;
+    let (server, _) = fresh(|setup| {
+        *setup = setup.clone().with_tokens(&["a"]);
+        setup.rate = Some(RATE);
+    });
+    let mut a = of(&server.address, "a-secret");
+    let operations = vec![r#"{"lease":{"nodes":1}}"#; 30].join(",");
+    let batch = format!("{{\"operations\":[{operations}]}}");
+    // One that is larger than what may come at once (20) is taken from a full bucket.
+    assert_eq!(a.post("/v1/batch", &batch).unwrap().status, 200);
+    let tries = size(20, 200);
+    let (mut failed, began) = (0, Instant::now());
+    for _ in 0..tries {
+        let reply = a.post("/v1/batch", &batch).unwrap();
+        // The debt of 10 and the bucket of 20 are three seconds' worth.
+        failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
+    }
+    attacked("tenants", "batches beyond the rate", tries, failed);
+}

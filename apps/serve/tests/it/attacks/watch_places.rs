@@ -1,0 +1,77 @@
+//! Watchers that take all places, or do not read.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+use pavior_trials::{attacked, size};
+use serde_json::json;
+
+use super::crowd::{Crowd, of};
+use crate::server::fresh;
+
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+fn ask(token: &str) -> String {
+    format!("GET /v1/watch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n")
+}
+
+/// Whether a watcher is let in, and is told of a lease that begins.
+fn watches(address: &str, token: &str) -> Option<()> {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    stream.write_all(ask(token).as_bytes()).ok()?;
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    if !lines.next()?.contains(" 200 ") {
+        return None;
+    }
+    let mut client = of(address, token);
+    let lease = client.post("/v1/leases", r#"{"nodes":1}"#).ok()?.json();
+    let end = json!({ "epoch": lease["epoch"] }).to_string();
+    client.post(&format!("/v1/leases/{}/end", lease["id"]), &end).ok()?;
+    lines.any(|line| line == "event: ended").then_some(())
+}
+
+#[test]
+fn watchers_of_a_tenant_lock_nobody_out() {
+    let places = size(64, 1024);
+    let (server, _) = fresh(|setup| {
+        *setup = setup.clone().with_tokens(&["a", "b"]);
+        setup.watchers = Some(places);
+    });
+    let _crowd = Crowd::open(&server.address, HERE, places + 20, ask("a-secret").as_bytes());
+    let tries = size(4, 40);
+    let tokens = ["root-secret", "b-secret"].iter().cycle().take(tries);
+    let failed = tokens.filter(|token| watches(&server.address, token).is_none()).count();
+    attacked("tenants", "places of watchers taken by one tenant", tries, failed);
+}
+
+#[test]
+fn watchers_that_do_not_read_take_bounded_memory() {
+    let (server, _) = fresh(|setup| {
+        *setup = setup.clone().with_tokens(&["a", "b"]);
+        setup.machine = "mesh:64x64".into();
+    });
+    let _crowd = Crowd::open(&server.address, HERE, 32, ask("root-secret").as_bytes());
+    let mut root = of(&server.address, "root-secret");
+    // A tenant's names of jobs are long, and its records are told to the watchers.
+    let name = "x".repeat(200);
+    let before = server.memory();
+    let rounds = size(60, 150);
+    let mut failed = 0;
+    for _ in 0..rounds {
+        let lease = |index| json!({ "lease": { "nodes": 1, "job": format!("{name}{index}") } });
+        let operations: Vec<_> = (0..2000).map(lease).collect();
+        let reply = root.post("/v1/batch", &json!({ "operations": operations }).to_string());
+        let answers = reply.unwrap().json()["answers"].clone();
+        let ends = answers.as_array().unwrap().iter().map(|answer| {
+            json!({ "end": { "id": answer["body"]["id"], "epoch": answer["body"]["epoch"] } })
+        });
+        let ends = json!({ "operations": ends.collect::<Vec<_>>() }).to_string();
+        failed += usize::from(root.post("/v1/batch", &ends).unwrap().status != 200);
+    }
+    let more = server.memory().saturating_sub(before);
+    println!("{} records: {more} KiB more", rounds * 4000);
+    let failed = failed + usize::from(more > 128 * 1024);
+    attacked("tenants", "watchers that do not read", rounds + 1, failed);
+}
