@@ -37,7 +37,7 @@ impl Default for Bounds {
 /// interrupted is no progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired.
-pub const CHANGES_IN_VAIN: u64 = 1_000_000;
+pub const CHANGES_IN_VAIN: u64 = 100_000;
 /// Interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
