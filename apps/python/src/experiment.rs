@@ -150,8 +150,7 @@ impl Specification {
         let mut wanted = Vec::new();
         for Wanted { point, first: mut from, end } in spans {
             let under_way = without.iter().filter(|span| span.point == point);
-            let mut taken: Vec<(u64, u64)> =
-                under_way.map(|span| (span.first, span.end)).collect();
+            let mut taken: Vec<(u64, u64)> = under_way.map(|span| (span.first, span.end)).collect();
             taken.sort_unstable();
             for (begin, behind) in taken {
                 if from < begin.min(end) {

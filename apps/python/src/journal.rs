@@ -67,7 +67,8 @@ impl Span {
 
 /// Warns of the old name of `end`, for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
-    let words = c"Span.last is behind the last replication, other than in the JSON of `pavior sweep`; \
+    let words =
+        c"Span.last is behind the last replication, other than in the JSON of `pavior sweep`; \
                   use Span.end, which has the same value";
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }

@@ -86,11 +86,15 @@ fn locked(lock: &Table, names: BTreeSet<String>) -> BTreeSet<String> {
         let (name, version) = (words.next().unwrap_or_default(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
             let own = text(package, "version");
-            if version.is_some_and(|version| version != own) || !found.insert(format!("{name} {own}")) {
+            if version.is_some_and(|version| version != own)
+                || !found.insert(format!("{name} {own}"))
+            {
                 continue;
             }
             let used = package.get("dependencies").and_then(toml::Value::as_array);
-            open.extend(used.into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_string())));
+            open.extend(
+                used.into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_string())),
+            );
         }
     }
     found

@@ -45,7 +45,7 @@ pub use paired::Paired;
 pub use point::Point;
 pub use publish::{Provenance, Publication};
 pub use replications::Replications;
-pub use results::{MeasuredTime, Line, PointResult, Summary, Table};
+pub use results::{Line, MeasuredTime, PointResult, Summary, Table};
 pub use sample::Sample;
 pub use scenario::{
     FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NetworkParameters, NoFiles,

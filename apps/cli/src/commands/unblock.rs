@@ -323,9 +323,9 @@ impl Story {
             let words = boxes.iter().map(|at| explain::words(self.snapshot.grid(), at));
             words.collect::<Vec<_>>().join("; ")
         };
-        let rows = moves
-            .iter()
-            .map(|step| vec![self.busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)]);
+        let rows = moves.iter().map(|step| {
+            vec![self.busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)]
+        });
         let header = ["job", "from", "to"];
         match self.format {
             Format::Json => output::json(value),

@@ -93,7 +93,10 @@ impl Statement {
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
-                crate::publish::median_cell(crate::Median { value: median, interval: self.interval })
+                crate::publish::median_cell(crate::Median {
+                    value: median,
+                    interval: self.interval,
+                })
             }
             // Counted.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),

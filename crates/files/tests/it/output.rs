@@ -61,7 +61,9 @@ fn writers_side_by_side_take_nothing_from_each_other() {
         }
     });
     assert_eq!(names(folder.path()), ["0", "1", "2", "3"]);
-    assert!((0..4).all(|writer| fs::read(folder.path().join(format!("{writer}"))).unwrap() == b"199"));
+    assert!(
+        (0..4).all(|writer| fs::read(folder.path().join(format!("{writer}"))).unwrap() == b"199")
+    );
 }
 
 #[test]

@@ -19,8 +19,17 @@ fn within(kibibytes: u64, arguments: &[&str]) -> Command {
 const SIMULATE: &[&str] =
     &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--replications", "1"];
 const PRECISE: &[&str] = &[
-    "simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--precision", "0.05",
-    "--max-replications", "20",
+    "simulate",
+    "--machine",
+    "mesh:4x4",
+    "-s",
+    "ff",
+    "--jobs",
+    "20",
+    "--precision",
+    "0.05",
+    "--max-replications",
+    "20",
 ];
 const BENCH: &[&str] = &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attempts", "50"];
 const UNBLOCK: &[&str] =
@@ -83,7 +92,12 @@ fn counts_without_end_are_answered() {
         faults.extend(wrong(outcome).map(|fault| format!("{arguments:?}: {fault}")));
     }
     faults.iter().for_each(|fault| eprintln!("{fault}"));
-    pavior_trials::attacked("cli", "numbers that fill memory or do not end", COUNTS.len(), faults.len());
+    pavior_trials::attacked(
+        "cli",
+        "numbers that fill memory or do not end",
+        COUNTS.len(),
+        faults.len(),
+    );
 }
 
 /// Failures that let next to nothing complete: the run says so, by counting what is in vain.
@@ -98,7 +112,7 @@ fn hopeless_failures_are_told() {
         ("1", "1"),
         ("0.001", "0.001"),
     ] {
-        for scheduler in ["fcfs", "easy", "scan-all"] {
+        for scheduler in ["fcfs", "ssd", "window:8"] {
             cases.push((mttf, mttr, scheduler));
         }
     }

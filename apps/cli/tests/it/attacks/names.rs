@@ -52,7 +52,8 @@ fn fault(output: &Output, is_table: bool) -> Option<String> {
     }
     let code = output.status.code();
     let panicked = String::from_utf8_lossy(&output.stderr).contains("panicked");
-    (panicked || !matches!(code, Some(0..=2))).then(|| format!("{code:?}: {}", shows(&output.stderr)))
+    (panicked || !matches!(code, Some(0..=2)))
+        .then(|| format!("{code:?}: {}", shows(&output.stderr)))
 }
 
 /// A try: files by their names, arguments, standard input. `$` in arguments is the folder.
@@ -70,9 +71,7 @@ fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
 
 /// Two jobs of which one has the name, in the way of a request for the whole machine.
 fn busy(name: &str) -> String {
-    let of = |job: &str, base: [u8; 2], side: u8| {
-        json!({"job": job, "end": name, "parts": [{"base": base, "sides": [side, side]}]})
-    };
+    let of = |job: &str, base: [u8; 2], side: u8| json!({"job": job, "end": name, "parts": [{"base": base, "sides": [side, side]}]});
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
@@ -90,17 +89,30 @@ fn states(name: &str) -> Vec<Try> {
         for format in ["table", "json", "csv"] {
             let more = ["--shape", "4x4", "--format", format];
             tries.push(told(&files, &[&explain[..], &more].concat()));
-            for question in [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"], &["--defragment"]]
+            for question in
+                [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"], &["--defragment"]]
             {
-                tries.push(told(&files, &[&unblock[..], &["--shape", "3x3", "--format", format], question].concat()));
+                tries.push(told(
+                    &files,
+                    &[&unblock[..], &["--shape", "3x3", "--format", format], question].concat(),
+                ));
             }
             let more = ["--drain", "1,1", "--format", format];
             tries.push(told(&files, &[&unblock[..], &more].concat()));
         }
     }
-    for weights in [weight(name), weight("none") + &weight(name), weight(name) + &weight(name), format!("{name}\n")] {
+    for weights in [
+        weight(name),
+        weight("none") + &weight(name),
+        weight(name) + &weight(name),
+        format!("{name}\n"),
+    ] {
         let files = [("busy", busy(name)), ("weights", weights)];
-        tries.push(told(&files, &[&unblock[..], &["--shape", "3x3", "--format", "table", "--weights", "$weights"]].concat()));
+        tries.push(told(
+            &files,
+            &[&unblock[..], &["--shape", "3x3", "--format", "table", "--weights", "$weights"]]
+                .concat(),
+        ));
     }
     tries
 }
@@ -136,7 +148,10 @@ fn logs(name: &str) -> Vec<Try> {
         for format in ["table", "json", "csv"] {
             tries.push(told(&[log.clone()], &["trace", "inspect", &path, "--format", format]));
         }
-        tries.push(told(&[log.clone()], &["trace", "inspect", &path, "--lenient", "--format", "table"]));
+        tries.push(told(
+            &[log.clone()],
+            &["trace", "inspect", &path, "--lenient", "--format", "table"],
+        ));
         tries.push(told(&[log.clone()], &["trace", "convert", &path, "$out.swf"]));
         let more = ["--machine", "mesh:4x4", "-s", "ff", "--no-timing", "--format", "table"];
         tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &more].concat()));
@@ -157,7 +172,8 @@ fn lines(name: &str) -> Vec<Try> {
     let asks = [
         json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
         json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
-        json!({ "op": "hold", "job": name, "parts": [{ "base": [3, 3], "sides": [1, 1] }] }).to_string(),
+        json!({ "op": "hold", "job": name, "parts": [{ "base": [3, 3], "sides": [1, 1] }] })
+            .to_string(),
         json!({ "op": "list" }).to_string(),
         json!({ "op": "unblock", "shape": [4, 4] }).to_string(),
         json!({ "op": "release", "job": format!("{name}b") }).to_string(),
@@ -176,7 +192,8 @@ fn lines(name: &str) -> Vec<Try> {
 /// What `plot` reads: placements, jobs and results.
 fn plots(name: &str) -> Vec<Try> {
     let part = json!([{ "base": [0, 0], "sides": [2, 2] }]);
-    let placed = json!({ "job": name, "submit": 0, "start": 1, "end": 5, "nodes": 4, "parts": part });
+    let placed =
+        json!({ "job": name, "submit": 0, "start": 1, "end": 5, "nodes": 4, "parts": part });
     let quoted = format!("\"{}\"", name.replace('"', "\"\""));
     let results = |strategy: &str, metric: &str| {
         format!(
@@ -193,13 +210,26 @@ fn plots(name: &str) -> Vec<Try> {
             tries.push(told(&files, &[&["plot", "$placed.jsonl"][..], &machine, more].concat()));
         }
     }
-    for text in [results(&quoted, "turnaround"), results("a", &quoted), name.to_string(), format!("{quoted},metric,mean,ci95\n1,2,3,4\n")] {
+    for text in [
+        results(&quoted, "turnaround"),
+        results("a", &quoted),
+        name.to_string(),
+        format!("{quoted},metric,mean,ci95\n1,2,3,4\n"),
+    ] {
         let files = [("results.csv", text)];
-        for more in [&[][..], &["--x", "strategy"], &["--filter", "strategy=none"], &["--title", "t"], &["--y", "none"]] {
+        for more in [
+            &[][..],
+            &["--x", "strategy"],
+            &["--filter", "strategy=none"],
+            &["--title", "t"],
+            &["--y", "none"],
+        ] {
             tries.push(told(&files, &[&["plot", "$results.csv"][..], more].concat()));
         }
     }
-    let jobs = format!("job_id,workload_name,{quoted},turnaround_time\n1,{quoted},2,3\n2,w0,{quoted},{quoted}\n");
+    let jobs = format!(
+        "job_id,workload_name,{quoted},turnaround_time\n1,{quoted},2,3\n2,w0,{quoted},{quoted}\n"
+    );
     tries.push(told(&[("jobs.csv", jobs.clone())], &["plot", "$jobs.csv"]));
     tries.push(told(&[("jobs.csv", jobs)], &["plot", "$jobs.csv", "--cdf", "none"]));
     tries
@@ -208,7 +238,8 @@ fn plots(name: &str) -> Vec<Try> {
 /// Experiments, which are run, listed, and printed.
 fn experiments(name: &str) -> Vec<Try> {
     let text = json!(name).to_string();
-    let base = "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 5\nreplications = 2\ntiming = false\n";
+    let base =
+        "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 5\nreplications = 2\ntiming = false\n";
     let figure = format!(
         "title = {text}\n[[figure]]\nname = 'f'\ny = 'utilization'\nx = 'strategy'\ntitle = {text}\n\
          x-label = {text}\nlabels = {{ ff = {text} }}\n"
@@ -227,10 +258,12 @@ fn experiments(name: &str) -> Vec<Try> {
     let mut tries = Vec::new();
     for text in texts {
         for format in ["table", "json", "csv"] {
-            let run = ["experiment", "$e.toml", "--out", "$out", "--threads", "1", "--format", format];
+            let run =
+                ["experiment", "$e.toml", "--out", "$out", "--threads", "1", "--format", format];
             tries.push(told(&[("e.toml", text.clone())], &run));
         }
-        let spans = [("experiment.toml", text), ("spans", format!("[{{\"point\":0,{}:1}}]", json!(name)))];
+        let spans =
+            [("experiment.toml", text), ("spans", format!("[{{\"point\":0,{}:1}}]", json!(name)))];
         tries.push(told(&spans, &["sweep", "wanted", "$"]));
         tries.push(told(&spans, &["sweep", "wanted", "$", "--json"]));
         tries.push(told(&spans, &["sweep", "run", "$", "--spans", "$spans", "--out", "$part"]));
