@@ -135,9 +135,9 @@ impl Table {
         let wanted: usize = (0..self.header.len()).map(|column| size(column) + 2).sum();
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            // One long name does not push out what stands behind it.
-            let is_last = column + 1 == self.header.len();
-            let cut = !self.numbers[column] && !is_last && wanted > width + 2;
+            // One long name in front does not push out what stands behind it.
+            let cut =
+                column == 0 && !self.numbers[0] && self.header.len() > 1 && wanted > width + 2;
             let size = if cut { size(column).min(width / 2) } else { size(column) };
             if used + gap + size <= width {
                 sizes.push(size);

@@ -116,6 +116,8 @@ fn hopeless_failures_are_told() {
             cases.push((mttf, mttr, scheduler));
         }
     }
+    // What asks for every waiting job at each change.
+    cases.extend([("0.001", "1e12", "easy"), ("0.001", "1000", "scan-all")]);
     let cases: Vec<_> = cases.into_iter().step_by(pavior_trials::size(2, 1)).collect();
     let mut faults = Vec::new();
     for (mttf, mttr, scheduler) in &cases {
