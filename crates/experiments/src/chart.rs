@@ -65,13 +65,11 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
 /// What is drawn of a line, and the ends of its interval: its median where that counts, or its
 /// mean.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
-    match row.median {
-        Some(median) => Some((median.value, median.interval)),
-        None => {
-            let mean = row.summary.mean?;
-            Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
-        }
+    if let Some(median) = row.median {
+        return Some((median.value, median.interval));
     }
+    let mean = row.summary.mean?;
+    Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
 /// The places of what a paper states: those that the figure has.
