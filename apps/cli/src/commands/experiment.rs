@@ -89,7 +89,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         SweepError::Store(error) => Failure::Other(format!(
             "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
              from there",
-            files::shown(&out)
+            files::shown(out)
         )),
     }
 }
@@ -183,7 +183,7 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
         let Some(run) = store::read_run(path)? else {
-            return Err(Failure::usage(format!("{} holds no experiment", files::shown(&path))));
+            return Err(Failure::usage(format!("{} holds no experiment", files::shown(path))));
         };
         let (text, specification) = described(path, &run.name)?;
         let entries = store::known(path, &specification)?;

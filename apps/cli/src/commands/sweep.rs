@@ -54,7 +54,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
         if part.text != text {
             return Err(Failure::usage(format!(
                 "{} is no part of the experiment in {}",
-                files::shown(&path),
+                files::shown(path),
                 files::shown(&args.directory)
             )));
         }
@@ -118,7 +118,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     } else {
         pavior_files::read_text(path, Limits::DOCUMENT)?
     };
-    let name = files::shown(&path);
+    let name = files::shown(path);
     let spans: Vec<Replications> = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let most = pavior_experiments::Policy::MOST;

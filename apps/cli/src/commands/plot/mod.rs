@@ -63,18 +63,18 @@ fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
         "{} is none of what can be drawn: a directory of `experiment`, CSV results, a jobs.csv, or \
          placements in JSON lines",
-        files::shown(&path)
+        files::shown(path)
     ))
 }
 
 fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
-    Failure::usage(format!("{}: {reason}", files::shown(&path)))
+    Failure::usage(format!("{}: {reason}", files::shown(path)))
 }
 
 /// Every figure that an experiment declares, from its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let Some(run) = store::read_run(directory)? else {
-        return Err(Failure::usage(format!("{} holds no experiment", files::shown(&directory))));
+        return Err(Failure::usage(format!("{} holds no experiment", files::shown(directory))));
     };
     store::verify(directory, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
     let (_, specification) = experiment::described(directory, &run.name)?;

@@ -58,7 +58,7 @@ impl Files {
             if let Some((_, other, _)) = files[..index].iter().find(|(_, _, other)| other == path) {
                 return Err(Failure::usage(format!(
                     "{other} and {option} name the same file, {}",
-                    files::shown(&path)
+                    files::shown(path)
                 )));
             }
             let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);

@@ -11,7 +11,7 @@ use crate::files;
 use crate::store::{Directory, read_run};
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
-    let here = files::shown(&out);
+    let here = files::shown(out);
     if read_run(out)?.is_some() {
         return Err(Failure::usage(format!(
             "{here} holds an experiment; choose another --out for all papers"

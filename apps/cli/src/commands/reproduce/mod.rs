@@ -144,7 +144,7 @@ impl Task<'_> {
         let samples =
             experiment::sweep(specification, known, whole, &files, &directory, threads, out)?;
         directory.finish(&run, &publish(specification, &samples)?)?;
-        eprintln!("written to {}", files::shown(&out));
+        eprintln!("written to {}", files::shown(out));
         Ok(())
     }
 }
