@@ -104,7 +104,7 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let code = lines.iter().position(|line| *line == "#[cfg(test)]").unwrap_or(lines.len());
     // A build script talks to cargo over standard output.
-    let others = ["/tests/", "/benches/", "/examples/", "/build.rs"];
+    let others = ["/tests/", "/benches/", "/examples/", "/build.rs", "/build/"];
     let is_source = !others.iter().any(|part| name.contains(part));
     let mut problems = long_functions(name, &lines);
     problems.extend(long_comments(name, &lines));

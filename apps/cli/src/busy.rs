@@ -1,12 +1,13 @@
 //! Who holds what, from JSON lines: the `--busy` of `pavior explain` and `pavior unblock`.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
 use pavior_allocation::explain::{Clash, State};
-use pavior_kernel::json;
+use pavior_kernel::{json, shown};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -25,6 +26,26 @@ pub(crate) struct Busy {
     /// By job: its "end", if its line has one.
     ends: Vec<Option<Value>>,
     known: HashMap<Value, (JobId, usize)>,
+}
+
+/// The name of a job, from a file that anyone may have written. It displays as a bounded number of
+/// visible characters.
+pub(crate) struct JobName<'b>(&'b Value);
+
+impl JobName<'_> {
+    /// The name as it stands in the file, for drawings, which escape what they are given.
+    pub(crate) fn raw(&self) -> String {
+        match self.0 {
+            Value::String(name) => name.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for JobName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        shown(&self.raw()).fmt(f)
+    }
 }
 
 /// What is wrong with a line, and which of its bytes.
@@ -46,7 +67,7 @@ pub(crate) fn each_line(
     let (name, mut reader) = if path == Path::new("-") {
         ("stdin".into(), pavior_files::stdin(files::lines()))
     } else {
-        (path.display().to_string(), files::open(path)?)
+        (files::shown(path), files::open(path)?)
     };
     let mut bytes = Vec::new();
     for number in 1usize.. {
@@ -95,11 +116,8 @@ impl Busy {
     }
 
     /// The name of a job for people: a string without its quotes.
-    pub(crate) fn plain_name(&self, job: JobId) -> String {
-        match self.name(job) {
-            Value::String(name) => name.clone(),
-            other => other.to_string(),
-        }
+    pub(crate) fn shown_name(&self, job: JobId) -> JobName<'_> {
+        JobName(self.name(job))
     }
 
     /// The job of a name.
@@ -161,6 +179,7 @@ impl Busy {
             return Err(("\"job\" is an integer or a string".into(), job.place.clone()));
         }
         if let Some((_, first)) = self.known.get(&name) {
+            let name = shown(&name.to_string()).to_string();
             let message = format!("job {name} holds nodes already, by line {first}");
             return Err((message, job.place.clone()));
         }
@@ -182,6 +201,7 @@ impl Busy {
             Clash::Overlap { part, holder } => {
                 let holder = &self.names[holder.0 as usize];
                 let line = self.known[holder].1;
+                let holder = shown(&holder.to_string()).to_string();
                 let message = format!("the part overlaps one of job {holder}, in line {line}");
                 (message, places[part].clone())
             }
@@ -206,7 +226,7 @@ pub(crate) fn object(line: &str, what: &str) -> Result<(Vec<Member>, Range<usize
     let members = located::members(line, &whole);
     for (index, member) in members.iter().enumerate() {
         if members[..index].iter().any(|other| other.key == member.key) {
-            let message = format!("\"{}\" stands twice", member.key);
+            let message = format!("\"{}\" stands twice", shown(&member.key));
             return Err((message, member.key_place.clone()));
         }
     }
@@ -235,7 +255,8 @@ pub(crate) fn only(members: &[Member], known: &[&str], beside: &[&str]) -> Resul
     match members.iter().find(is_known) {
         None => Ok(()),
         Some(member) => {
-            let message = format!("unknown key \"{}\"; there are {}", member.key, known.join(", "));
+            let (key, known) = (shown(&member.key), known.join(", "));
+            let message = format!("unknown key \"{key}\"; there are {known}");
             Err((message, member.key_place.clone()))
         }
     }

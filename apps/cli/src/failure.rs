@@ -8,6 +8,8 @@ use pavior_experiments::InputError;
 use pavior_files::LogError;
 use pavior_kernel::{BadName, excerpt, shown};
 
+use crate::files;
+
 /// Why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -55,7 +57,7 @@ impl Failure {
         let number = text[..start].matches('\n').count() + 1;
         let column = text[line_start..start].chars().count() + 1;
         let span = start - line_start..span.end.clamp(start, line_end) - line_start;
-        let from = format!("{}:{number}:{column}:", file.display());
+        let from = format!("{}:{number}:{column}:", files::shown(file));
         let line = text[line_start..line_end].to_string();
         Failure::Usage { message: message.into(), place: Some(Place { from, line, span }) }
     }

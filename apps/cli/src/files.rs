@@ -33,6 +33,11 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     Ok(pavior_files::open(path, limits)?)
 }
 
+/// A path, as messages show it: a file may have any name.
+pub(crate) fn shown(path: &Path) -> String {
+    pavior_kernel::shown(&path.to_string_lossy()).to_string()
+}
+
 /// Writes a file whole or not at all.
 pub(crate) fn write_whole(
     path: &Path,
@@ -49,7 +54,7 @@ pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result
     let known: Vec<String> = known.iter().map(|extension| format!(".{extension}")).collect();
     Err(Failure::usage(format!(
         "{option} {}: a name that ends in {}",
-        path.display(),
+        shown(path),
         known.join(" or ")
     )))
 }

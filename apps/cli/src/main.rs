@@ -4,10 +4,12 @@
 mod say;
 
 mod args;
+mod boxes;
 mod busy;
 mod commands;
 mod failure;
 mod files;
+mod harmless;
 mod input;
 mod located;
 mod logs;
@@ -49,7 +51,10 @@ const LONGEST_USAGE: usize = 2000;
 /// changes nothing.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
-    let harmless = plain.lines().all(|line| pavior_kernel::cell(line) == line);
+    // A quoted argument may have lines of its own.
+    let is_harmless = |text: &str| pavior_kernel::cell(text) == text;
+    let harmless = plain.lines().all(is_harmless)
+        && std::env::args_os().all(|typed| is_harmless(&typed.to_string_lossy()));
     if harmless && plain.len() <= LONGEST_USAGE {
         let _ = error.print();
     } else {
@@ -63,6 +68,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Schedulers(args) => commands::registries::schedulers(&args),
         Command::Patterns(args) => commands::registries::patterns(&args),
         Command::Metrics(args) => commands::registries::metrics(&args),
+        #[cfg(feature = "serve")]
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Unblock(args) => commands::unblock::run(&args),

@@ -1,4 +1,7 @@
 //! Results on standard output: tables for people, JSON and CSV for programs.
+//!
+//! All that is printed passes through `harmless` or `pavior_kernel::cell`, so that no name of a job
+//! or a file reaches a terminal as it is.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,6 +9,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::harmless;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,7 +38,7 @@ pub(crate) fn width() -> usize {
 pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
-    for word in sentence.split(' ') {
+    for word in pavior_kernel::cell(sentence).split(' ') {
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
             writeln!(out, "{line}")?;
             line.clear();
@@ -47,27 +51,43 @@ pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     Ok(writeln!(out, "{line}")?)
 }
 
-/// Prints text as it is.
+/// Prints lines, or a table with commas.
 pub(crate) fn plain(text: &str) -> Result<(), Failure> {
+    all(&harmless::lines(text))
+}
+
+/// Prints a drawing.
+pub(crate) fn xml(text: &str) -> Result<(), Failure> {
+    all(&harmless::xml(text))
+}
+
+/// Prints JSON, indented.
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
+    json_text(&(serde_json::to_string_pretty(value).map_err(io::Error::from)? + "\n"))
+}
+
+/// Prints JSON that has been written.
+pub(crate) fn json_text(text: &str) -> Result<(), Failure> {
+    all(&harmless::json(text))
+}
+
+/// Prints all of a harmless text.
+fn all(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
 }
 
-/// Prints JSON, indented.
-pub(crate) fn json(value: &Value) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
-}
-
 /// Prints rows of a CSV table.
+///
+/// Hidden characters of a cell are written out. Cells that begin with `=` or the like stay as they
+/// are: numbers may begin so, too, and a name that was changed would be another name.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
         writer.write_record(header)?;
-        rows.iter().try_for_each(|row| writer.write_record(row))?;
+        let shown = |row: &Vec<String>| row.iter().map(|cell| pavior_kernel::cell(cell)).collect();
+        rows.iter().try_for_each(|row| writer.write_record::<Vec<String>, _>(shown(row)))?;
         Ok(writer.flush()?)
     };
     write(&mut writer).map_err(|error| match error.into_kind() {
@@ -112,9 +132,13 @@ impl Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let (mut sizes, mut used) = (Vec::new(), 0);
+        let wanted: usize = (0..self.header.len()).map(|column| size(column) + 2).sum();
         for column in 0..self.header.len() {
             let gap = if column == 0 { 0 } else { 2 };
-            let size = size(column);
+            // One long name in front does not push out what stands behind it.
+            let cut =
+                column == 0 && !self.numbers[0] && self.header.len() > 1 && wanted > width + 2;
+            let size = if cut { size(column).min(width / 2) } else { size(column) };
             if used + gap + size <= width {
                 sizes.push(size);
                 used += gap + size;

@@ -12,6 +12,7 @@ use pavior_experiments::{JournalEntry, Publication, Specification, Store};
 use pavior_files::{FileError, Limits, Note, Resume, replications};
 
 use crate::failure::Failure;
+use crate::files;
 
 /// The experiment's own file, copied into its directory.
 pub(crate) const EXPERIMENT: &str = "experiment.toml";
@@ -164,6 +165,6 @@ pub(crate) fn read_if_there(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let mut reader = pavior_files::open(path, Limits::LINES)?;
     io::Read::read_to_end(&mut reader, &mut bytes)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", files::shown(path))))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

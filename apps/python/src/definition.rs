@@ -52,10 +52,10 @@ impl Definition {
 
     /// The lines of a span.
     pub(crate) fn lines(&self, span: Span, stop: &Stop) -> Result<String, SpanError> {
-        let Span { point, first, last } = span;
+        let Span { point, first, end } = span;
         let scenario = self.scenario(point).map_err(SpanError::Words)?;
         let mut lines = String::new();
-        for replication in first..last {
+        for replication in first..end {
             let sample = self
                 .experiment
                 .replicate(point, &scenario, replication, stop)

@@ -148,20 +148,18 @@ impl Specification {
         let known = journal.entries()?;
         let spans = py.detach(|| self.shared.experiment.wanted(known));
         let mut wanted = Vec::new();
-        for Wanted { point, first, last } in spans {
+        for Wanted { point, first: mut from, end } in spans {
             let under_way = without.iter().filter(|span| span.point == point);
-            let mut taken: Vec<(u64, u64)> =
-                under_way.map(|span| (span.first, span.last)).collect();
+            let mut taken: Vec<(u64, u64)> = under_way.map(|span| (span.first, span.end)).collect();
             taken.sort_unstable();
-            let (mut from, end) = (first, last + 1);
             for (begin, behind) in taken {
                 if from < begin.min(end) {
-                    wanted.push(Span { point, first: from, last: begin.min(end) });
+                    wanted.push(Span { point, first: from, end: begin.min(end) });
                 }
                 from = from.max(behind);
             }
             if from < end {
-                wanted.push(Span { point, first: from, last: end });
+                wanted.push(Span { point, first: from, end });
             }
         }
         Ok(wanted)
@@ -195,7 +193,7 @@ impl Specification {
         let wanted = py.detach(|| self.shared.experiment.wanted(known));
         let mut open: Vec<usize> = wanted.iter().map(|span| span.point).collect();
         open.dedup();
-        let missing: u64 = wanted.iter().map(|span| span.last + 1 - span.first).sum();
+        let missing: u64 = wanted.iter().map(Wanted::runs).sum();
         let points = self.shared.experiment.points.len();
         let points_done = points - open.len();
         Ok(Progress { done, planned: done + missing, points_done, points, seconds })
@@ -205,7 +203,7 @@ impl Specification {
     fn results(&self, journal: &Journal) -> PyResult<Results> {
         let samples = self.shared.experiment.complete(journal.entries()?);
         let samples = samples.map_err(|wanted| {
-            let missing: u64 = wanted.iter().map(|span| span.last + 1 - span.first).sum();
+            let missing: u64 = wanted.iter().map(Wanted::runs).sum();
             PyValueError::new_err(format!("{missing} replications are still wanted"))
         })?;
         Results::new(self.shared.clone(), samples)

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 
 use pavior_experiments::JournalEntry;
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::errors::value;
@@ -19,27 +20,57 @@ pub(crate) struct Span {
     pub(crate) first: u64,
     /// Behind the last replication.
     #[pyo3(get)]
-    pub(crate) last: u64,
+    pub(crate) end: u64,
 }
 
 #[pymethods]
 impl Span {
     #[new]
-    fn new(point: usize, first: u64, last: u64) -> PyResult<Span> {
-        if first >= last {
-            return Err(value(format!("{first} to {last} is no span of replications")));
+    #[pyo3(signature = (point, first, end = None, *, last = None))]
+    #[pyo3(text_signature = "(point, first, end)")]
+    fn new(
+        py: Python<'_>,
+        point: usize,
+        first: u64,
+        end: Option<u64>,
+        last: Option<u64>,
+    ) -> PyResult<Span> {
+        if last.is_some() {
+            warn_of_last(py)?;
         }
-        Ok(Span { point, first, last })
+        let (Some(end), true) = (end.or(last), end.is_none() || last.is_none()) else {
+            return Err(PyTypeError::new_err("Span() takes a point, first and end"));
+        };
+        if first >= end {
+            return Err(value(format!("{first} to {end} is no span of replications")));
+        }
+        Ok(Span { point, first, end })
+    }
+
+    /// The old name of `end`, with the same value: behind the last replication. In the JSON of
+    /// `pavior sweep`, `last` is the last replication itself.
+    #[getter]
+    fn last(&self, py: Python<'_>) -> PyResult<u64> {
+        warn_of_last(py)?;
+        Ok(self.end)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (usize, u64, u64)) {
-        let Span { point, first, last } = *slf.get();
-        (slf.get_type().into_any(), (point, first, last))
+        let Span { point, first, end } = *slf.get();
+        (slf.get_type().into_any(), (point, first, end))
     }
 
     fn __repr__(&self) -> String {
-        format!("Span({}, {}, {})", self.point, self.first, self.last)
+        format!("Span({}, {}, {})", self.point, self.first, self.end)
     }
+}
+
+/// Warns of the old name of `end`, for one version.
+fn warn_of_last(py: Python<'_>) -> PyResult<()> {
+    let words =
+        c"Span.last is behind the last replication, other than in the JSON of `pavior sweep`; \
+                  use Span.end, which has the same value";
+    PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }
 
 /// The replications that are known.

@@ -60,7 +60,7 @@ def test_wanted_is_a_function_of_what_is_known(files: dict[str, bytes]) -> None:
     while spans := specification.wanted(journal):
         # In any order, one at a time, some twice.
         for span in reversed(spans):
-            for replication in reversed(range(span.first, span.last)):
+            for replication in reversed(range(span.first, span.end)):
                 lines = specification.replicate(Span(span.point, replication, replication + 1))
                 kept.append(lines)
                 assert journal.add(lines) == 1
@@ -77,6 +77,19 @@ def test_wanted_is_a_function_of_what_is_known(files: dict[str, bytes]) -> None:
     under_way = Span(0, 1, 3)
     wanted = specification.wanted(Journal(), without=[under_way])
     assert wanted[:2] == [Span(0, 0, 1), Span(0, 3, 5)]
+
+
+def test_last_is_the_old_name_of_end_and_warns() -> None:
+    span = Span(0, 1, 3)
+    assert (span.first, span.end) == (1, 3)
+    with pytest.warns(DeprecationWarning, match=r"use Span\.end"):
+        assert span.last == 3
+    with pytest.warns(DeprecationWarning, match=r"use Span\.end"):
+        assert Span(0, 1, last=3) == span  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Span(0, 1)  # type: ignore[call-arg]
+    assert repr(span) == "Span(0, 1, 3)"
+    assert pickle.loads(pickle.dumps(span)) == span
 
 
 def test_a_directory_goes_on_where_it_was_interrupted(

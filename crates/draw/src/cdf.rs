@@ -17,13 +17,13 @@ pub fn cdf(title: &str, x_label: &str, logarithmic: bool, samples: &[(String, Ve
         if let Some(&first) = sorted.first()
             && !(logarithmic && first <= 0.0)
         {
-            points.push(Mark { x: first, y: 0.0, half_width: None });
+            points.push(Mark { x: first, y: 0.0, interval: None });
         }
         let steps = n.min(MOST_STEPS);
         for step in 1..=steps {
             let rank = step * n / steps;
             let x = sorted[rank - 1];
-            points.push(Mark { x, y: rank as f64 / n as f64, half_width: None });
+            points.push(Mark { x, y: rank as f64 / n as f64, interval: None });
         }
         Series { name: name.clone(), points }
     };

@@ -60,8 +60,9 @@ pub struct Mark {
     pub x: f64,
     /// Along y.
     pub y: f64,
-    /// The half-width of the confidence interval of y.
-    pub half_width: Option<f64>,
+    /// The ends of the confidence interval of y, below and above it; that of a median may reach
+    /// farther on one side.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl Chart {

@@ -29,8 +29,8 @@
 //!     series: vec![Series {
 //!         name: "ff <first>".into(),
 //!         points: vec![
-//!             Mark { x: 1.0, y: 2.0, half_width: Some(0.5) },
-//!             Mark { x: 2.0, y: 5.0, half_width: None },
+//!             Mark { x: 1.0, y: 2.0, interval: Some([1.5, 2.5]) },
+//!             Mark { x: 2.0, y: 5.0, interval: None },
 //!         ],
 //!     }],
 //!     stated: Vec::new(),

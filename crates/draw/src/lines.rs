@@ -65,8 +65,8 @@ pub fn svg(chart: &Chart) -> String {
 
 fn y_scale(chart: &Chart, top: f64) -> Scale {
     let ends = chart.points().flat_map(|mark| {
-        let half = mark.half_width.unwrap_or(0.0);
-        [mark.y - half, mark.y, mark.y + half]
+        let [low, high] = mark.interval.unwrap_or([mark.y; 2]);
+        [low, mark.y, high]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0: heights can be compared. Where all points are above 0, intervals
@@ -263,8 +263,7 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, bottom: f64) {
 
 /// The confidence interval of a point. Where the axis cuts it there is no cap: it goes on.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
-    let Some(half) = mark.half_width.filter(|half| *half > 0.0) else { return };
-    let ends = [mark.y - half, mark.y + half];
+    let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
     let add = |canvas: &mut Canvas, from, to| {
         canvas.add(canvas::line(from, to, ink).with("stroke-width", "1.2"));
@@ -286,7 +285,7 @@ mod tests {
     fn an_interval_that_the_axis_cuts_has_no_cap_there() {
         let axis = |logarithmic| ChartAxis { label: "it".into(), logarithmic };
         let caps = |half: f64, logarithmic| {
-            let points = vec![Mark { x: 1.0, y: 10.0, half_width: Some(half) }];
+            let points = vec![Mark { x: 1.0, y: 10.0, interval: Some([10.0 - half, 10.0 + half]) }];
             let chart = Chart {
                 title: "One point".into(),
                 x: axis(false),

@@ -14,8 +14,7 @@ pub fn vega(chart: &Chart) -> Value {
     for series in &chart.series {
         for mark in &series.points {
             let x = along(mark);
-            let low = mark.half_width.map(|half| mark.y - half);
-            let high = mark.half_width.map(|half| mark.y + half);
+            let [low, high] = [0, 1].map(|end| mark.interval.map(|interval| interval[end]));
             values.push(
                 json!({ "x": x, "y": mark.y, "low": low, "high": high, "series": series.name }),
             );

@@ -33,11 +33,11 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
         // A name along x keeps its place where there is nothing to draw.
-        let Some(y) = row.summary.mean else { continue };
+        let Some((y, interval)) = drawn_as(row) else { continue };
         let name = name(figure, |index| value(row, index));
         let make = || Series { name: name.clone(), points: Vec::new() };
         let index = position(&mut series, |one| one.name == name, make);
-        series[index].points.push(Mark { x, y, half_width: row.summary.ci95 });
+        series[index].points.push(Mark { x, y, interval });
     }
     for one in &mut series {
         one.points.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -62,6 +62,16 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
+/// What is drawn of a line, and the ends of its interval: its median where that counts, or its
+/// mean.
+fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
+    if let Some(median) = row.median {
+        return Some((median.value, median.interval));
+    }
+    let mean = row.summary.mean?;
+    Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
+}
+
 /// The places of what a paper states: those that the figure has.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
@@ -82,7 +92,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
             None => 1.0,
             Some(of) => series.iter().find(|series| series.name == *of).and_then(drawn)?.y,
         };
-        Some(Mark { x, y: one.y * times, half_width: None })
+        Some(Mark { x, y: one.y * times, interval: None })
     };
     figure.stated.iter().filter_map(mark).collect()
 }
@@ -123,6 +133,9 @@ fn along(parameter: usize) -> String {
 fn note(rows: &[&Line]) -> String {
     let least = rows.iter().map(|row| row.replications).min().unwrap_or(0);
     let most = rows.iter().map(|row| row.replications).max().unwrap_or(0);
+    if most > 0 && rows.iter().all(|row| row.median.is_some()) {
+        return note_of_medians(rows, least, most);
+    }
     let mut note = match (least, most) {
         (_, 0) => return String::new(),
         (1, 1) if rows.iter().all(|row| row.summary.ci95.is_none()) => {
@@ -140,6 +153,18 @@ fn note(rows: &[&Line]) -> String {
         note += &format!("; precision target missed at {missed} of {} points", rows.len());
     }
     note
+}
+
+/// The same of measured times.
+fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
+    let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());
+    let rest = match rows.iter().filter(without).count() {
+        0 => "with 95 % confidence intervals of the median",
+        missing if missing == rows.len() => "too few for confidence intervals",
+        _ => "with 95 % confidence intervals of the median where there are six or more",
+    };
+    format!("medians of {of} replications a point, {rest}")
 }
 
 /// Whether every replication gave the same number, or none; means of equal numbers may be off by a
@@ -163,6 +188,7 @@ mod tests {
             overloaded: false,
             metric: "turnaround".into(),
             summary: Summary { mean: Some(mean), ci95: Some(0.5) },
+            median: None,
             unit: "time_unit".into(),
         };
         let columns = ["machine", "strategy", "scheduler", "load"].map(String::from).to_vec();

@@ -79,6 +79,50 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
     Some(student_t(confidence, sample.len() - 1) * (variance / n).sqrt())
 }
 
+/// A median with its 95 % confidence interval by order statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Median {
+    /// The median.
+    pub value: f64,
+    /// The ends of the interval, which are samples; none for fewer than six, of which not even the
+    /// least and the greatest hold the median in 95 of 100 cases.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Median {
+    /// That of a sample; none if it is empty.
+    ///
+    /// Nothing is supposed of how the samples are distributed but that they are independent: what
+    /// interrupts a measurement can add any time to it.
+    ///
+    /// ```
+    /// use pavior_experiments::Median;
+    /// let times = [3.0, 1.0, 9000.0, 2.0, 4.0, 5.0, 3.0, 2.5, 3.5];
+    /// let median = Median::of(&times).unwrap();
+    /// assert_eq!((median.value, median.interval), (3.0, Some([2.0, 5.0])));
+    /// ```
+    pub fn of(sample: &[f64]) -> Option<Median> {
+        let mut sorted = sample.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let middle = *sorted.get(n / 2)?;
+        let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
+        // The most extreme ranks between which the median lies with probability 0.95 or more: ranks
+        // 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
+        let mut interval = None;
+        for k in 0..n / 2 {
+            below += term;
+            if 2.0 * below > 0.05 {
+                break;
+            }
+            interval = Some([sorted[k], sorted[n - 1 - k]]);
+            term *= (n - k) as f64 / (k + 1) as f64;
+        }
+        Some(Median { value, interval })
+    }
+}
+
 /// The median, and the greater distance to the ends of its 95 % confidence interval by order
 /// statistics. Fewer than six samples have no such interval: theirs is Student's t.
 ///
@@ -90,25 +134,9 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 /// assert_eq!((median, width), (3.0, Some(897.0)));
 /// ```
 pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {
-    let mut sorted = sample.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    let middle = *sorted.get(n / 2)?;
-    let median = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-    // The most extreme ranks between which the median lies with probability 0.95 or more: ranks
-    // 1 + k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
-    let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
-    let mut rank = None;
-    for k in 0..n / 2 {
-        below += term;
-        if 2.0 * below > 0.05 {
-            break;
-        }
-        rank = Some(k);
-        term *= (n - k) as f64 / (k + 1) as f64;
-    }
-    let width = rank.map(|k| (median - sorted[k]).max(sorted[n - 1 - k] - median));
-    Some((median, width.or_else(|| half_width(sample, 0.95))))
+    let Median { value, interval } = Median::of(sample)?;
+    let width = interval.map(|[low, high]| (value - low).max(high - value));
+    Some((value, width.or_else(|| half_width(sample, 0.95))))
 }
 
 #[cfg(test)]
@@ -124,6 +152,9 @@ mod tests {
             let (median, width) = median(&sample).unwrap();
             assert!((median - width.unwrap() - f64::from(rank)).abs() < 1e-9, "{n}");
         }
+        let of = |n: i32| Median::of(&(1..=n).map(f64::from).collect::<Vec<_>>()).unwrap().interval;
+        assert_eq!([of(5), of(6), of(9)], [None, Some([1.0, 6.0]), Some([2.0, 8.0])]);
+        assert_eq!([of(10), of(20)], [Some([2.0, 9.0]), Some([6.0, 15.0])]);
         let few = [1.0, 2.0, 6.0];
         assert_eq!(median(&few), Some((2.0, half_width(&few, 0.95))));
         assert_eq!(median(&[4.0]), Some((4.0, None)));

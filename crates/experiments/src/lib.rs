@@ -34,7 +34,7 @@ mod sweep;
 
 pub use catalogue::Catalogue;
 pub use chart::chart;
-pub use confidence::{Policy, half_width, median};
+pub use confidence::{Median, Policy, half_width, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use formula::Formula;
@@ -45,7 +45,7 @@ pub use paired::Paired;
 pub use point::Point;
 pub use publish::{Provenance, Publication};
 pub use replications::Replications;
-pub use results::{Line, PointResult, Summary, Table};
+pub use results::{Line, MeasuredTime, PointResult, Summary, Table};
 pub use sample::Sample;
 pub use scenario::{
     FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NetworkParameters, NoFiles,

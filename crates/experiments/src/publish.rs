@@ -301,6 +301,18 @@ pub(crate) fn cell(summary: Summary) -> String {
     }
 }
 
+/// A median with the ends of its interval, to four significant digits of the median.
+pub(crate) fn median_cell(median: crate::Median) -> String {
+    let digits = libm::floor(libm::log10(median.value.abs().max(1e-9)));
+    let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
+    match median.interval {
+        Some([low, high]) => {
+            format!("{:.decimals$} [{low:.decimals$}, {high:.decimals$}]", median.value)
+        }
+        None => format!("{:.decimals$}", median.value),
+    }
+}
+
 fn csv(write: impl FnOnce(&mut dyn io::Write) -> Result<(), ::csv::Error>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write(&mut bytes).map_err(io::Error::other)?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use pavior_simulation::metrics::ALLOCATION_NS;
 
-use crate::confidence::{half_width, mean, median};
-use crate::{Point, Sample, Samples, Specification, parameters};
+use crate::confidence::{half_width, mean};
+use crate::{Median, Point, Sample, Samples, Specification, parameters};
 
 /// The results of an experiment, or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,6 +35,8 @@ pub struct Line {
     pub metric: String,
     /// Its mean and confidence interval.
     pub summary: Summary,
+    /// Its median, where that is what counts: of measured times.
+    pub median: Option<Median>,
     /// Its unit.
     pub unit: String,
 }
@@ -46,6 +48,23 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// The half-width of the 95 % confidence interval; none with fewer than two replications.
     pub ci95: Option<f64>,
+}
+
+impl Summary {
+    /// That of a sample.
+    pub(crate) fn of(sample: &[f64]) -> Summary {
+        Summary { mean: mean(sample), ci95: half_width(sample, 0.95) }
+    }
+}
+
+/// The measured time of an attempt over the replications, of each of which it is the mean over the
+/// attempts that were timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredTime {
+    /// The median, which runs that were interrupted hardly move.
+    pub median: Median,
+    /// The mean, which one of them moves by any amount.
+    pub summary: Summary,
 }
 
 /// Columns that are no parameters.
@@ -67,9 +86,8 @@ pub struct PointResult<'a> {
     pub overloaded: bool,
     /// Every metric with its unit.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
-    /// The measured time of an attempt: the median of the replications' means, which interruptions
-    /// hardly move; none if nothing was measured. It is no result.
-    pub allocation_ns: Option<Summary>,
+    /// The measured time of an attempt; none if nothing was measured. It is no result.
+    pub allocation_ns: Option<MeasuredTime>,
 }
 
 impl Specification {
@@ -88,8 +106,7 @@ impl Specification {
         let unit = point.unit();
         let metrics = self.metrics.iter().enumerate().map(|(index, spec)| {
             let sample: Vec<f64> = samples.iter().filter_map(|run| run.values[index]).collect();
-            let summary = Summary { mean: mean(&sample), ci95: half_width(&sample, 0.95) };
-            (spec.name, spec.unit.word(unit), summary)
+            (spec.name, spec.unit.word(unit), Summary::of(&sample))
         });
         let times: Vec<f64> = samples.iter().filter_map(|run| run.allocation_ns).collect();
         PointResult {
@@ -104,35 +121,38 @@ impl Specification {
     }
 }
 
-/// The median of measured times and its interval.
-fn of_times(times: &[f64]) -> Option<Summary> {
-    median(times).map(|(median, width)| Summary { mean: Some(median), ci95: width })
+/// Measured times, one a replication; none of none.
+fn of_times(times: &[f64]) -> Option<MeasuredTime> {
+    Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
 
 impl Table {
     /// The table of the points that were run.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
-        Table::build(specification, samples, |result| result.metrics.clone())
+        Table::build(specification, samples, |result| {
+            let line = |&(name, unit, summary): &(_, _, _)| (name, unit, summary, None);
+            result.metrics.iter().map(line).collect()
+        })
     }
 
     /// The measured times of the points that were run, which are no results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
-            let measured = result.allocation_ns.map(|summary| (ALLOCATION_NS, "ns", summary));
-            measured.into_iter().collect()
+            let times = result.allocation_ns.iter();
+            times.map(|time| (ALLOCATION_NS, "ns", time.summary, Some(time.median))).collect()
         })
     }
 
     fn build(
         specification: &Specification,
         samples: &Samples,
-        lines: impl Fn(&PointResult<'_>) -> Vec<(&'static str, &'static str, Summary)>,
+        lines: impl Fn(&PointResult<'_>) -> Vec<(&'static str, &'static str, Summary, Option<Median>)>,
     ) -> Table {
         let shown = shown(specification);
         let mut rows = Vec::new();
         for result in specification.results(samples) {
             let values: Arc<[String]> = values(result.point, &shown).into();
-            for (metric, unit, summary) in lines(&result) {
+            for (metric, unit, summary, median) in lines(&result) {
                 rows.push(Line {
                     values: Arc::clone(&values),
                     replications: result.samples.len() as u64,
@@ -141,6 +161,7 @@ impl Table {
                     overloaded: result.overloaded,
                     metric: metric.to_string(),
                     summary,
+                    median,
                     unit: unit.to_string(),
                 });
             }
@@ -210,6 +231,7 @@ impl Table {
                 overloaded: yes(overloaded),
                 metric: record[metric].to_string(),
                 summary: Summary { mean: float(at_mean)?, ci95: float(ci95)? },
+                median: None,
                 unit: unit.map(|index| record[index].to_string()).unwrap_or_default(),
             });
         }
@@ -248,7 +270,8 @@ impl Table {
             target_missed: false,
             overloaded: false,
             metric: ALLOCATION_NS.to_string(),
-            summary: of_times(&times).unwrap_or(Summary { mean: None, ci95: None }),
+            summary: Summary::of(&times),
+            median: Median::of(&times),
             unit: "ns".to_string(),
         };
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })

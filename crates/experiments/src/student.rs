@@ -30,7 +30,7 @@ const PRECISION: f64 = f64::EPSILON / 2.0;
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// The two-sided quantile of Student's t: the t within which so much of the distribution lies. It
-/// is infinite without a degree of freedom.
+/// is infinite without a degree of freedom, and where that much rounds to all of it.
 ///
 /// ```
 /// let t = pavior_experiments::student_t(0.95, 9);
@@ -46,6 +46,13 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     }
     // The probability of the upper tail, as it comes out of the level of the quantile.
     let tail = 1.0 - (0.5 + confidence / 2.0);
+    // The numbers next to 1 leave no tail, those next to 0 nothing else: nothing is to be searched.
+    if tail <= 0.0 {
+        return f64::INFINITY;
+    }
+    if tail >= 0.5 {
+        return 0.0;
+    }
     let y = inverse_beta(0.5 * freedom, 0.5, 2.0 * tail);
     libm::sqrt(freedom * (1.0 - y) / y)
 }
@@ -137,6 +144,10 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
                 }
             }
             share /= 3.0;
+            if share == 0.0 {
+                // No step, however short, leads to a better place, or the step is no number.
+                break p;
+            }
         };
         let is_close = bound <= accuracy || step * step <= accuracy;
         if is_close || next.to_bits() == p.to_bits() {
@@ -177,6 +188,19 @@ mod tests {
             assert!((student_t(0.95, n) - expected).abs() < 1e-3, "{n}");
         }
         assert!(student_t(0.95, 0).is_infinite() && student_t(1.0, 5).is_infinite());
+    }
+
+    #[test]
+    fn every_confidence_has_a_quantile() {
+        let near_one = (1..=60).map(|bit| 1.0 - libm::exp2(-f64::from(bit)));
+        let near_zero = (1..1074).step_by(7).map(|bit| libm::exp2(-f64::from(bit)));
+        for confidence in near_one.chain(near_zero).chain([1.0 - f64::EPSILON / 2.0, 0.95]) {
+            for freedom in [1, 2, 4, 9, 199, 999_999] {
+                let t = student_t(confidence, freedom);
+                assert!(t >= 0.0, "{confidence}, {freedom}: {t}");
+            }
+        }
+        assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
     /// results.csv depends on every bit.

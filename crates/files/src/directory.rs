@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use pavior_kernel::Digest;
 
-use crate::output::TEMPORARY;
 use crate::run::{Clock, read_if_there};
-use crate::{FileError, Note, Run, seal, unseal, write_whole};
+use crate::{FileError, Note, Run, partial, seal, unseal, write_whole};
 
 const JOURNAL: &str = "journal";
 const RUN: &str = "run.json";
@@ -69,7 +68,7 @@ impl Directory {
     /// If another process works in it, or if it cannot be written.
     pub fn lock(path: &Path) -> Result<Directory, FileError> {
         let directory = Directory::take(path)?;
-        directory.remove_partial_files().map_err(|error| FileError::place(path, &error))?;
+        partial::remove_stale(path).map_err(|error| FileError::place(path, &error))?;
         Ok(directory)
     }
 
@@ -132,7 +131,8 @@ impl Directory {
                 return Err(FileError::directory(&self.path, other_run(&note.run, run)));
             }
         }
-        self.remove_partial_files().map_err(|error| FileError::place(&self.path, &error))?;
+        let cannot = |error| FileError::place(&self.path, &error);
+        partial::remove_stale(&self.path).map_err(cannot)?;
         let known = known(&self.path, &run.fingerprint, how.discard_damaged)?;
         let (name, text) = description;
         // What a finished directory says of itself stays as long as nothing is run anew.
@@ -142,24 +142,6 @@ impl Directory {
         }
         self.write(name, text.as_bytes())?;
         Ok(known)
-    }
-
-    /// Removes what a killed process of ours left half written, and nothing else.
-    fn remove_partial_files(&self) -> io::Result<()> {
-        let (prefix, suffix) = TEMPORARY;
-        for entry in fs::read_dir(&self.path)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let middle = name.strip_prefix(prefix).and_then(|name| name.strip_suffix(suffix));
-            let ours = middle.is_some_and(|middle| {
-                middle.len() == 16 && middle.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            });
-            if ours && entry.file_type()?.is_file() {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
     }
 
     /// The journal, holding these lines and ready for more.

@@ -22,6 +22,7 @@ mod limits;
 mod lines;
 mod logs;
 mod output;
+mod partial;
 mod replications;
 mod run;
 mod sealed;

@@ -4,12 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
-use crate::FileError;
-
-/// The name of a temporary file: `.pavior-`, then characters drawn by the system, then this.
-pub(crate) const TEMPORARY: (&str, &str) = (".pavior-", ".partial");
+use crate::{FileError, partial};
 
 /// A file that is being written beside its place, and put there by [`Output::finish`]. Dropped
 /// before, it leaves the place as it was.
@@ -128,18 +125,10 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
 }
 
-/// A new file in the folder of another, made exclusively: a link that lies there is never followed.
+/// A new file in the folder of another.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = Builder::new();
-    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).rand_bytes(16);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What the user's mask leaves of it, as for any new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+    partial::create(folder.unwrap_or(Path::new(".")))
 }
 
 /// Whether a path is written as it is, not beside and renamed.

@@ -36,8 +36,11 @@ impl Default for Bounds {
 /// no repair will change anything, or with failures and repairs. What starts in between and is
 /// interrupted is no progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired.
-pub const CHANGES_IN_VAIN: u64 = 1_000_000;
+/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. An instant counts once more for every
+/// [`WAITING_IN_VAIN`] jobs that wait: some schedulers ask for all of them, each time in vain.
+pub const CHANGES_IN_VAIN: u64 = 100_000;
+/// See [`CHANGES_IN_VAIN`].
+pub const WAITING_IN_VAIN: u64 = 1_000;
 /// Interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
@@ -194,7 +197,7 @@ impl Watch {
             self.only_arrivals = only_arrivals;
             self.in_vain = 0;
         }
-        self.in_vain += 1;
+        self.in_vain += if only_arrivals { 1 } else { 1 + waiting / WAITING_IN_VAIN };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
             // The arrivals of a log come to an end.

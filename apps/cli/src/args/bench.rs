@@ -36,7 +36,7 @@ pub(crate) struct RoundArgs {
     pub(crate) attempts: usize,
     /// Attempts before those that count [default: until all jobs that were there at the first
     /// departure have departed]
-    #[arg(long)]
+    #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
     /// How often the attempts are repeated, all strategies in turn
     #[arg(long, default_value_t = 7, value_parser = RangedU64ValueParser::<usize>::new().range(1..=99))]

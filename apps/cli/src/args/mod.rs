@@ -58,6 +58,7 @@ pub(crate) enum Command {
     /// Lists the metrics
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
+    #[cfg(feature = "serve")]
     Allocate(AllocateArgs),
     /// What each strategy would do in a state, and why a request is refused
     Explain(ExplainArgs),
@@ -105,6 +106,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
+#[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 pub(crate) struct AllocateArgs {
     /// The machine, such as mesh:16x16 or torus:8x8x8

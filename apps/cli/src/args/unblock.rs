@@ -68,6 +68,7 @@ pub(crate) struct UnblockArgs {
     #[arg(
         long,
         default_value_t = pavior_planning::SearchLimits::BUDGET,
+        value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
         conflicts_with_all = ["blockers", "earliest", "nearest"],
     )]
     pub(crate) budget: u64,

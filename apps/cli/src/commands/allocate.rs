@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::AllocateArgs;
 use crate::failure::Failure;
-use crate::input;
+use crate::{harmless, input};
 
 pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -41,8 +41,8 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
         let number = input.number();
         let answer =
             answer.unwrap_or_else(|reason| json!({ "error": message(&reason), "line": number }));
-        serde_json::to_writer(&mut output, &answer).map_err(io::Error::from)?;
-        output.write_all(b"\n")?;
+        let text = answer.to_string() + "\n";
+        output.write_all(harmless::json(&text).as_bytes())?;
         output.flush()?;
     }
     Ok(())

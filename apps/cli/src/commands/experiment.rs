@@ -1,19 +1,19 @@
 //! `pavior experiment`: runs what a file describes, and `pavior merge`: joins its parts.
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pavior_draw::Section;
 use pavior_experiments::{
-    Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Specification, SweepError,
-    schema,
+    Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Span, Specification,
+    SweepError, schema,
 };
 use pavior_files::{Limits, Resume};
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::commands::results;
 use crate::failure::Failure;
+use crate::files;
 use crate::logs;
 use crate::output::{self, Format};
 use crate::pool;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
-    eprintln!("written to {}", out.display());
+    eprintln!("written to {}", files::shown(&out));
     let same_jobs = results::check_stuck_jobs(&specification, &samples);
     show(args.sweep.format, &specification, &samples, &files)?;
     same_jobs
@@ -89,7 +89,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         SweepError::Store(error) => Failure::Other(format!(
             "cannot write in {}: {error}; what was finished before is kept, and --resume goes on \
              from there",
-            out.display()
+            files::shown(out)
         )),
     }
 }
@@ -101,21 +101,21 @@ pub(crate) fn show(
     samples: &Samples,
     files: &[pavior_experiments::Publication],
 ) -> Result<(), Failure> {
-    let name = match Format::or_default(format) {
-        Format::Json => "results.json",
-        Format::Csv => "results.csv",
+    let file = |name: &str| {
+        let file = files.iter().find(|file| file.name == name);
+        String::from_utf8_lossy(file.map_or(&[][..], |file| &file.bytes))
+    };
+    match Format::or_default(format) {
+        Format::Json => output::json_text(&file("results.json")),
+        Format::Csv => output::plain(&file("results.csv")),
         Format::Table => {
             let table = specification.overview(samples);
             let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
             let mut printed = output::Table::new(&header, table.words);
             table.rows.into_iter().for_each(|row| printed.row(row));
-            return printed.print(output::width()).map(drop);
+            printed.print(output::width()).map(drop)
         }
-    };
-    let bytes = files.iter().find(|file| file.name == name).map(|file| file.bytes.as_slice());
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes.unwrap_or_default())?;
-    Ok(out.flush()?)
+    }
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
@@ -127,8 +127,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
         if part.run.fingerprint != first.run.fingerprint || part.text != first.text {
             return Err(Failure::usage(format!(
                 "{} and {} are not parts of the same experiment",
-                first.path.display(),
-                part.path.display()
+                files::shown(&first.path),
+                files::shown(&part.path)
             )));
         }
         for entry in part.entries {
@@ -139,7 +139,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
                         "replication {} of point {} is not the same in {} as in an earlier directory",
                         entry.replication,
                         entry.point,
-                        part.path.display()
+                        files::shown(&part.path)
                     )));
                 }
                 Some(_) => {}
@@ -151,7 +151,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let samples = specification.complete(all.into_values().collect()).map_err(|wanted| {
         let mut open: Vec<usize> = wanted.iter().map(|span| span.point).collect();
         open.dedup();
-        let missing: u64 = wanted.iter().map(|span| span.last + 1 - span.first).sum();
+        let missing: u64 = wanted.iter().map(Span::runs).sum();
         Failure::usage(format!(
             "{} of {} points are not finished in any of these directories, the first of them: {}; \
              {missing} replications are wanted next, which `pavior sweep wanted` lists",
@@ -166,7 +166,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
     directory.finish(&run, &files)?;
-    eprintln!("written to {}", args.out.display());
+    eprintln!("written to {}", files::shown(&args.out));
     results::check_stuck_jobs(&specification, &samples)
 }
 
@@ -183,7 +183,7 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
         let Some(run) = store::read_run(path)? else {
-            return Err(Failure::usage(format!("{} holds no experiment", path.display())));
+            return Err(Failure::usage(format!("{} holds no experiment", files::shown(path))));
         };
         let (text, specification) = described(path, &run.name)?;
         let entries = store::known(path, &specification)?;

@@ -4,11 +4,11 @@ use pavior_allocation::explain::{self, Answer, Diagnosis};
 use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
-use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
+use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
     let story = Story { busy, request, answers };
     if let Some(path) = &args.svg {
-        let name = |job: JobId| story.busy.plain_name(job);
+        let name = |job: JobId| story.busy.shown_name(job).raw();
         let svg = pavior_draw::explanation(&story.busy.state, &request, &story.answers, &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
@@ -262,7 +262,7 @@ impl Story {
         );
         sentences.extend(diagnosis.blocked.map(|blocked| {
             let job = |&(job, nodes): &(JobId, u32)| {
-                format!("job {} ({})", self.busy.plain_name(job), count(nodes.into(), "node"))
+                format!("job {} ({})", self.busy.shown_name(job), count(nodes.into(), "node"))
             };
             let failed = |&node: &NodeId| format!("failed node {}", self.point(node));
             let all: Vec<String> =

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+#[cfg(feature = "serve")]
 pub(crate) mod allocate;
 pub(crate) mod bench;
 pub(crate) mod experiment;

@@ -1,18 +1,18 @@
 //! The results of `simulate`: a table, JSON or CSV.
 
-use pavior_experiments::{Point, PointResult, Samples, Specification, Summary};
+use pavior_experiments::{Median, Point, PointResult, Samples, Specification, Summary};
 use pavior_simulation::metrics::ALLOCATION_NS;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics that a table shows, unless others are named.
-const SHOWN: [&str; 7] = [
+/// The metrics that a table shows, unless others are named. The measured time is none of them: it
+/// differs from run to run.
+const SHOWN: [&str; 6] = [
     "turnaround",
     "utilization",
     "waiting",
-    ALLOCATION_NS,
     "busy_submeshes",
     "external_fragmentation",
     "slowdown",
@@ -84,7 +84,8 @@ impl Results<'_> {
     /// The metrics of a row, the measured one last.
     fn metrics<'r>(&'r self, row: &'r PointResult<'_>) -> impl Iterator<Item = Metric> + 'r {
         let nothing = Summary { mean: None, ci95: None };
-        let measured = (ALLOCATION_NS, "ns", row.allocation_ns.unwrap_or(nothing));
+        let time = row.allocation_ns.map_or(nothing, |time| time.summary);
+        let measured = (ALLOCATION_NS, "ns", time);
         row.metrics.iter().copied().chain(self.specification.timing.then_some(measured))
     }
 
@@ -94,10 +95,14 @@ impl Results<'_> {
                 .metrics(row)
                 .map(|(name, unit, summary)| {
                     // What does not apply is null.
-                    let value = summary.mean.map_or(
+                    let mut value = summary.mean.map_or(
                         Value::Null,
                         |mean| json!({ "mean": mean, "ci95": summary.ci95, "unit": unit }),
                     );
+                    if let Some(time) = row.allocation_ns.filter(|_| name == ALLOCATION_NS) {
+                        value["median"] = json!(time.median.value);
+                        value["median_ci95"] = json!(time.median.interval);
+                    }
                     (name.to_string(), value)
                 })
                 .collect();
@@ -164,7 +169,12 @@ impl Results<'_> {
                 names.map(|name| value(row.point, name).to_string()).collect();
             for column in &columns {
                 let found = self.metrics(row).find(|(name, ..)| name == column);
-                cells.push(found.map_or(String::new(), |(_, _, summary)| cell(summary)));
+                let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
+                cells.push(match (time, found) {
+                    (Some(time), _) => median_cell(time.median),
+                    (None, Some((_, _, summary))) => cell(summary),
+                    (None, None) => String::new(),
+                });
             }
             table.row(cells);
         }
@@ -172,6 +182,11 @@ impl Results<'_> {
         output::text(&self.headline(), width)?;
         let cut = table.print(width)?;
         let left = available.len() - columns.len() + cut;
+        if columns.contains(&ALLOCATION_NS) {
+            let note = "allocation_ns: the median of the replications and, in brackets, the ends of \
+                        its 95 % confidence interval, which takes six of them.";
+            output::text(note, width)?;
+        }
         self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
     }
 
@@ -278,11 +293,27 @@ fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     columns
 }
 
+/// How many decimals four significant digits of a number have.
+fn decimals(number: f64) -> usize {
+    let digits = if number == 0.0 { 0.0 } else { number.abs().log10().floor() };
+    (3.0 - digits).clamp(0.0, 4.0) as usize
+}
+
+/// A median with the ends of its interval.
+fn median_cell(median: Median) -> String {
+    let decimals = decimals(median.value);
+    match median.interval {
+        Some([low, high]) => {
+            format!("{:.decimals$} [{low:.decimals$}, {high:.decimals$}]", median.value)
+        }
+        None => format!("{:.decimals$}", median.value),
+    }
+}
+
 /// A mean with its confidence interval, to four significant digits of the mean.
 fn cell(summary: Summary) -> String {
     let Some(mean) = summary.mean else { return "-".to_string() };
-    let digits = if mean == 0.0 { 0.0 } else { mean.abs().log10().floor() };
-    let decimals = (3.0 - digits).clamp(0.0, 4.0) as usize;
+    let decimals = decimals(mean);
     match summary.ci95 {
         Some(ci95) => format!("{mean:.decimals$} ± {ci95:.decimals$}"),
         None => format!("{mean:.decimals$}"),

@@ -19,7 +19,7 @@ use crate::args::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 use crate::commands::experiment::{Part, described, failure};
 use crate::failure::Failure;
 use crate::store::{self, Directory, Run};
-use crate::{logs, output, pool};
+use crate::{files, logs, output, pool};
 
 /// Replications of a point, as JSON has them.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -29,7 +29,7 @@ struct Replications {
     point: usize,
     /// The first replication.
     first: u64,
-    /// The last one.
+    /// The last one: it belongs to them.
     last: u64,
 }
 
@@ -54,8 +54,8 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
         if part.text != text {
             return Err(Failure::usage(format!(
                 "{} is no part of the experiment in {}",
-                path.display(),
-                args.directory.display()
+                files::shown(path),
+                files::shown(&args.directory)
             )));
         }
         known.extend(part.entries);
@@ -75,11 +75,11 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
 /// Spans of at most so many replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
-    for &Span { point, mut first, last: end } in spans {
-        while first <= end {
-            let last = end.min(first.saturating_add(most - 1));
-            all.push(Replications { point, first, last });
-            first = last + 1;
+    for &Span { point, mut first, end } in spans {
+        while first < end {
+            let behind = end.min(first.saturating_add(most));
+            all.push(Replications { point, first, last: behind - 1 });
+            first = behind;
         }
     }
     all
@@ -118,7 +118,7 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     } else {
         pavior_files::read_text(path, Limits::DOCUMENT)?
     };
-    let name = path.display();
+    let name = files::shown(path);
     let spans: Vec<Replications> = serde_json::from_str(&text)
         .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let most = pavior_experiments::Policy::MOST;

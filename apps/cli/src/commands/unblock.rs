@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use pavior_allocation::explain;
 use pavior_draw::PlannedMove;
-use pavior_kernel::{BadName, Time};
+use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
 use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
-use pavior_serve::core::parts;
 use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
+use crate::boxes::parts;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
@@ -110,14 +110,15 @@ fn weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f6
         let (job, weight) = (find("job")?, find("weight")?);
         let name = busy::at(line, job);
         let id = busy.job_named(&name);
-        let id = id.ok_or_else(|| (format!("job {name} holds no nodes"), job.place.clone()))?;
+        let shown = shown(&name.to_string()).to_string();
+        let id = id.ok_or_else(|| (format!("job {shown} holds no nodes"), job.place.clone()))?;
         let value = busy::at(line, weight).as_f64().filter(|value| (0.0..1e15).contains(value));
         let value = value.ok_or_else(|| {
             ("a weight is a number from 0 to 1e15".to_string(), weight.place.clone())
         })?;
         match given[id.0 as usize].replace(value) {
             None => Ok(()),
-            Some(_) => Err((format!("job {name} has a weight already"), job.place.clone())),
+            Some(_) => Err((format!("job {shown} has a weight already"), job.place.clone())),
         }
     })?;
     let whole = given.iter().flatten().all(|weight| weight.fract() == 0.0);
@@ -223,8 +224,7 @@ impl Story {
         let sentence =
             found.as_ref().map_or("no place of the box is without failed nodes".into(), |found| {
                 let at = self.words(&found.at);
-                let names: Vec<String> =
-                    found.jobs.iter().map(|&job| self.busy.plain_name(job)).collect();
+                let names = self.shown_names(&found.jobs);
                 match names.len() {
                     0 => format!("free: {at}"),
                     count => format!(
@@ -236,8 +236,7 @@ impl Story {
                 }
             });
         let row = found.map(|found| {
-            let names: Vec<String> =
-                found.jobs.iter().map(|&job| self.busy.plain_name(job)).collect();
+            let names = self.shown_names(&found.jobs);
             vec![self.words(&found.at), self.number(found.weight).to_string(), names.join("; ")]
         });
         self.tell_places(&value, &sentence, &["place", "weight", "jobs"], row.as_slice())
@@ -249,7 +248,11 @@ impl Story {
             if let Some(end) = self.busy.end(*job).filter(|end| !end.is_null()) {
                 let number = end.as_f64().ok_or_else(|| {
                     let name = self.busy.name(*job);
-                    Failure::usage(format!("the \"end\" of job {name} is not a number: {end}"))
+                    Failure::usage(format!(
+                        "the \"end\" of job {} is not a number: {}",
+                        shown(&name.to_string()),
+                        shown(&end.to_string())
+                    ))
                 })?;
                 ends.push((number, end));
             }
@@ -320,9 +323,9 @@ impl Story {
             let words = boxes.iter().map(|at| explain::words(self.snapshot.grid(), at));
             words.collect::<Vec<_>>().join("; ")
         };
-        let rows = moves
-            .iter()
-            .map(|step| vec![self.busy.plain_name(step.job), list(&step.from), list(&step.to)]);
+        let rows = moves.iter().map(|step| {
+            vec![self.busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)]
+        });
         let header = ["job", "from", "to"];
         match self.format {
             Format::Json => output::json(value),
@@ -353,7 +356,7 @@ impl Story {
         }
         let drawn: Vec<PlannedMove<'_>> =
             moves.iter().map(|step| PlannedMove { from: &step.from, to: &step.to }).collect();
-        let name = |job: JobId| self.busy.plain_name(job);
+        let name = |job: JobId| self.busy.shown_name(job).raw();
         let svg = pavior_draw::plan(&self.busy.state, &after, &drawn, boxes, &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))
     }
@@ -372,6 +375,11 @@ impl Story {
 
     fn names(&self, jobs: &[JobId]) -> Vec<&Value> {
         jobs.iter().map(|&job| self.busy.name(job)).collect()
+    }
+
+    /// Names for people.
+    fn shown_names(&self, jobs: &[JobId]) -> Vec<String> {
+        jobs.iter().map(|&job| self.busy.shown_name(job).to_string()).collect()
     }
 
     fn place(&self, at: Option<&Cuboid>) -> Value {

@@ -1,6 +1,8 @@
 //! The command line, seen from outside.
 
+#[cfg(feature = "serve")]
 mod allocate;
+mod attacks;
 mod bench;
 mod docs;
 mod evalys;
@@ -19,6 +21,7 @@ mod repeated_members;
 mod replay;
 mod reproduce;
 mod schedules;
+#[cfg(feature = "serve")]
 mod serve;
 mod simulate;
 mod sweep;

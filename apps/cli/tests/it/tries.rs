@@ -87,6 +87,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
             "--placements",
         ],
     ),
+    #[cfg(feature = "serve")]
     (
         "allocate",
         &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
@@ -127,6 +128,12 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ),
     ("slurm", &["slurm"], &["--config"]),
     (
+        "bench",
+        &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attempts", "50", "--rounds", "1"],
+        &["--machine", "--strategy", "--attempts", "--rounds", "--warmup", "--fill", "--sides"],
+    ),
+    ("sweep", &["sweep", "wanted", "/nowhere"], &["--most"]),
+    (
         "experiment",
         &["experiment", "/dev/null", "--out", "/nowhere/out"],
         &["--out", "--shard", "--threads", "--format"],
@@ -143,7 +150,9 @@ const FAULTS: &[&[&str]] = &[
     &["metrics"],
     &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20"],
     &["simulate", "--strategy", "none"],
+    #[cfg(feature = "serve")]
     &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
+    #[cfg(feature = "serve")]
     &["allocate", "--machine", "none", "--strategy", "ff"],
     &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
     &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
@@ -162,12 +171,12 @@ const FAULTS: &[&[&str]] = &[
 ];
 
 /// What a try came to.
-struct Outcome {
-    code: Option<i32>,
-    message: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) message: String,
 }
 
-fn run(mut command: Command) -> Result<Outcome, String> {
+pub(crate) fn run(mut command: Command) -> Result<Outcome, String> {
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let mut errors = child.stderr.take();
     let reader = std::thread::spawn(move || {
@@ -194,7 +203,7 @@ fn run(mut command: Command) -> Result<Outcome, String> {
 }
 
 /// What is wrong with the end of a try, if anything is.
-fn fault(outcome: &Outcome) -> Option<String> {
+pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
     if !matches!(code, Some(0..=2)) {

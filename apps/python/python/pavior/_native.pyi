@@ -19,6 +19,7 @@ from pavior._types import (
     Shape,
     Value,
 )
+from typing_extensions import deprecated
 
 __all__ = [
     "Allocation",
@@ -455,8 +456,8 @@ class Episode:
 class Span:
     """Some replications of one point: the unit of work."""
 
-    def __new__(cls, point: int, first: int, last: int) -> Self:
-        """The replications of a point from `first` to before `last`."""
+    def __new__(cls, point: int, first: int, end: int) -> Self:
+        """The replications of a point from `first` to before `end`."""
     @property
     def point(self) -> int:
         """The index of the point."""
@@ -464,8 +465,15 @@ class Span:
     def first(self) -> int:
         """The first replication."""
     @property
+    def end(self) -> int:
+        """Behind the last replication: `range(span.first, span.end)` has them all."""
+    @property
+    @deprecated("Span.last is behind the last replication; use Span.end, which has the same value")
     def last(self) -> int:
-        """Behind the last replication."""
+        """The old name of `end`, with the same value, for one version more.
+
+        In the JSON of `pavior sweep`, `last` is the last replication itself.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -83,18 +83,18 @@ class _Pace:
         self.seconds: dict[int, float] = {}
 
     def learn(self, span: Span, seconds: float) -> None:
-        each = seconds / (span.last - span.first)
+        each = seconds / (span.end - span.first)
         known = self.seconds.get(span.point)
         self.seconds[span.point] = each if known is None else 0.5 * (known + each)
 
     def cut(self, span: Span, workers: int) -> Iterator[Span]:
         """Spans of about the wanted length; at first short ones, to learn from."""
-        count = span.last - span.first
+        count = span.end - span.first
         # A point of which nothing is known may take as long as the slowest that is known.
         each = self.seconds.get(span.point) or max(self.seconds.values(), default=0.0)
         length = max(1, int(self.task_seconds / each) if each else count // (4 * workers))
-        for first in range(span.first, span.last, length):
-            yield Span(span.point, first, min(first + length, span.last))
+        for first in range(span.first, span.end, length):
+            yield Span(span.point, first, min(first + length, span.end))
 
 
 def run(

@@ -5,6 +5,7 @@
 //! gives one up. So a party that has less than an equal share loses nothing, whatever the others
 //! do.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -103,7 +104,7 @@ impl Places {
     pub(crate) fn enter(self: &Arc<Places>, party: Party) -> Arc<Place> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most
-            && let Some(number) = taken.victim(self.most)
+            && let Some(number) = taken.victim(self.most, &party)
         {
             taken.dismiss(number);
         }
@@ -114,7 +115,7 @@ impl Places {
     pub(crate) fn enter_if_fair(self: &Arc<Places>, party: Party) -> Option<Arc<Place>> {
         let mut taken = self.lock();
         if taken.all.len() >= self.most {
-            let number = taken.victim(self.most)?;
+            let number = taken.victim(self.most, &party)?;
             if taken.all[&number].party == party {
                 return None;
             }
@@ -183,18 +184,21 @@ impl Taken {
 
     /// Whose place is given up: of the party with most, one that is not in use, and of these the
     /// one for longest. Those whom nobody knows come first while they have more than a quarter. An
-    /// eighth of the places is the operator's whatever the others have.
-    fn victim(&self, most: usize) -> Option<u64> {
+    /// eighth of the places is the operator's whatever the others have. Where parties have as many,
+    /// the newcomer's gives one up, or else the one whose first place is the oldest.
+    fn victim(&self, most: usize, newcomer: &Party) -> Option<u64> {
         let first_known = self.unknown <= most / 4;
         let largest = |known: bool| {
             let of = self.parties.iter().filter(|(party, _)| party.is_known() == known);
-            let counted = of.map(|(party, list)| match party {
-                Party::Operator => (list.len().saturating_sub(most / 8), list),
-                _ => (list.len(), list),
+            let counted = of.map(|(party, list)| {
+                let own = if *party == Party::Operator { most / 8 } else { 0 };
+                (list.len().saturating_sub(own), party == newcomer, list)
             });
-            counted.filter(|(count, _)| *count > 0).max_by_key(|(count, _)| *count)
+            let oldest = |list: &BTreeSet<(bool, u64, u64)>| Reverse(list.first().copied());
+            let key = |&(count, same, list): &(usize, bool, _)| (count, same, oldest(list));
+            counted.filter(|(count, ..)| *count > 0).max_by_key(key)
         };
-        let (_, list) = largest(first_known).or_else(|| largest(!first_known))?;
+        let (.., list) = largest(first_known).or_else(|| largest(!first_known))?;
         list.first().map(|&(_, _, number)| number)
     }
 }

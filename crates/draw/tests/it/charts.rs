@@ -126,7 +126,7 @@ fn what_cannot_be_drawn_is_said() {
 
 #[test]
 fn bars_of_values_below_0_hang_from_0() {
-    let points = vec![Mark { x: 0.0, y: -2.0, half_width: None }];
+    let points = vec![Mark { x: 0.0, y: -2.0, interval: None }];
     let axis = || ChartAxis { label: String::new(), logarithmic: false };
     let chart = Chart {
         title: String::new(),
@@ -146,7 +146,7 @@ fn bars_of_values_below_0_hang_from_0() {
 fn long_names_along_x_do_not_leave_the_picture() {
     let name = "First Fit with a name that is much longer than its place";
     let axis = || ChartAxis { label: String::new(), logarithmic: false };
-    let mark = |x| Mark { x, y: 1.0, half_width: None };
+    let mark = |x| Mark { x, y: 1.0, interval: None };
     let chart = Chart {
         title: String::new(),
         x: axis(),

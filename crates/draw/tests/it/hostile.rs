@@ -20,7 +20,7 @@ fn no_name_breaks_a_drawing() {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     for name in NAMES.map(String::from).into_iter().chain(["long ".repeat(300), "x".repeat(900)]) {
         let axis = || ChartAxis { label: name.clone(), logarithmic: false };
-        let points = vec![Mark { x: 0.0, y: 1.0, half_width: None }];
+        let points = vec![Mark { x: 0.0, y: 1.0, interval: None }];
         for marks in [Marks::Lines, Marks::Bars, Marks::Steps] {
             let chart = Chart {
                 title: name.clone(),

@@ -66,11 +66,11 @@ impl Churn {
             return Ok(None);
         }
         play.warm_up(demand.warmup);
+        play.recorded = true;
         let mut start = play.machine.clone();
         let (warmup, rejected, parts) = (play.attempts, play.rejected, play.parts_asked);
         let before = play.machine.work();
         (play.granted, play.refused) = (Work::default(), Work::default());
-        play.steps.clear();
         let last = warmup + demand.attempts as u64;
         while play.attempts < last {
             play.attempt();
@@ -107,7 +107,9 @@ struct Play<'a> {
     /// The request that is being asked, and its job.
     pending: Option<(JobId, Request)>,
     jobs: u64,
+    /// What was done since the warm-up, which is not recorded.
     steps: Vec<Step>,
+    recorded: bool,
     attempts: u64,
     rejected: u64,
     departed: u64,
@@ -127,6 +129,7 @@ impl<'a> Play<'a> {
             pending: None,
             jobs: 0,
             steps: Vec::new(),
+            recorded: false,
             attempts: 0,
             rejected: 0,
             departed: 0,
@@ -186,7 +189,7 @@ impl<'a> Play<'a> {
         let before = self.machine.work();
         let granted = self.machine.probe(&request).is_ok();
         let work = self.machine.work() - before;
-        self.steps.push(Step::Ask { job, request, granted });
+        self.record(Step::Ask { job, request, granted });
         if granted {
             self.granted += work;
             let placement = self.machine.allocate(job, &request).expect("it was just promised");
@@ -203,11 +206,17 @@ impl<'a> Play<'a> {
         }
     }
 
+    fn record(&mut self, step: Step) {
+        if self.recorded {
+            self.steps.push(step);
+        }
+    }
+
     /// The oldest job departs. Returns false if there is none.
     fn depart(&mut self) -> bool {
         let Some((job, parts)) = self.running.pop_front() else { return false };
         self.machine.release(job).expect("a running job holds nodes");
-        self.steps.push(Step::Release(job));
+        self.record(Step::Release(job));
         self.parts -= parts;
         self.departed += 1;
         true

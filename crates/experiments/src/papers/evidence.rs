@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
 
-use crate::confidence::{half_width, mean, median};
+use crate::confidence::{half_width, mean};
 use crate::parameters::{self, Parameter};
 use crate::results::target_missed;
-use crate::{Catalogue, Paired, Samples, Specification};
+use crate::{Catalogue, Median, Paired, Samples, Specification};
 
 /// A number with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// The half-width; none where there are too few runs for one.
+    /// The half-width; none where there are too few runs for one. Half the length of the interval
+    /// of a median.
     pub ci95: Option<f64>,
+    /// How far the interval of a median reaches below it and above it.
+    pub sides: Option<[f64; 2]>,
     /// The replications that it is made of.
     pub runs: u64,
     /// Whether a point that it is made of missed its target of precision.
@@ -24,9 +27,18 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The half-width, 0 where there is none.
-    pub fn width(self) -> f64 {
-        self.ci95.unwrap_or(0.0)
+    /// The ends of the interval; the number itself twice where there is none.
+    pub fn ends(self) -> [f64; 2] {
+        let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
+        [self.value - below, self.value + above]
+    }
+
+    /// How far a number lies outside of the interval; negative within.
+    pub fn outside(self, number: f64) -> f64 {
+        let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
+        let apart = number - self.value;
+        let reach = if apart < 0.0 { below } else { above };
+        apart.abs() - reach
     }
 }
 
@@ -141,7 +153,8 @@ impl<'e> Evidence<'e> {
         points: &[usize],
     ) -> Estimate {
         let missed = |&point: &usize| target_missed(self.specification, &self.samples[point]);
-        Estimate { value, ci95, runs: runs as u64, missed: points.iter().any(missed) }
+        let missed = points.iter().any(missed);
+        Estimate { value, ci95, sides: None, runs: runs as u64, missed }
     }
 
     /// The values of a metric at a point, replication by replication.
@@ -170,11 +183,16 @@ impl<'e> Evidence<'e> {
 
     /// The mean of numbers, run by run; of measured ones the median.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
-        let middle = match metric {
-            Observed::Time | Observed::TimeBy(_) => median(sample)?,
-            Observed::Metric(_) => (mean(sample)?, half_width(sample, 0.95)),
-        };
-        Some(self.estimate(middle, sample.len(), points))
+        if !metric.is_measured() {
+            let middle = (mean(sample)?, half_width(sample, 0.95));
+            return Some(self.estimate(middle, sample.len(), points));
+        }
+        let Median { value, interval } = Median::of(sample)?;
+        let sides = interval.map(|[low, high]| [value - low, high - value]);
+        let half = sides.map(|[below, above]| f64::midpoint(below, above));
+        let estimate = self.estimate((value, half), sample.len(), points);
+        // Times are no target of precision.
+        Some(Estimate { sides, missed: false, ..estimate })
     }
 
     /// The ratio of two points, over the same jobs.

@@ -83,7 +83,8 @@ impl Judge<'_, '_> {
         let stated = row.stated != Some(By::Ours);
         let mut statement = Statement { id: id.clone(), stated, ..statement };
         if row.counted == Some(true) {
-            (statement.ci95, statement.note) = (None, String::new());
+            (statement.ci95, statement.interval) = (None, None);
+            statement.note = String::new();
         }
         let mut note = row.note.as_ref().map_or(Ok(String::new()), |note| names.fill(note))?;
         if let (Some(differs), Verdict::Differs) = (&row.differs, statement.verdict) {

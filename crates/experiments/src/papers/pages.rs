@@ -143,7 +143,7 @@ mod tests {
     use crate::papers::{Estimate, Verdict};
 
     fn one(id: &str, paper: f64, ours: f64) -> Statement {
-        let ours = Estimate { value: ours, ci95: Some(0.01), runs: 7, missed: false };
+        let ours = Estimate { value: ours, ci95: Some(0.01), sides: None, runs: 7, missed: false };
         Statement::value(id, paper, Some(ours)).note("a | b < c")
     }
 

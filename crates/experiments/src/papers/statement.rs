@@ -69,8 +69,10 @@ pub struct Statement {
     pub paper: String,
     /// Our number; none if the experiment gives none.
     pub ours: Option<f64>,
-    /// The half-width of its 95 % confidence interval.
+    /// The half-width of its 95 % confidence interval; half the length of that of a median.
     pub ci95: Option<f64>,
+    /// The ends of the interval where our number is a median.
+    pub interval: Option<[f64; 2]>,
     /// Ours over the paper's; where a claim is about two things, theirs.
     pub ratio: Option<f64>,
     /// Whether it holds.
@@ -90,6 +92,12 @@ impl Statement {
     /// Our number with its interval, to four digits; a count in full.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
+            (Some(median), _) if self.interval.is_some() => {
+                crate::publish::median_cell(crate::Median {
+                    value: median,
+                    interval: self.interval,
+                })
+            }
             // Counted.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
             (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
@@ -131,6 +139,7 @@ impl Statement {
             paper: claim.into(),
             ours,
             ci95: None,
+            interval: None,
             ratio: None,
             verdict: Verdict::of(holds),
             stated: true,
@@ -149,12 +158,14 @@ impl Statement {
             paper: paper.into(),
             ours: ours.map(|ours| ours.value),
             ci95: ours.and_then(|ours| ours.ci95),
+            interval: ours.filter(|ours| ours.sides.is_some()).map(Estimate::ends),
             ratio: None,
             verdict: ours.map_or(Verdict::Differs, verdict),
             stated: true,
             note: ours.map_or("no runs, or a ratio to 0".into(), |ours| {
                 let missed = if ours.missed { ", precision target missed" } else { "" };
-                format!("{} runs{missed}", ours.runs)
+                let median = if ours.sides.is_some() { "median of " } else { "" };
+                format!("{median}{} runs{missed}", ours.runs)
             }),
         }
     }
@@ -201,7 +212,7 @@ impl Statement {
     ) -> Statement {
         let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
         let verdict = |ours: Estimate| {
-            let above = ours.value - ours.width() - bound;
+            let above = ours.ends()[0] - bound;
             Verdict::graded(above <= 0.0, above <= widened)
         };
         let mut statement = Statement::judged(id, format!("at most {bound}"), ours, verdict);
@@ -213,7 +224,7 @@ impl Statement {
     pub fn close(id: impl Into<String>, claim: &str, ours: Option<Estimate>) -> Statement {
         let verdict = |ours: Estimate| {
             let apart = (ours.value - 1.0).abs();
-            Verdict::graded(apart <= ours.width(), apart <= CLOSE)
+            Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
         };
         let mut statement = Statement::judged(id, claim, ours, verdict);
         statement.ratio = ours.map(|ours| ours.value);
@@ -250,8 +261,8 @@ impl Statement {
     ) -> Statement {
         // With too few runs for an interval nothing is shown.
         let verdict = |ours: Estimate| {
-            let ends = ours.ci95.map(|width| (ours.value - width, ours.value + width));
-            Verdict::of(ends.is_some_and(|(low, high)| shows(low, high)))
+            let [low, high] = ours.ends();
+            Verdict::of(ours.ci95.is_some() && shows(low, high))
         };
         let mut statement = Statement::judged(id, claim, ours, verdict);
         statement.ratio = ratio.map(|ratio| ratio.value);
@@ -262,9 +273,8 @@ impl Statement {
 /// Whether a stated value lies within our interval, or so once it is widened by the paper's own
 /// precision.
 fn within(paper: f64, ours: Estimate) -> Verdict {
-    let apart = (paper - ours.value).abs();
-    let widened = ours.width() + PAPERS_OWN * paper.abs();
-    Verdict::graded(apart <= ours.width(), apart <= widened)
+    let outside = ours.outside(paper);
+    Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
 /// Writes statements as CSV.
@@ -291,7 +301,7 @@ mod tests {
     #[test]
     fn rules_are_kept_at_their_edges() {
         use Verdict::{Differs, Holds, Tolerance};
-        let with = |value, ci95| Some(Estimate { value, ci95, runs: 9, missed: true });
+        let with = |value, ci95| Some(Estimate { value, ci95, sides: None, runs: 9, missed: true });
         let ours = |value: f64, ci95: f64| with(value, Some(ci95));
         let none = with(-1.0, None);
         let note = Statement::value("v", 1.0, none).note("what it is").note;

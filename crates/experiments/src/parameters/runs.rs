@@ -6,6 +6,12 @@ use pavior_workload::FreedomRule;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
 
+/// The most completions of a run: more would take a day.
+pub(super) const MOST_JOBS: u64 = 1_000_000_000;
+
+/// The most jobs that may wait: about a gigabyte of them.
+const MOST_WAITING: u64 = 10_000_000;
+
 pub(super) const MACHINE: Parameter = Parameter {
     name: "machine",
     alias: Some("machines"),
@@ -66,7 +72,7 @@ pub(super) const WARMUP: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["0"],
-    read: |text, _| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=MOST_JOBS),
     ..COMMON
 };
 
@@ -93,7 +99,7 @@ pub(super) const MAX_WAITING: Parameter = Parameter {
     applies: Applies::Synthetic,
     meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
     unit: "jobs",
-    read: |text, _| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=MOST_WAITING),
     ..BOUND
 };
 

@@ -2,6 +2,7 @@
 
 use pavior_workload::{ArrivalProcess, Selection, ServiceDistribution, SideDistribution};
 
+use super::runs::MOST_JOBS;
 use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
 
 const SYNTHETIC: Parameter =
@@ -37,7 +38,7 @@ pub(super) const JOBS: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["1000"],
-    read: |text, _| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=MOST_JOBS),
     ..SYNTHETIC
 };
 

@@ -11,8 +11,15 @@ pub struct Span {
     pub point: usize,
     /// The first replication.
     pub first: u64,
-    /// The last one.
-    pub last: u64,
+    /// Behind the last one.
+    pub end: u64,
+}
+
+impl Span {
+    /// How many replications it has.
+    pub fn runs(&self) -> u64 {
+        self.end - self.first
+    }
 }
 
 /// How far every point is.
@@ -95,10 +102,10 @@ impl<'s> Ledger<'s> {
         for (point, state) in self.points.iter().enumerate() {
             for &replication in &state.wanted {
                 match spans.last_mut() {
-                    Some(span) if span.point == point && span.last + 1 == replication => {
-                        span.last = replication;
+                    Some(span) if span.point == point && span.end == replication => {
+                        span.end = replication + 1;
                     }
-                    _ => spans.push(Span { point, first: replication, last: replication }),
+                    _ => spans.push(Span { point, first: replication, end: replication + 1 }),
                 }
             }
         }

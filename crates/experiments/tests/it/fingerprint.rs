@@ -1,5 +1,11 @@
 //! Fingerprints: different for whatever can change a result, in the specification or in its inputs.
 
+#[path = "../../build/sources.rs"]
+mod sources;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest, Specification};
@@ -83,4 +89,74 @@ fn failures_and_how_logs_are_replayed_count() {
         assert_ne!(of(&format!("{text}{more}\n"), &files(EVENT)), whole, "{more}");
     }
     assert_eq!(of(&format!("{text}title = 'b'\n"), &files(EVENT)), whole);
+}
+
+/// What the build digests, and the folder of this crate.
+fn digested() -> sources::Sources {
+    sources::Sources::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn the_build_digests_every_crate_that_results_depend_on() {
+    let tree = ["tree", "-p", "pavior-experiments", "-e", "normal", "--prefix", "none"];
+    let output = Command::new(env!("CARGO"))
+        .args(tree)
+        .args(["--offline", "--format", "{p}", "--target", "all"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let sources = digested();
+    let mut own = BTreeSet::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let (name, version) = (words.next().unwrap(), words.next().unwrap_or_default());
+        if line.contains(" (/") && !line.contains("(proc-macro)") {
+            own.insert(name.to_string());
+        } else if !name.is_empty() {
+            let library = format!("{name} {}", version.trim_start_matches('v'));
+            assert!(sources.libraries.contains(&library), "{library} is not in the digest");
+        }
+    }
+    assert!(own.contains("pavior-planning") && own.contains("pavior-experiments"), "{own:?}");
+    assert_eq!(sources.crates.into_keys().collect::<BTreeSet<_>>(), own);
+}
+
+#[test]
+fn a_change_in_any_crate_changes_the_digest() {
+    let mut sources = digested();
+    assert!(pavior_experiments::BUILD.ends_with(&sources.digest().unwrap()));
+    let whole = sources.digest().unwrap();
+    let copy = std::env::temp_dir().join(format!("pavior-sources-{}", std::process::id()));
+    for name in sources.crates.keys().cloned().collect::<Vec<_>>() {
+        let folder = sources.crates[&name].clone();
+        // The crate with one letter more in its library, and nothing else.
+        let _ = std::fs::remove_dir_all(&copy);
+        copied(&folder.join("src"), &copy.join("src"));
+        std::fs::copy(folder.join("Cargo.toml"), copy.join("Cargo.toml")).unwrap();
+        sources.crates.insert(name.clone(), copy.clone());
+        assert_eq!(sources.digest().unwrap(), whole, "{name}");
+        let library = copy.join("src/lib.rs");
+        let text = std::fs::read_to_string(&library).unwrap() + " ";
+        std::fs::write(&library, text).unwrap();
+        assert_ne!(sources.digest().unwrap(), whole, "{name}");
+        sources.crates.insert(name, folder);
+    }
+    std::fs::remove_dir_all(&copy).unwrap();
+    let first = sources.libraries.pop_first().unwrap();
+    assert_ne!(sources.digest().unwrap(), whole, "{first}");
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copied(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }

@@ -101,7 +101,7 @@ fn shards_make_a_whole() {
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
     // Of an unknown point the first batch is wanted, and no more until it is there.
-    let wanted = vec![Span { point: 4, first: 0, last: 4 }];
+    let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));
     assert!(experiment.complete(entries) == Ok(whole(&experiment)));

@@ -32,6 +32,41 @@ fn a_file_is_whole_or_as_it_was() {
 }
 
 #[test]
+fn what_a_killed_process_left_is_removed_and_what_is_being_written_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Output::create(&folder.path().join("first")).unwrap();
+    first.write_all(b"1").unwrap();
+    // As a killed process leaves it: of such a name, and locked by nobody.
+    fs::write(folder.path().join(".pavior-0123456789abcdef.partial"), "half").unwrap();
+    let mut second = Output::create(&folder.path().join("second")).unwrap();
+    second.write_all(b"2").unwrap();
+    assert_eq!(names(folder.path()).len(), 2, "those of the two that are being written");
+    first.finish().unwrap();
+    second.finish().unwrap();
+    assert_eq!(names(folder.path()), ["first", "second"]);
+}
+
+#[test]
+fn writers_side_by_side_take_nothing_from_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let folder = folder.path();
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let path = folder.join(format!("{writer}"));
+                    write_whole(&path, |out| write!(out, "{round}")).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(names(folder.path()), ["0", "1", "2", "3"]);
+    assert!(
+        (0..4).all(|writer| fs::read(folder.path().join(format!("{writer}"))).unwrap() == b"199")
+    );
+}
+
+#[test]
 fn places_that_cannot_be_written_are_told_before() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_path_buf(), folder.path().join("none/out"), "/".into(), "".into()]

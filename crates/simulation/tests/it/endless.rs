@@ -97,6 +97,21 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 }
 
 #[test]
+fn many_that_wait_in_vain_are_told_sooner() {
+    // A node is always missing, and a job arrives with each change: of n instants, the sum of
+    // 1 + n / 1000 is 100,000 at some 13,600.
+    let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1));
+    let first = std::iter::once(event(0, 1, Change::Fail));
+    let changes = (0..).map(|step: u64| {
+        event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
+    });
+    let events: Events = Box::new(first.chain(changes));
+    let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
+    let Err(Endless::Stuck { waiting, job: 0 }) = error else { panic!("{error:?}") };
+    assert!((13_600..13_700).contains(&waiting), "{waiting}");
+}
+
+#[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     // Whatever starts is interrupted: a restart is no progress.
     let machine = "mesh:4x4".parse().unwrap();

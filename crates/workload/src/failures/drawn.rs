@@ -39,7 +39,9 @@ pub enum BadFailures {
 /// when they are asked for: failures of all N components of a class together are a Poisson process
 /// of rate N/MTTF from which those that meet a failed one are left out, which is the same because
 /// exponential times have no memory. Costs O(N / healthy) draws and O(log F) steps an event, and
-/// memory for the F components that have failed; nothing is done per component.
+/// memory for the F components that have failed; nothing is done per component. Where fewer than
+/// one component in 64 is healthy, those are listed, and the next failure is drawn among them
+/// alone: an event costs one draw however long repairs take.
 ///
 /// Draws from the streams "failures" and "repairs" for nodes, and from two of their own for each
 /// other class, so that a class that is added changes nothing of the others.
@@ -104,10 +106,17 @@ struct Drawn {
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    pending: Agenda<u32>,
-    /// The next failure that was drawn, in units and not yet judged.
+    /// Repairs: the number of a component, and the time in units.
+    pending: Agenda<(u32, f64)>,
+    /// The healthy components, while there are few of them.
+    few: Option<Vec<u32>>,
+    /// The next failure that was drawn, in units and not yet judged; a healthy component's own
+    /// where they are listed.
     next: f64,
 }
+
+/// Healthy components are listed where there are more than so many components to one of them.
+const LISTED: u64 = 64;
 
 impl Drawn {
     fn new(
@@ -143,12 +152,38 @@ impl Drawn {
             repair_draws: Stream::new(seed, replication, repairs),
             failed: BTreeSet::new(),
             pending: Agenda::new(),
+            few: None,
             next,
         })
     }
 
     fn event(&self, at: Time, number: u32, change: Change) -> FailureEvent {
         FailureEvent { at, component: self.kind.numbered(number), change }
+    }
+
+    /// Lists the healthy components if they have become few.
+    fn list(&mut self) {
+        let healthy = self.count - self.failed.len() as u64;
+        if self.few.is_none() && healthy * LISTED < self.count {
+            let all = 0..self.count as u32;
+            self.few = Some(all.filter(|number| !self.failed.contains(number)).collect());
+        }
+    }
+
+    /// Draws the next failure from an instant on, where healthy components are listed: exponential
+    /// times have no memory, so that what was drawn before may be dropped at any instant.
+    fn draw_from(&mut self, now: f64) {
+        let Some(few) = &self.few else { return };
+        let healthy = few.len() as f64;
+        if few.len() as u64 * LISTED > 2 * self.count {
+            self.few = None;
+            self.next = now + self.fail_draws.exponential(self.between);
+        } else if few.is_empty() {
+            self.next = f64::INFINITY;
+        } else {
+            let between = self.between * self.count as f64 / healthy;
+            self.next = now + self.fail_draws.exponential(between);
+        }
     }
 }
 
@@ -159,17 +194,30 @@ impl Iterator for Drawn {
         loop {
             let at = self.unit.time(self.next);
             if self.pending.next_time().is_some_and(|repair| repair <= at) {
-                let (at, number) = self.pending.pop()?;
+                let (at, (number, now)) = self.pending.pop()?;
                 self.failed.remove(&number);
+                if let Some(few) = &mut self.few {
+                    few.push(number);
+                    self.draw_from(now);
+                }
                 return Some(self.event(at, number, Change::Repair));
             }
-            let number = self.fail_draws.below(self.count) as u32;
-            let at_units = self.next;
-            self.next += self.fail_draws.exponential(self.between);
+            let now = self.next;
+            let number = match &mut self.few {
+                None => {
+                    let number = self.fail_draws.below(self.count) as u32;
+                    self.next += self.fail_draws.exponential(self.between);
+                    number
+                }
+                Some(few) => few.swap_remove(self.fail_draws.below(few.len() as u64) as usize),
+            };
             if self.failed.insert(number) {
                 // A repair takes at least a tick, so that nothing comes back before it fails.
-                let back = self.unit.time(at_units + self.repair_draws.exponential(self.repair));
-                self.pending.schedule(back.max(at.saturating_add(Time(1))), 0, number);
+                let back = now + self.repair_draws.exponential(self.repair);
+                let tick = at.saturating_add(Time(1));
+                self.pending.schedule(self.unit.time(back).max(tick), 0, (number, back));
+                self.list();
+                self.draw_from(now);
                 return Some(self.event(at, number, Change::Fail));
             }
         }

@@ -50,14 +50,26 @@ struct Profile {
     delay: Option<f64>,
 }
 
+/// Names and extra data may be of any length, and are read where they are: as values they would
+/// take many times their text.
 #[derive(Deserialize)]
-struct Entry {
-    id: Value,
+struct Entry<'t> {
+    #[serde(borrow)]
+    id: &'t RawValue,
     subtime: f64,
     res: i64,
-    profile: Value,
+    #[serde(borrow)]
+    profile: &'t RawValue,
     walltime: Option<f64>,
-    extra_data: Option<Value>,
+    #[serde(borrow)]
+    extra_data: Option<&'t RawValue>,
+}
+
+/// What is read of a job's extra data.
+#[derive(Default, Deserialize)]
+struct Extra {
+    shape: Option<Box<RawValue>>,
+    freedom: Option<Box<RawValue>>,
 }
 
 /// Reads a workload.
@@ -78,13 +90,14 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     })?;
     let profiles = profiles(&text, workload.profiles)?;
     let mut jobs = Collector::new(options);
-    let numbers = numbers(&workload.jobs);
-    for (raw, number) in workload.jobs.iter().zip(numbers) {
+    let mut numbers = Numbers::of(&workload.jobs);
+    for (index, raw) in (0..).zip(&workload.jobs) {
         if !jobs.wants_more() {
             break;
         }
         // The raw value is a part of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
+        let number = numbers.number(index, raw);
         match job(&place, raw, &profiles) {
             Ok(draft) => jobs.offer(&Draft { number: number as f64, ..draft }),
             Err((at, reason)) => jobs.malformed(place.line, || place.fault(at, reason))?,
@@ -155,9 +168,9 @@ fn job(
     profiles: &BTreeMap<String, Profile>,
 ) -> Result<Draft, Misfit> {
     let fault = |reason: String| (place.offset..place.offset + raw.get().len(), reason);
-    let entry: Entry =
+    let entry: Entry<'_> =
         json::read(raw.get().as_bytes()).map_err(|error| place.json_fault(&error))?;
-    let (id, name) = (word(&entry.id), word(&entry.profile));
+    let (id, name) = (word(entry.id), word(entry.profile));
     let id = shown(&id);
     let profile = profiles
         .get(&name)
@@ -192,77 +205,104 @@ fn job(
 
 /// The number that an id is, or ends with: `w0!17` is job 17 of workload w0. Numbers that leave no
 /// room for others above them are none.
-fn number(id: &Value) -> Option<u64> {
-    let number = word(id).rsplit('!').next().and_then(|id| id.parse().ok());
+fn number(job: &RawValue) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Named<'t> {
+        #[serde(borrow)]
+        id: &'t RawValue,
+    }
+    let named: Named<'_> = serde_json::from_str(job.get()).ok()?;
+    let number = word(named.id).rsplit('!').next().and_then(|id| id.parse().ok());
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
 /// A number for every job, all different: that of its id; its place where the id has none, or the
 /// next number that no id has where another job has that. By place throughout if two ids have the
 /// same number.
-fn numbers(jobs: &[&RawValue]) -> Vec<u64> {
-    #[derive(Deserialize)]
-    struct Named {
-        id: Value,
+///
+/// Numbers are found job by job, in order, so that a document of millions of things that are no
+/// jobs is at fault at the first of them.
+struct Numbers {
+    /// Those that are in use; none if jobs are numbered by place.
+    taken: Option<BTreeSet<u64>>,
+    next: u64,
+}
+
+impl Numbers {
+    fn of(jobs: &[&RawValue]) -> Numbers {
+        let mut taken = BTreeSet::new();
+        let all_differ =
+            jobs.iter().filter_map(|job| number(job)).all(|number| taken.insert(number));
+        let next = taken.last().map_or(0, |most| most.saturating_add(1)).max(jobs.len() as u64);
+        Numbers { taken: all_differ.then_some(taken), next }
     }
-    let named = |job: &&RawValue| serde_json::from_str::<Named>(job.get()).ok();
-    let own: Vec<Option<u64>> =
-        jobs.iter().map(|job| named(job).and_then(|named| number(&named.id))).collect();
-    let mut taken = BTreeSet::new();
-    if !own.iter().flatten().all(|&number| taken.insert(number)) {
-        return (0..jobs.len() as u64).collect();
-    }
-    let mut next = taken.last().map_or(0, |most| most.saturating_add(1)).max(jobs.len() as u64);
-    let mut free = |place: u64| {
+
+    /// The number of the job at a place.
+    fn number(&mut self, place: u64, job: &RawValue) -> u64 {
+        let Some(taken) = &mut self.taken else { return place };
+        if let Some(own) = number(job) {
+            return own;
+        }
         if taken.insert(place) {
             return place;
         }
-        next += 1;
-        next - 1
-    };
-    (0..).zip(own).map(|(place, own)| own.unwrap_or_else(|| free(place))).collect()
+        self.next += 1;
+        self.next - 1
+    }
 }
 
 /// A name that may be written as text or as a number.
-fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+fn word(value: &RawValue) -> String {
+    serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
 
-/// A job's extra data as an object: it may be text that holds one. Other text says nothing.
-fn extra(given: Option<Value>) -> Result<Value, String> {
-    match given {
-        Some(Value::String(text)) => match json::read(text.as_bytes()) {
-            // It holds an object that says two things.
-            Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
-            read => Ok(read.unwrap_or(Value::Null)),
-        },
-        given => Ok(given.unwrap_or(Value::Null)),
+/// What is read of a job's extra data, an object or text that holds one. Other data says nothing.
+fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
+    let Some(given) = given else { return Ok(Extra::default()) };
+    let object = |text: &str| {
+        // A list of two would be taken for an object.
+        let is_object = text.trim_start().starts_with('{');
+        is_object.then(|| serde_json::from_str(text).ok()).flatten().unwrap_or_default()
+    };
+    let Ok(text) = serde_json::from_str::<String>(given.get()) else {
+        return Ok(object(given.get()));
+    };
+    match json::check(text.as_bytes()) {
+        // It holds an object that says two things.
+        Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
+        _ => Ok(object(&text)),
     }
 }
 
 /// The freedom in a job's extra data, if there is one.
-fn freedom(extra: &Value) -> Result<Option<Freedom>, String> {
-    let Some(given) = extra.get("freedom").filter(|given| !given.is_null()) else {
-        return Ok(None);
-    };
+fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
+    let Some(given) = extra.freedom.as_deref() else { return Ok(None) };
     word(given).parse().map(Some).map_err(|unknown: UnknownFreedom| {
         UnknownFreedom(shown(&unknown.0).to_string()).to_string()
     })
 }
 
 /// The shape in a job's extra data, if there is one.
-fn shape(extra: &Value) -> Result<Option<Sides>, String> {
-    let Some(given) = extra.get("shape").filter(|given| !given.is_null()) else { return Ok(None) };
-    let side = |side: &Value| u16::try_from(side.as_u64()?).ok().filter(|&side| side > 0);
+fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
+    let Some(given) = extra.shape.as_deref() else { return Ok(None) };
+    // Three sides have few letters: what is longer is none, and is not read into memory.
+    let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
-        given.as_array().and_then(|sides| sides.iter().map(side).collect());
-    match sides.as_deref() {
+        is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();
+    match sides.as_deref().filter(|sides| !sides.contains(&0)) {
         Some(&[x]) => Ok(Some([x, 1, 1])),
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            let given = given.to_string();
-            Err(format!("the shape {} is not one to three sides of 1 to 65535", shown(&given)))
+            // As it is written without white space.
+            let given = if is_short {
+                serde_json::from_str(given.get()).map(|value: Value| value.to_string())
+            } else {
+                Ok(given.get().to_string())
+            };
+            let given = given.unwrap_or_default();
+            let given = shown(&given);
+            Err(format!("the shape {given} is not one to three sides of 1 to 65535"))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pavior_kernel::Time;
-use pavior_mesh::Grid;
+use pavior_mesh::{Grid, NodeId};
 use pavior_workload::traces::{LineError, ReadError};
 use pavior_workload::{
     Change, Component, FailureClasses, FailureEvent, Failures, TimeUnit, read_failures,
@@ -101,5 +101,61 @@ fn faults_in_lists_name_the_place() {
             }
             other => panic!("{other:?}"),
         }
+    }
+}
+
+/// Repairs that take 10^15 times as long as nodes work: nearly all candidates would meet a node
+/// that is missing, and one in 10^15 draws would be an event.
+#[test]
+fn events_cost_few_draws_however_long_repairs_take() {
+    for (mttf, mttr) in [(1e-3, 1e12), (1.0, 1e9), (1e-3, 1e3)] {
+        let grid = Grid::mesh(&[16, 16]).unwrap();
+        let classes = FailureClasses::nodes(mttf, mttr);
+        let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+        let mut failed = vec![false; 256];
+        let mut last = Time::ZERO;
+        for event in events.take(20_000) {
+            let Component::Node(NodeId(node)) = event.component else { panic!("{event:?}") };
+            let fails = event.change == Change::Fail;
+            assert!(failed[node as usize] != fails && event.at >= last, "{event:?}");
+            (failed[node as usize], last) = (fails, event.at);
+        }
+        assert!(failed.iter().filter(|failed| !**failed).count() <= 3);
+    }
+}
+
+/// With listed healthy nodes, failures follow the same law: of N nodes, N MTTF / (MTTF + MTTR) are
+/// healthy on average, all alike.
+#[test]
+fn where_few_are_healthy_the_law_is_the_same() {
+    let grid = Grid::mesh(&[32, 32]).unwrap();
+    // Some 5 of 1024 healthy: listed throughout; and some 16, at the edge of being listed.
+    for (mttf, mttr) in [(1.0, 200.0), (1.0, 63.0)] {
+        let classes = FailureClasses::nodes(mttf, mttr);
+        let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+        let unit = TimeUnit::TIME_UNIT;
+        let (mut healthy, mut at, mut sum, mut from) = (1024i64, 0.0, 0.0, 0.0);
+        let mut failures = vec![0u32; 1024];
+        for (index, event) in events.take(200_000).enumerate() {
+            let now = unit.units(event.at);
+            if index >= 20_000 {
+                sum += healthy as f64 * (now - at);
+            } else {
+                from = now;
+            }
+            at = now;
+            let Component::Node(NodeId(node)) = event.component else { panic!("{event:?}") };
+            if event.change == Change::Fail {
+                healthy -= 1;
+                failures[node as usize] += 1;
+            } else {
+                healthy += 1;
+            }
+        }
+        let expected = 1024.0 * mttf / (mttf + mttr);
+        let found = sum / (at - from);
+        assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
+        // 97 failures of each on average.
+        assert!(failures.iter().all(|&count| (50..160).contains(&count)), "{failures:?}");
     }
 }

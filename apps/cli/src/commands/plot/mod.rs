@@ -4,7 +4,7 @@ mod filter;
 mod page;
 mod placements;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use pavior_draw::{Chart, Placed};
@@ -17,7 +17,7 @@ use pavior_mesh::Grid;
 use crate::args::PlotArgs;
 use crate::commands::experiment;
 use crate::failure::Failure;
-use crate::{files, input, store};
+use crate::{files, input, output, store};
 
 pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let first = &args.inputs[0];
@@ -63,18 +63,18 @@ fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
         "{} is none of what can be drawn: a directory of `experiment`, CSV results, a jobs.csv, or \
          placements in JSON lines",
-        path.display()
+        files::shown(path)
     ))
 }
 
 fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
-    Failure::usage(format!("{}: {reason}", path.display()))
+    Failure::usage(format!("{}: {reason}", files::shown(path)))
 }
 
 /// Every figure that an experiment declares, from its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let Some(run) = store::read_run(directory)? else {
-        return Err(Failure::usage(format!("{} holds no experiment", directory.display())));
+        return Err(Failure::usage(format!("{} holds no experiment", files::shown(directory))));
     };
     store::verify(directory, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
     let (_, specification) = experiment::described(directory, &run.name)?;
@@ -89,7 +89,7 @@ fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     if figures.is_empty() {
         return Err(Failure::usage(format!(
             "{} declares no figure; draw one with --x and --y from its results.csv",
-            directory.join(store::EXPERIMENT).display()
+            files::shown(&directory.join(store::EXPERIMENT))
         )));
     }
     for figure in &figures {
@@ -290,6 +290,7 @@ fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
         if json { format!("{:#}\n", pavior_draw::vega(chart)) } else { pavior_draw::svg(chart) };
+    // Standard output has no name, and is given SVG.
     write_text(args, &text)
 }
 
@@ -297,7 +298,5 @@ fn write_text(args: &PlotArgs, text: &str) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         return files::write_whole(out, |file| file.write_all(text.as_bytes()));
     }
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    output::xml(text)
 }

@@ -21,7 +21,7 @@ const JOBS: usize = 200_000;
 
 /// The page of a file of placements that were read from it.
 pub(super) fn of(path: &Path, grid: &Grid, placed: &[Placed]) -> Result<String, Failure> {
-    let wrong = |reason: String| Failure::usage(format!("{}: {reason}", path.display()));
+    let wrong = |reason: String| Failure::usage(format!("{}: {reason}", files::shown(path)));
     if placed.is_empty() {
         return Err(wrong("there is no placement to draw".to_string()));
     }

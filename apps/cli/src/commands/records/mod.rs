@@ -12,12 +12,12 @@ use pavior_experiments::{Point, Recording, RunRecord, Specification};
 use pavior_files::FileUses;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
-use pavior_serve::core::parts;
 use pavior_simulation::{JobRecord, Stay};
 use pavior_workload::TimeUnit;
 use serde_json::{Value, json};
 
 use crate::args::ResultArgs;
+use crate::boxes::parts;
 use crate::failure::Failure;
 use crate::files;
 
@@ -58,7 +58,7 @@ impl Files {
             if let Some((_, other, _)) = files[..index].iter().find(|(_, _, other)| other == path) {
                 return Err(Failure::usage(format!(
                     "{other} and {option} name the same file, {}",
-                    path.display()
+                    files::shown(path)
                 )));
             }
             let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);

@@ -7,10 +7,11 @@ use pavior_experiments::papers::{self, Paper};
 use super::{ALL, one, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
+use crate::files;
 use crate::store::{Directory, read_run};
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
-    let here = out.display();
+    let here = files::shown(out);
     if read_run(out)?.is_some() {
         return Err(Failure::usage(format!(
             "{here} holds an experiment; choose another --out for all papers"

@@ -13,6 +13,7 @@ use pavior_files::Limits;
 use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment;
 use crate::failure::Failure;
+use crate::files;
 use crate::logs;
 use crate::store::{Directory, Run};
 
@@ -70,7 +71,7 @@ fn fault(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
         Some((text, span)) => Failure::in_file(&file, &text, error.reason, &span),
-        None => Failure::usage(format!("{}: {}", file.display(), error.reason)),
+        None => Failure::usage(format!("{}: {}", files::shown(&file), error.reason)),
     }
 }
 
@@ -143,7 +144,7 @@ impl Task<'_> {
         let samples =
             experiment::sweep(specification, known, whole, &files, &directory, threads, out)?;
         directory.finish(&run, &publish(specification, &samples)?)?;
-        eprintln!("written to {}", out.display());
+        eprintln!("written to {}", files::shown(out));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use pavior_experiments::papers::{self, Closeness, Readings, Statement, Statement
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::files;
 use crate::output::{self, Format, Table};
 
 /// The statements: every row of one paper, or how many rows of each statement hold.
@@ -29,7 +30,7 @@ pub(super) fn verdicts(
             let sentence = format!(
                 "{} Every row, with its note, is in {}.",
                 papers::in_words(&counts),
-                out.join("report.html").display()
+                files::shown(&out.join("report.html"))
             );
             output::text(&sentence, output::width())
         }

@@ -6,7 +6,7 @@ use pavior_workload::{Selection, ShapeRule, Shaper};
 use super::Log;
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
-use crate::{input, logs};
+use crate::{files, input, logs};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     FileUses::new().reads("", &args.from).writes("", &args.to).check()?;
@@ -14,7 +14,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
             "{}: no job is left of {} job lines ({} filtered out, the others skipped)",
-            args.from.display(),
+            files::shown(&args.from),
             trace.report.job_lines,
             trace.report.filtered
         )));
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     log.write(&args.to)?;
     let report = &trace.report;
     let left = report.job_lines - report.kept;
-    eprintln!("{} jobs written to {}", report.kept, args.to.display());
+    eprintln!("{} jobs written to {}", report.kept, files::shown(&args.to));
     if left > 0 {
         eprintln!("{left} of {} job lines skipped or filtered out", report.job_lines);
     }

@@ -39,7 +39,7 @@ impl Log {
             Failure::usage(format!(
                 "{}: the name does not say the format; logs end in .swf, .sim or .json, or in one \
                  of these and .gz",
-                path.display()
+                files::shown(path)
             ))
         })?;
         let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));

@@ -1,0 +1,67 @@
+//! Text on standard output, whatever file, argument or network it came from: nothing of it moves a
+//! cursor, changes colours, or reverses the order of characters. What is hidden is written as the
+//! format of the text writes it, so that a program reads the same text.
+
+use std::borrow::Cow;
+
+/// JSON, with hidden characters of its strings as `\u202e`. JSON has none outside of strings but
+/// white space.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| {
+        let mut units = [0; 2];
+        let units = c.encode_utf16(&mut units).iter();
+        units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
+    })
+}
+
+/// XML, with hidden characters as `&#x202e;`.
+pub(crate) fn xml(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| format!("&#x{:x};", u32::from(c)))
+}
+
+/// Lines for people, or a table with commas, with hidden characters as `\u{202e}`.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| pavior_kernel::cell(c.encode_utf8(&mut [0; 4])))
+}
+
+fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let piece = |c: char| if is_hidden(c) { escape(c) } else { c.to_string() };
+    Cow::Owned(text.chars().map(piece).collect())
+}
+
+/// Whether a character cannot be seen; the ends of lines can.
+fn is_hidden(c: char) -> bool {
+    let visible = matches!(c, ' '..='~' | '\n');
+    !visible && {
+        let mut bytes = [0; 4];
+        let c: &str = c.encode_utf8(&mut bytes);
+        pavior_kernel::cell(c) != c
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2J\u{9b}1m\u{202e}\u{7f}\r\u{feff}é名\u{e0001}";
+
+    #[test]
+    fn json_reads_back_the_same() {
+        let text = serde_json::to_string_pretty(&[HOSTILE, "b"]).unwrap();
+        let shown = json(&text);
+        assert!(!shown.chars().any(is_hidden), "{shown}");
+        let back: Vec<String> = serde_json::from_str(&shown).unwrap();
+        assert_eq!(back, [HOSTILE, "b"]);
+        assert!(matches!(json("{\"a\": \"é\"}\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn lines_and_xml_show_what_is_hidden() {
+        assert_eq!(lines("a\u{1b}b\nc\u{202e}"), "a\\u{1b}b\nc\\u{202e}");
+        assert_eq!(xml("<a>\u{202e}</a>\n"), "<a>&#x202e;</a>\n");
+        assert!(![lines(HOSTILE), xml(HOSTILE)].iter().any(|text| text.chars().any(is_hidden)));
+    }
+}

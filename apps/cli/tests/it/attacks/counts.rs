@@ -1,0 +1,138 @@
+//! Numbers that would allocate or loop without end: each is refused with a sentence or ends, within
+//! a gigabyte of addresses.
+
+use std::process::{Command, Stdio};
+
+use crate::tries::{Outcome, fault, run};
+
+const MOST: &str = "18446744073709551615";
+
+/// `pavior` within so many kibibytes of addresses.
+fn within(kibibytes: u64, arguments: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]);
+    command.arg(env!("CARGO_BIN_EXE_pavior")).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+const SIMULATE: &[&str] =
+    &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20", "--replications", "1"];
+const PRECISE: &[&str] = &[
+    "simulate",
+    "--machine",
+    "mesh:4x4",
+    "-s",
+    "ff",
+    "--jobs",
+    "20",
+    "--precision",
+    "0.05",
+    "--max-replications",
+    "20",
+];
+const BENCH: &[&str] = &["bench", "--machine", "mesh:4x4", "-s", "ff", "--attempts", "50"];
+const UNBLOCK: &[&str] =
+    &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"];
+
+/// Commands with a number of which more than so much is refused, or that end whatever it is.
+const COUNTS: &[(&[&str], &str, &str)] = &[
+    (BENCH, "--warmup", MOST),
+    (BENCH, "--warmup", "10000001"),
+    (BENCH, "--attempts", MOST),
+    (BENCH, "--rounds", MOST),
+    (SIMULATE, "--jobs", MOST),
+    (SIMULATE, "--jobs", "1000000001"),
+    (SIMULATE, "--warmup", MOST),
+    (SIMULATE, "--replications", MOST),
+    (SIMULATE, "--max-waiting", MOST),
+    (SIMULATE, "--max-interruptions", MOST),
+    (SIMULATE, "--max-time", "1e308"),
+    (SIMULATE, "--seed", MOST),
+    (SIMULATE, "--threads", MOST),
+    (SIMULATE, "--spares", MOST),
+    (SIMULATE, "--first", MOST),
+    (PRECISE, "--min-replications", MOST),
+    (PRECISE, "--max-replications", MOST),
+    (PRECISE, "--confidence", "0.9999999999999999"),
+    (PRECISE, "--confidence", "0.99999999999999989"),
+    (PRECISE, "--confidence", "1e-300"),
+    (PRECISE, "--confidence", "5e-324"),
+    (PRECISE, "--precision", "5e-324"),
+    (UNBLOCK, "--max-jobs", MOST),
+    (UNBLOCK, "--budget", MOST),
+    (UNBLOCK, "--nearest", MOST),
+    (&["network", "--machine", "mesh:4x4"], "--flits", MOST),
+    (&["network", "--machine", "mesh:4x4"], "--buffer", MOST),
+    (&["network", "--machine", "mesh:4x4"], "--routing-delay", MOST),
+    (&["trace", "generate", "lublin", "--nodes", "16"], "--jobs", MOST),
+    (&["trace", "generate", "lublin", "--jobs", "5"], "--nodes", "4294967295"),
+    (&["plot", "/dev/null", "--machine", "mesh:4x4", "--animate"], "--seconds", "1e308"),
+    (&["sweep", "wanted", "/nowhere"], "--most", MOST),
+];
+
+/// What is wrong with the end of a command, if anything is.
+fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
+    outcome.map_or_else(Some, |outcome| {
+        let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());
+        fault(&outcome).or(memory)
+    })
+}
+
+#[test]
+fn counts_without_end_are_answered() {
+    let mut faults = Vec::new();
+    for (base, option, value) in COUNTS {
+        let mut arguments = base.to_vec();
+        match arguments.iter().position(|given| given == option) {
+            Some(at) => arguments[at + 1] = value,
+            None => arguments.extend([option, value]),
+        }
+        let outcome = run(within(1 << 20, &arguments));
+        faults.extend(wrong(outcome).map(|fault| format!("{arguments:?}: {fault}")));
+    }
+    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    pavior_trials::attacked(
+        "cli",
+        "numbers that fill memory or do not end",
+        COUNTS.len(),
+        faults.len(),
+    );
+}
+
+/// Failures that let next to nothing complete: the run says so, by counting what is in vain.
+#[test]
+fn hopeless_failures_are_told() {
+    let mut cases = Vec::new();
+    for (mttf, mttr) in [
+        ("0.001", "1e12"),
+        ("0.001", "1000"),
+        ("1", "1e9"),
+        ("0.01", "1"),
+        ("1", "1"),
+        ("0.001", "0.001"),
+    ] {
+        for scheduler in ["fcfs", "ssd", "window:8"] {
+            cases.push((mttf, mttr, scheduler));
+        }
+    }
+    // What asks for every waiting job at each change.
+    cases.extend([("0.001", "1e12", "easy"), ("0.001", "1000", "scan-all")]);
+    let cases: Vec<_> = cases.into_iter().step_by(pavior_trials::size(2, 1)).collect();
+    let mut faults = Vec::new();
+    for (mttf, mttr, scheduler) in &cases {
+        let more = ["--mttf", mttf, "--mttr", mttr, "--scheduler", scheduler, "--threads", "1"];
+        let simulate = ["simulate", "--machine", "mesh:16x16", "-s", "ff,gabl", "--jobs", "1000"];
+        let told = |outcome: &Outcome| {
+            let known = ["nothing completes any more", "none has completed", "has lost a node"];
+            outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
+        };
+        match run(within(2 << 20, &[&simulate[..], &more].concat())) {
+            Ok(outcome) if told(&outcome) => {}
+            Ok(outcome) => faults.push(format!("{more:?}: {:?} {}", outcome.code, outcome.message)),
+            Err(reason) => faults.push(format!("{more:?}: {reason}")),
+        }
+    }
+    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    pavior_trials::attacked("cli", "failures that let nothing complete", cases.len(), faults.len());
+}

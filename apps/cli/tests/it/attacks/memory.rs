@@ -1,0 +1,104 @@
+//! What logs take of memory: at most the factor of docs/limits.md times their length, after
+//! decompression, whatever they hold.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::tries::{Outcome, run};
+
+/// What the program itself takes, in mebibytes of addresses.
+const OWN: u64 = 160;
+
+/// The factor of a row of the page.
+fn factor(row: &str, column: usize) -> u64 {
+    let page = include_str!("../../../../../docs/limits.md");
+    let row = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap();
+    row.split('|').nth(column).unwrap().trim().parse().unwrap()
+}
+
+/// Runs `pavior` within so many mebibytes of addresses.
+fn within(mebibytes: u64, arguments: &[&str]) -> Result<Outcome, String> {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {} && exec \"$@\"", mebibytes << 10), "sh"]);
+    command.arg(env!("CARGO_BIN_EXE_pavior")).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    run(command)
+}
+
+/// A piece again and again, as a document between two others; compressed.
+fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    out.write_all(head.as_bytes()).unwrap();
+    let count = size / (piece.len() + between.len());
+    let block = format!("{piece}{between}").repeat(1000);
+    for _ in 0..count / 1000 {
+        out.write_all(block.as_bytes()).unwrap();
+    }
+    out.write_all(piece.as_bytes()).unwrap();
+    out.write_all(tail.as_bytes()).unwrap();
+    out.finish().unwrap();
+}
+
+const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
+const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
+
+/// Documents that take the most memory for their length: name, row of the page, pieces.
+fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
+    let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));
+    let open = format!("{{\"jobs\":[{JOB},\"extra_data\":[");
+    let shape = format!("{{\"jobs\":[{JOB},\"extra_data\":{{\"shape\":[");
+    let shape_tail = format!("]}}}}{TAIL}");
+    let data_tail = format!("]}}{TAIL}");
+    let jobs = "{\"jobs\":[";
+    let one = format!("{JOB}}}");
+    let id = "{\"jobs\":[{\"id\":[";
+    let id_tail = format!("],\"subtime\":0,\"res\":1,\"profile\":\"a\"}}{TAIL}");
+    let profiles = format!("{{\"jobs\":[{one}],\"profiles\":{{\"a\":{{\"delay\":1}},");
+    vec![
+        of("log.swf", "SWF", ["", "1 1 0 1 1 0 0 1 1 0 1 1 1 1 1 1 1 1", "\n", "\n"]),
+        of("log.sim", "`.sim`", ["", "0 1 1 1 1", "\n", "\n"]),
+        of("log.json", "Batsim", [jobs, &one, ",", TAIL]),
+        of("log.json", "Batsim", [jobs, "1", ",", TAIL]),
+        of("log.json", "Batsim", [jobs, "{}", ",", TAIL]),
+        of("log.json", "Batsim", [&open, "1", ",", &data_tail]),
+        of("log.json", "Batsim", [&open, "[]", ",", &data_tail]),
+        of("log.json", "Batsim", [&shape, "1", ",", &shape_tail]),
+        of("log.json", "Batsim", [id, "1", ",", &id_tail]),
+        of("log.json", "Batsim", [&profiles, "\"b\":{}", ",", "}}"]),
+    ]
+}
+
+#[test]
+fn logs_take_the_memory_that_the_page_says() {
+    let mebibytes = pavior_trials::size(8, 64);
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tried, mut faults) = (0, Vec::new());
+    for (name, row, pieces) in documents() {
+        let log = folder.path().join(format!("{name}.gz"));
+        let [head, piece, between, tail] = &pieces;
+        document(&log, mebibytes << 20, [head, piece, between, tail]);
+        let log = log.to_str().unwrap();
+        let mut commands = vec![(2, vec!["trace", "inspect", log])];
+        if name != "log.json" {
+            let simulate = ["simulate", "--machine", "mesh:16x16", "-s", "ff", "--trace", log];
+            commands.push((3, [&simulate[..], &["--no-timing", "--threads", "1"]].concat()));
+        }
+        for (column, arguments) in commands {
+            tried += 1;
+            let most = OWN + factor(row, column) * mebibytes as u64;
+            match within(most, &arguments) {
+                // A log that is none is refused, for what it holds.
+                Ok(Outcome { code: Some(0), .. }) => {}
+                Ok(Outcome { code: Some(2), message }) if message.contains("error: ") => {}
+                Ok(outcome) => {
+                    faults.push(format!("{piece} {:?} {}", outcome.code, outcome.message));
+                }
+                Err(reason) => faults.push(format!("{piece}: {reason}")),
+            }
+        }
+    }
+    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    pavior_trials::attacked("cli", "logs that expand to the most memory", tried, faults.len());
+}

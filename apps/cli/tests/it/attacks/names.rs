@@ -1,0 +1,385 @@
+//! Hostile names in the contents of every kind of input, in every command that reads one: what
+//! reaches standard output and standard error moves no cursor, reverses no order, begins no line of
+//! its own, and is bounded where people read it.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::json;
+
+use crate::pavior;
+
+/// Begins a line where a line break was shown as it is.
+const FORGED: &str = "FORGED";
+
+/// Names that files may give to jobs, keys, profiles, strategies and themselves.
+fn names() -> Vec<String> {
+    let mut names: Vec<String> = [
+        "a\u{1b}[2J\u{1b}[31mb",
+        "a\u{1b}]0;title\u{7}b",
+        "a\u{9b}31mb\u{90}q\u{9c}",
+        "a\u{202e}cba\u{2066}x",
+        "a\nFORGED: all is well\rFORGED",
+        "a\u{7f}\u{8}\u{0}\u{b}b",
+        "a\u{200b}\u{feff}\u{e0041}\u{fffe}b",
+        "=cmd|'/c calc'!A1",
+    ]
+    .map(String::from)
+    .to_vec();
+    names.push("long".repeat(250_000));
+    names
+}
+
+/// What is wrong with what was printed; JSON and CSV may be as long as the names are.
+fn fault(output: &Output, is_table: bool) -> Option<String> {
+    let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
+    for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Some(format!("{what}: no UTF-8")) };
+        let raw = |c: char| {
+            let mut letter = [0; 4];
+            let letter: &str = c.encode_utf8(&mut letter);
+            c != '\n' && !(' '..='~').contains(&c) && pavior_kernel::cell(letter) != letter
+        };
+        if let Some(at) = text.find(raw) {
+            return Some(format!("{what}: {:?}", shows(&bytes[at.saturating_sub(40)..])));
+        }
+        if text.lines().any(|line| line.trim_start().starts_with(FORGED)) {
+            return Some(format!("{what}: a forged line: {:?}", shows(bytes)));
+        }
+        if (is_table || what == "stderr") && text.len() > 40_000 {
+            return Some(format!("{what}: {} bytes", text.len()));
+        }
+    }
+    let code = output.status.code();
+    let panicked = String::from_utf8_lossy(&output.stderr).contains("panicked");
+    (panicked || !matches!(code, Some(0..=2)))
+        .then(|| format!("{code:?}: {}", shows(&output.stderr)))
+}
+
+/// A try: files by their names, arguments, standard input. `$` in arguments is the folder.
+struct Try {
+    files: Vec<(String, Vec<u8>)>,
+    arguments: Vec<String>,
+    input: String,
+}
+
+fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
+    let files = files.iter().map(|(name, text)| ((*name).to_string(), text.clone().into_bytes()));
+    let arguments = arguments.iter().map(|argument| (*argument).to_string()).collect();
+    Try { files: files.collect(), arguments, input: String::new() }
+}
+
+/// Two jobs of which one has the name, in the way of a request for the whole machine.
+fn busy(name: &str) -> String {
+    let of = |job: &str, base: [u8; 2], side: u8| json!({"job": job, "end": name, "parts": [{"base": base, "sides": [side, side]}]});
+    format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
+}
+
+/// The state of a machine, asked for in every way.
+fn states(name: &str) -> Vec<Try> {
+    let mut tries = Vec::new();
+    let explain = ["explain", "--machine", "mesh:4x4", "--busy", "$busy"];
+    let unblock = ["unblock", "--machine", "mesh:4x4", "--busy", "$busy"];
+    let twice = format!("{0}{0}", busy(name));
+    let key = format!("{}\n", json!({ "job": 1, name: 2 }));
+    let inside = json!({ "job": 1, "parts": [{ "base": [0, 0], name: [1, 1] }] }).to_string();
+    let weight = |name: &str| format!("{}\n", json!({ "job": name, "weight": 2.5 }));
+    for text in [busy(name), twice, key, inside, name.to_string()] {
+        let files = [("busy", text)];
+        for format in ["table", "json", "csv"] {
+            let more = ["--shape", "4x4", "--format", format];
+            tries.push(told(&files, &[&explain[..], &more].concat()));
+            for question in
+                [&[][..], &["--blockers"], &["--earliest"], &["--nearest", "3"], &["--defragment"]]
+            {
+                tries.push(told(
+                    &files,
+                    &[&unblock[..], &["--shape", "3x3", "--format", format], question].concat(),
+                ));
+            }
+            let more = ["--drain", "1,1", "--format", format];
+            tries.push(told(&files, &[&unblock[..], &more].concat()));
+        }
+    }
+    for weights in [
+        weight(name),
+        weight("none") + &weight(name),
+        weight(name) + &weight(name),
+        format!("{name}\n"),
+    ] {
+        let files = [("busy", busy(name)), ("weights", weights)];
+        tries.push(told(
+            &files,
+            &[&unblock[..], &["--shape", "3x3", "--format", "table", "--weights", "$weights"]]
+                .concat(),
+        ));
+    }
+    tries
+}
+
+/// Logs of every format, as they are read, replayed and converted.
+fn logs(name: &str) -> Vec<Try> {
+    let line = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
+    let text = json!(name).to_string();
+    let batsim = |id: &str, profile: &str, extra: &str| {
+        format!(
+            "{{\"nb_res\":16,\"jobs\":[{{\"id\":{id},\"subtime\":0,\"res\":4,\"profile\":{profile},\
+             \"extra_data\":{extra}}}],\"profiles\":{{{text}:{{\"type\":{text}}},\
+             \"a\":{{\"type\":\"delay\",\"delay\":1}}}}}}"
+        )
+    };
+    let logs = [
+        ("log.swf", format!("; Computer: {name}\n;{name}: 1\n{line}")),
+        ("log.swf", format!("{line}{}\n", line.trim_end().replace(" 60 ", &format!(" {name} ")))),
+        ("log.swf", format!("{name}\n{line}")),
+        ("log.sim", format!("0 1 1 1 {name}\n")),
+        ("log.sim", format!("# {name}\n0 1 1 1 1\n")),
+        ("log.json", batsim(&text, "\"a\"", "{}")),
+        ("log.json", batsim(&text, &text, "{}")),
+        ("log.json", batsim("1", "\"none\"", "{}")),
+        ("log.json", batsim("1", "\"a\"", &json!({ "shape": name }).to_string())),
+        ("log.json", batsim("1", "\"a\"", &json!({ "freedom": name }).to_string())),
+        ("log.json", format!("{{{text}: 1}}")),
+        ("log.json", name.to_string()),
+    ];
+    let mut tries = Vec::new();
+    for log in logs {
+        let path = format!("${}", log.0);
+        for format in ["table", "json", "csv"] {
+            tries.push(told(&[log.clone()], &["trace", "inspect", &path, "--format", format]));
+        }
+        tries.push(told(
+            &[log.clone()],
+            &["trace", "inspect", &path, "--lenient", "--format", "table"],
+        ));
+        tries.push(told(&[log.clone()], &["trace", "convert", &path, "$out.swf"]));
+        let more = ["--machine", "mesh:4x4", "-s", "ff", "--no-timing", "--format", "table"];
+        tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &more].concat()));
+    }
+    tries
+}
+
+/// Lists of failures and of messages, and lines to the live allocator.
+fn lines(name: &str) -> Vec<Try> {
+    let mut tries = Vec::new();
+    for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
+        let files = [("failures", format!("{text}\n"))];
+        let more = ["--jobs", "5", "-s", "ff", "--failures", "$failures", "--format", "table"];
+        tries.push(told(&files, &[&["simulate", "--machine", "mesh:4x4"][..], &more].concat()));
+        let network = told(&[], &["network", "--machine", "mesh:4x4"]);
+        tries.push(Try { input: format!("{text}\n"), ..network });
+    }
+    let asks = [
+        json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
+        json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
+        json!({ "op": "hold", "job": name, "parts": [{ "base": [3, 3], "sides": [1, 1] }] })
+            .to_string(),
+        json!({ "op": "list" }).to_string(),
+        json!({ "op": "unblock", "shape": [4, 4] }).to_string(),
+        json!({ "op": "release", "job": format!("{name}b") }).to_string(),
+        json!({ "op": name }).to_string(),
+        json!({ "op": "allocate", "job": 1, "nodes": 1, "freedom": name }).to_string(),
+        json!({ "op": "allocate", "job": 1, name: 1 }).to_string(),
+        name.to_string(),
+    ];
+    if cfg!(feature = "serve") {
+        let allocate = told(&[], &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"]);
+        tries.push(Try { input: asks.join("\n") + "\n", ..allocate });
+    }
+    tries
+}
+
+/// What `plot` reads: placements, jobs and results.
+fn plots(name: &str) -> Vec<Try> {
+    let part = json!([{ "base": [0, 0], "sides": [2, 2] }]);
+    let placed =
+        json!({ "job": name, "submit": 0, "start": 1, "end": 5, "nodes": 4, "parts": part });
+    let quoted = format!("\"{}\"", name.replace('"', "\"\""));
+    let results = |strategy: &str, metric: &str| {
+        format!(
+            "machine,strategy,scheduler,load,replications,overloaded,metric,mean,ci95,unit\n\
+             mesh:4x4,{strategy},fcfs,1,3,false,{metric},2.5,0.1,time_unit\n\
+             mesh:4x4,b,fcfs,2,3,false,{metric},2.5,0.1,{quoted}\n"
+        )
+    };
+    let machine = ["--machine", "mesh:4x4"];
+    let mut tries = Vec::new();
+    for text in [placed.to_string(), json!({ "job": 1, name: 1 }).to_string(), name.to_string()] {
+        let files = [("placed.jsonl", format!("{text}\n"))];
+        for more in [&[][..], &["--at", "2"], &["--animate"], &["--html", "--out", "$page.html"]] {
+            tries.push(told(&files, &[&["plot", "$placed.jsonl"][..], &machine, more].concat()));
+        }
+    }
+    for text in [
+        results(&quoted, "turnaround"),
+        results("a", &quoted),
+        name.to_string(),
+        format!("{quoted},metric,mean,ci95\n1,2,3,4\n"),
+    ] {
+        let files = [("results.csv", text)];
+        for more in [
+            &[][..],
+            &["--x", "strategy"],
+            &["--filter", "strategy=none"],
+            &["--title", "t"],
+            &["--y", "none"],
+        ] {
+            tries.push(told(&files, &[&["plot", "$results.csv"][..], more].concat()));
+        }
+    }
+    let jobs = format!(
+        "job_id,workload_name,{quoted},turnaround_time\n1,{quoted},2,3\n2,w0,{quoted},{quoted}\n"
+    );
+    tries.push(told(&[("jobs.csv", jobs.clone())], &["plot", "$jobs.csv"]));
+    tries.push(told(&[("jobs.csv", jobs)], &["plot", "$jobs.csv", "--cdf", "none"]));
+    tries
+}
+
+/// Experiments, which are run, listed, and printed.
+fn experiments(name: &str) -> Vec<Try> {
+    let text = json!(name).to_string();
+    let base =
+        "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 5\nreplications = 2\ntiming = false\n";
+    let figure = format!(
+        "title = {text}\n[[figure]]\nname = 'f'\ny = 'utilization'\nx = 'strategy'\ntitle = {text}\n\
+         x-label = {text}\nlabels = {{ ff = {text} }}\n"
+    );
+    let texts = [
+        format!("{base}{figure}"),
+        format!("{base}name = {text}\n"),
+        format!("{base}{text} = 1\n"),
+        base.replace("'ff'", &text),
+        base.replace("'mesh:4x4'", &text),
+        format!("{base}trace = {text}\n"),
+        format!("{base}[[figure]]\nname = {text}\ny = {text}\n"),
+        format!("# {name}\n{base}"),
+        name.to_string(),
+    ];
+    let mut tries = Vec::new();
+    for text in texts {
+        for format in ["table", "json", "csv"] {
+            let run =
+                ["experiment", "$e.toml", "--out", "$out", "--threads", "1", "--format", format];
+            tries.push(told(&[("e.toml", text.clone())], &run));
+        }
+        let spans =
+            [("experiment.toml", text), ("spans", format!("[{{\"point\":0,{}:1}}]", json!(name)))];
+        tries.push(told(&spans, &["sweep", "wanted", "$"]));
+        tries.push(told(&spans, &["sweep", "wanted", "$", "--json"]));
+        tries.push(told(&spans, &["sweep", "run", "$", "--spans", "$spans", "--out", "$part"]));
+    }
+    tries
+}
+
+/// Names of files themselves, and values of options; a path has no NUL and no megabyte.
+fn paths(name: &str) -> Vec<Try> {
+    if name.len() > 200 || name.contains(['\0', '/']) {
+        return Vec::new();
+    }
+    let (log, none) = (format!("${name}.swf"), format!("${name}"));
+    let files = [(&*format!("{name}.swf"), "1 0 -1 60 4\n".to_string())];
+    let mut tries = vec![
+        told(&files, &["trace", "inspect", &log]),
+        told(&files, &["trace", "convert", &log, &none]),
+        told(&files, &["simulate", "--trace", &log]),
+        told(&files, &["plot", &log]),
+    ];
+    for command in [
+        &["trace", "inspect", &none][..],
+        &["trace", "generate", "lublin", "--nodes", "4", "--jobs", "2", "--out", &none],
+        &["trace", "generate", name, "--nodes", "4"],
+        &["explain", "--machine", "mesh:4x4", "--shape", "2x2", "--busy", &none],
+        &["explain", "--machine", name, "--shape", name, "--busy", &none],
+        &["plot", &none],
+        &["plot", "/dev/null", "--log", name],
+        &["plot", "/dev/null", "--filter", name],
+        &["experiment", &none],
+        &["experiment", &none, "--shard", name],
+        &["merge", &none, "--out", &none],
+        &["sweep", "wanted", &none],
+        &["reproduce", &none],
+        &["reproduce", name],
+        &["simulate", "--strategy", name],
+        &["simulate", "--jobs", name],
+        &["simulate", "--metrics", name],
+        &["bench", "--machine", name],
+        &["network", "--machine", name],
+        &["slurm", "--config", &none],
+        &[name],
+        &["simulate", &format!("--{name}")],
+    ] {
+        tries.push(told(&[], command));
+    }
+    tries
+}
+
+fn run(one: &Try) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in &one.files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let place = |argument: &String| match argument.strip_prefix('$') {
+        Some(name) => path(&folder.path().join(name)),
+        None => argument.clone(),
+    };
+    let arguments: Vec<String> = one.arguments.iter().map(place).collect();
+    pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
+}
+
+fn path(path: &Path) -> String {
+    PathBuf::from(path).to_str().unwrap().to_string()
+}
+
+/// Tries of one kind of input with all names; a part of them in the checks.
+fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
+    let step = pavior_trials::size(5, 1);
+    let (mut tried, mut faults) = (0, Vec::new());
+    let all = names().into_iter().flat_map(|name| tries(&name));
+    for one in all.enumerate().filter(|(index, _)| index % step == 0).map(|(_, one)| one) {
+        // A NUL cannot be in an argument.
+        if one.arguments.iter().any(|argument| argument.contains('\0')) {
+            continue;
+        }
+        tried += 1;
+        let is_table = one.arguments.windows(2).any(|pair| pair == ["--format", "table"]);
+        if let Some(fault) = fault(&run(&one), is_table) {
+            let arguments: Vec<String> =
+                one.arguments.iter().map(|argument| argument.chars().take(60).collect()).collect();
+            faults.push(format!("{arguments:?}: {fault}"));
+        }
+    }
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
+    pavior_trials::attacked("cli", what, tried, faults.len());
+}
+
+#[test]
+fn names_of_jobs_in_a_state() {
+    attack("hostile names of jobs in --busy and --weights", states);
+}
+
+#[test]
+fn names_in_logs() {
+    attack("hostile text in logs of every format", logs);
+}
+
+#[test]
+fn names_in_lines() {
+    attack("hostile text in failures, messages and lines to the allocator", lines);
+}
+
+#[test]
+fn names_in_what_is_drawn() {
+    attack("hostile text in placements, jobs and results that are drawn", plots);
+}
+
+#[test]
+fn names_in_experiments() {
+    attack("hostile text in experiments and spans", experiments);
+}
+
+#[test]
+fn names_of_files_and_values_of_options() {
+    attack("hostile names of files and values of options", paths);
+}
