@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cargo::{run as cargo, run_with};
-use crate::{dependencies, docs, layers, notes, openapi, packages, python, tidy};
+use crate::{dependencies, docs, layers, notes, openapi, packages, python, tidy, viewer};
 
 /// A step: what it is, and the cargo arguments.
 const STEPS: &[(&str, &[&str])] = &[
@@ -97,6 +97,8 @@ pub(crate) fn run(root: &Path) -> Vec<String> {
     failed.extend(packages::pack(root));
     announce("the one unsafe call under Miri, or valgrind");
     failed.extend(memory(root));
+    announce("the page's bundle, built anew by npm");
+    failed.extend(viewer::problems(root));
     announce("Python package");
     environment.join().expect("a thread that makes an environment does not panic");
     failed.extend(python::problems(root));

@@ -4,13 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What came of it.
-pub(crate) enum Outcome {
-    /// The bundle was built and compared: what is wrong with it.
-    Tried(Vec<String>),
-    /// Nothing was built, and why: npm is missing, or its registry cannot be reached.
-    Skipped(String),
-}
+use crate::notes;
 
 /// What npm says where there is no way to its registry.
 const UNREACHABLE: [&str; 7] = [
@@ -23,34 +17,43 @@ const UNREACHABLE: [&str; 7] = [
     "ERR_SOCKET_TIMEOUT",
 ];
 
-/// Builds the bundle anew and compares it.
-pub(crate) fn outcome(root: &Path) -> Outcome {
+/// Builds the bundle anew and compares it; what is wrong with it.
+pub(crate) fn problems(root: &Path) -> Vec<String> {
+    outcome(root).unwrap_or_else(|why| {
+        notes::skip(root, "the viewer's bundle, built anew", &why);
+        Vec::new()
+    })
+}
+
+/// What is wrong with the bundle, or why it cannot be built: npm is missing, or its registry is not
+/// reached.
+fn outcome(root: &Path) -> Result<Vec<String>, String> {
     let page = root.join("crates/viewer/page");
     let folder = root.join("target/viewer");
     if let Err(error) = copy(&page, &folder) {
-        return Outcome::Tried(vec![format!("{}: {error}", folder.display())]);
+        return Ok(vec![format!("{}: {error}", folder.display())]);
     }
     let npm =
         |arguments: &[&str]| Command::new("npm").args(arguments).current_dir(&folder).output();
     let installed = match npm(&["ci", "--no-audit", "--no-fund"]) {
         Ok(output) => output,
-        Err(error) => return Outcome::Skipped(format!("npm does not run: {error}")),
+        Err(error) => return Err(format!("npm does not run: {error}")),
     };
     if !installed.status.success() {
         let said = said(&installed);
         return match UNREACHABLE.iter().find(|word| said.contains(**word)) {
-            Some(word) => Outcome::Skipped(format!("the registry of npm is not reached: {word}")),
-            None => Outcome::Tried(vec![format!("npm ci fails: {said}")]),
+            Some(word) => Err(format!("the registry of npm is not reached: {word}")),
+            None => Ok(vec![format!("npm ci fails: {said}")]),
         };
     }
     let built = match npm(&["run", "build"]) {
         Ok(output) if output.status.success() => folder.join("dist"),
         Ok(output) => {
-            return Outcome::Tried(vec![format!("npm run build fails: {}", said(&output))]);
+            return Ok(vec![format!("npm run build fails: {}", said(&output))]);
         }
-        Err(error) => return Outcome::Skipped(format!("npm does not run: {error}")),
+        Err(error) => return Err(format!("npm does not run: {error}")),
     };
-    Outcome::Tried(compare(&page.join("dist"), &built))
+    Ok(compare(&page.join("dist"), &built))
 }
 
 /// The sources alone: what is built must come from them.
@@ -97,15 +100,4 @@ fn names(folder: &Path) -> Vec<String> {
 fn said(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&text).trim().chars().take(2000).collect()
-}
-
-/// What is wrong with the bundle; what was not tried is said to the reader.
-pub(crate) fn problems(root: &Path) -> Vec<String> {
-    match outcome(root) {
-        Outcome::Tried(problems) => problems,
-        Outcome::Skipped(why) => {
-            eprintln!("SKIPPED: the viewer's bundle, built anew: {why}");
-            Vec::new()
-        }
-    }
 }

@@ -69,6 +69,24 @@ impl Asked {
     }
 }
 
+/// Whether an unavailable node is drained. One that is imagined to fail has failed.
+fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
+    board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
+}
+
+/// The nodes of each kind in a state.
+fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeCounts {
+    let unavailable = state.failed();
+    let drained = unavailable.iter().filter(|&&node| is_drained(board, changes, node));
+    let drained = drained.count() as u32;
+    NodeCounts {
+        free: state.free().count(),
+        busy: state.busy_nodes(),
+        failed: unavailable.len() as u32 - drained,
+        drained,
+    }
+}
+
 /// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
 /// left out. Where a strategy grants by count, nodes are what is missing, and no box is spoken of.
 pub(crate) fn diagnosis(
@@ -84,18 +102,7 @@ pub(crate) fn diagnosis(
     let cuboid = |cuboid: Option<Cuboid>| {
         cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
     };
-    // A node that is imagined to fail has failed, also if it is drained.
-    let is_drained = |node: &NodeId| {
-        board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(node)
-    };
-    let unavailable = state.failed();
-    let drained = unavailable.iter().filter(|node| is_drained(node)).count() as u32;
-    let counts = NodeCounts {
-        free: state.free().count(),
-        busy: state.busy_nodes(),
-        failed: unavailable.len() as u32 - drained,
-        drained,
-    };
+    let counts = counts(board, state, changes);
     let missing = match granted {
         true => None,
         false if asked.needed > u64::from(counts.free) => Some("nodes"),
@@ -124,7 +131,7 @@ pub(crate) fn diagnosis(
             nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
-            blocked.failed.iter().partition(|node| is_drained(node));
+            blocked.failed.iter().partition(|&&node| is_drained(board, changes, node));
         json!({
             "base": &blocked.at.base[..grid.axes()],
             "sides": &blocked.at.sides[..grid.axes()],

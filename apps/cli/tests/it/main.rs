@@ -18,6 +18,7 @@ mod plot;
 mod real_logs;
 mod refusals;
 mod repeated_members;
+#[cfg(feature = "serve")]
 mod replay;
 mod reproduce;
 mod schedules;

@@ -117,6 +117,7 @@ pub(crate) struct OtherDocument {
 }
 
 /// A lease, or a request that waits for one.
+#[expect(clippy::large_enum_variant, reason = "it is described, never made")]
 #[derive(Serialize, ToSchema)]
 #[schema(as = LeaseOrWaiting)]
 #[serde(untagged)]

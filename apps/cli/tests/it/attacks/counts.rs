@@ -91,7 +91,9 @@ fn counts_without_end_are_answered() {
         let outcome = run(within(1 << 20, &arguments));
         faults.extend(wrong(outcome).map(|fault| format!("{arguments:?}: {fault}")));
     }
-    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
     pavior_trials::attacked(
         "cli",
         "numbers that fill memory or do not end",
@@ -133,6 +135,8 @@ fn hopeless_failures_are_told() {
             Err(reason) => faults.push(format!("{more:?}: {reason}")),
         }
     }
-    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
     pavior_trials::attacked("cli", "failures that let nothing complete", cases.len(), faults.len());
 }

@@ -15,7 +15,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn is_partial(name: &String) -> bool {
+fn is_partial(name: &str) -> bool {
     name.starts_with(".pavior-") && name.ends_with(".partial")
 }
 
@@ -32,7 +32,7 @@ fn killed(folder: &Path) -> bool {
         .spawn()
         .unwrap();
     let began = Instant::now();
-    while !names(folder).iter().any(is_partial) {
+    while !names(folder).iter().any(|name| is_partial(name)) {
         if child.try_wait().unwrap().is_some() || began.elapsed() > Duration::from_mins(1) {
             break;
         }
@@ -40,7 +40,7 @@ fn killed(folder: &Path) -> bool {
     }
     let _ = child.kill();
     child.wait().unwrap();
-    names(folder).iter().any(is_partial)
+    names(folder).iter().any(|name| is_partial(name))
 }
 
 #[test]

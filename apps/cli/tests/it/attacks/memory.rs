@@ -99,6 +99,8 @@ fn logs_take_the_memory_that_the_page_says() {
             }
         }
     }
-    faults.iter().for_each(|fault| eprintln!("{fault}"));
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
     pavior_trials::attacked("cli", "logs that expand to the most memory", tried, faults.len());
 }

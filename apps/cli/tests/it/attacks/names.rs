@@ -146,13 +146,16 @@ fn logs(name: &str) -> Vec<Try> {
     for log in logs {
         let path = format!("${}", log.0);
         for format in ["table", "json", "csv"] {
-            tries.push(told(&[log.clone()], &["trace", "inspect", &path, "--format", format]));
+            tries.push(told(
+                std::slice::from_ref(&log),
+                &["trace", "inspect", &path, "--format", format],
+            ));
         }
         tries.push(told(
-            &[log.clone()],
+            std::slice::from_ref(&log),
             &["trace", "inspect", &path, "--lenient", "--format", "table"],
         ));
-        tries.push(told(&[log.clone()], &["trace", "convert", &path, "$out.swf"]));
+        tries.push(told(std::slice::from_ref(&log), &["trace", "convert", &path, "$out.swf"]));
         let more = ["--machine", "mesh:4x4", "-s", "ff", "--no-timing", "--format", "table"];
         tries.push(told(&[log], &[&["simulate", "--trace", &path][..], &more].concat()));
     }
