@@ -107,12 +107,15 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
         let header = text.lines().map_while(|line| line.strip_prefix("//!"));
         let header = header.map(|line| line.strip_prefix(' ').unwrap_or(line).to_string());
         let own = path.strip_prefix(root).unwrap_or(&path);
-        let folder = own.parent().and_then(Path::file_name).unwrap_or_default();
+        let below = path.strip_prefix(root.join(SOURCES)).unwrap_or(&path);
+        let family = below.iter().next().unwrap_or_default();
+        // A strategy of several files has a folder of its own.
+        let named = if own.ends_with("mod.rs") { own.parent().unwrap_or(own) } else { own };
         found.push(Source {
             name: name.to_string(),
             path: own.display().to_string(),
-            family: folder.to_string_lossy().into_owned(),
-            module: own.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            family: family.to_string_lossy().into_owned(),
+            module: named.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             header: header.collect(),
         });
     }

@@ -24,8 +24,8 @@ use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations
 
 use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
-use crate::strategies::shared::connected_search::ConnectedSearch;
 use crate::{Answers, BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
 
 /// A strategy, and what is needed to honour freedoms.

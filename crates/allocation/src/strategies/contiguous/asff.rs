@@ -24,25 +24,20 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
-use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
-use crate::claim::{BoxGroup, Claim, Grants, Over, Recognition};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::{BoxGroup, Claim, Over, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
+use crate::strategies::shared::factor_shapes::{factor_shapes, factor_shapes_into};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "asff",
     title: "All-Shapes First Fit",
     source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
     options: &[PLACE, OptionSpec { bare: false, ..SEARCH }],
     variants: &["", "plain", "peripheral", "peripheral:plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_claim(claim),
 };
 
 const PLACE: OptionSpec = OptionSpec {
@@ -64,8 +59,6 @@ fn claim(options: &Options) -> Claim {
             let shapes = nodes(request).map(|nodes| factor_shapes(nodes, grid));
             shapes.unwrap_or_default().into_iter().map(BoxGroup::cuboid).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: match options.get("place") {
             "peripheral" => Recognition::Best {
                 score: |free, cuboid| {
@@ -79,6 +72,7 @@ fn claim(options: &Options) -> Claim {
             },
             _ => Recognition::First,
         },
+        ..complete(options)
     }
 }
 

@@ -28,28 +28,22 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::coverage::covered;
-use super::super::shared::turning::{TURN_ON, box_family};
 use super::ff;
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::Claim;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, first_base};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::coverage::covered;
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "choo",
     title: "Scan Search",
     source: "Choo, Yoo & Youn 2000",
     options: &[TURN_ON, SCAN, ENGINE],
     variants: &["", "plain", "scan=yzx", "plain:scan=yzx"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_claim(claim),
 };
 
 const SCAN: OptionSpec = OptionSpec {
@@ -61,12 +55,7 @@ const SCAN: OptionSpec = OptionSpec {
 };
 
 fn claim(options: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: scan_of(options),
-        grants: Grants::Exact,
-        recognition: Recognition::First,
-    }
+    Claim { scan: scan_of(options), ..first_base(options) }
 }
 
 fn scan_of(options: &Options) -> Scan {

@@ -22,26 +22,21 @@
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{BoxGroup, Claim, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::folds::{FoldOrder, Folds};
+use crate::strategies::shared::turning::{FewShapes, TURN_ON};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "flexfold",
     title: "FlexFold",
     source: "Gupta & Jayendran 1996",
     options: &[SEARCH, TURN_ON, EVEN],
     variants: &["", "plain", "turn=none", "even=both"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(supports).with_claim(claim),
 };
 
 const EVEN: OptionSpec = OptionSpec {
@@ -72,14 +67,13 @@ fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = S
     request.shape.into_iter().flat_map(move |shape| folds.of(shape, grid))
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
             shapes(folds(options), *grid, request).map(BoxGroup::cuboid).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::First,
+        ..complete(options)
     }
 }
 

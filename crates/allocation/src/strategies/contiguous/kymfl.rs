@@ -25,26 +25,19 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, Request};
 
-use super::super::shared::free_boxes::FreeBoxes;
-use super::super::shared::free_placing::{PLACE, Placing};
-use super::super::shared::turning::{TURN_ON, Turn};
-use crate::contiguous::complete;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::free_list::FreeBoxes;
+use crate::strategies::shared::free_list::placing::{PLACE, Placing};
+use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "kymfl",
     title: "Maximal Free List of Kim & Yoon",
     source: "Kim & Yoon 1998",
     options: &[TURN_ON, PLACE],
     variants: &["", "place=contact", "place=first", "place=smallest"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: |grid, _| FreeBoxes::supports(grid),
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(|grid, _| FreeBoxes::supports(grid)),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

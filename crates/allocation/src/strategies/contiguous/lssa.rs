@@ -27,27 +27,22 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::ells::{Ell, EllSearch, ells_into};
-use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{BoxGroup, Claim, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::folds::{FoldOrder, Folds};
+use crate::strategies::shared::l_shapes::{Ell, EllSearch, ells_into};
+use crate::strategies::shared::turning::{FewShapes, TURN_ON};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "lssa",
     title: "L-Shaped Submesh Allocation",
     source: "Seo & Kim 2003",
     options: &[SEARCH, TURN_ON],
     variants: &["", "plain", "turn=none"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(supports).with_claim(claim),
 };
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -62,7 +57,7 @@ fn folds(options: &Options) -> Folds {
     Folds { order: FoldOrder::Lssa, both_even: false, turned }
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
             let Some(shape) = request.shape else { return Vec::new() };
@@ -71,9 +66,8 @@ fn claim(_: &Options) -> Claim {
             let rectangles = folds.of(shape, *grid).map(BoxGroup::cuboid);
             rectangles.chain(ells.into_iter().map(Ell::shape)).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::Complete,
+        ..complete(options)
     }
 }
 

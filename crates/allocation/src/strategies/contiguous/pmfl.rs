@@ -29,26 +29,19 @@
 use pavior_kernel::{OptionSpec, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 
-use super::super::shared::free_boxes::{FreeBoxes, end, holds, join};
-use super::super::shared::free_placing::{PLACE, Placing};
-use super::super::shared::turning::{TURN_ON, Turn};
-use crate::contiguous::complete;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::free_list::placing::{PLACE, Placing};
+use crate::strategies::shared::free_list::{FreeBoxes, end, holds, join};
+use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "pmfl",
     title: "Maximal Free List, grown along faces",
     source: "Ababneh & Bani-Mohammad 2022",
     options: &[TURN_ON, OptionSpec { default: "first", ..PLACE }],
     variants: &["", "place=fragmentation"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: |grid, _| FreeBoxes::supports(grid),
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(|grid, _| FreeBoxes::supports(grid)),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

@@ -26,28 +26,21 @@
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::border_planes::is_short;
-use super::super::shared::coverage::AxisRange;
-use super::super::shared::coverage_list::CoverageList;
-use super::super::shared::turning::TURN_ON;
-use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::coverage::{AxisRange, CoverageList};
+use crate::strategies::shared::right_borders::planes::is_short;
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "sba",
     title: "Stack-Based Allocation",
     source: "Yoo & Das 2002",
     options: &[TURN_ON, ENGINE],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

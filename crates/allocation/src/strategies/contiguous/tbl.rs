@@ -37,29 +37,23 @@
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::border_planes::{BorderPlanes, BusyBoxes, is_short};
-use super::super::shared::turning::TURN_ON;
-use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes, is_short};
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "tbl",
     title: "Turning Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
     options: &[TURN_ON, ENGINE],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build),
 };
 
-pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let planes = BorderPlanes::new(*grid);
     if is_plain(options) {
         return Contiguous::new(grid, options, TurningBusyList { planes, bases: None }).boxed();

@@ -27,35 +27,29 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::factor_shapes::most_compact;
-use super::super::shared::turning::{TURN_ON, Turn};
 use super::mbs::{ORDER, numbered, smallest_first};
-use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::{BoxGroup, Claim, Question, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::factor_shapes::most_compact;
+use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "anca",
     title: "Adaptive Non-Contiguous Allocation",
     source: "Chang & Mohapatra 1998",
     options: &[SEARCH, TURN_ON, ORDER],
     variants: &["", "plain", "turn=none", "order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_turns(true).with_claim(claim),
 };
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, _| whole(request, grid).map(BoxGroup::cuboid).into_iter().collect(),
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::Partial(Question::Count),
+        ..complete(options)
     }
 }
 

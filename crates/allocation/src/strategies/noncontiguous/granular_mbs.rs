@@ -28,26 +28,19 @@ use std::sync::Arc;
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Sides};
 
-use super::super::shared::buddies::{Buddies, Root};
-use super::super::shared::free_set::{FREE, FreeOrder};
-use super::by_count;
 use super::mbs::{MultipleBuddies, ORDER};
 use crate::Strategy;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::buddies::{Buddies, Root};
+use crate::strategies::shared::free_set::{FREE, FreeOrder};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "granular-mbs",
     title: "Granular Multiple Buddy Strategy",
     source: "Structural Simulation Toolkit (SST), scheduler element",
     options: &[FREE, ORDER],
     variants: &["", "free=fifo", "free=lifo:order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

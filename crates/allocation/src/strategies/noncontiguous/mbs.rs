@@ -32,25 +32,18 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
-use super::super::shared::buddies::{Buddies, Root};
-use super::super::shared::free_set::{FREE, FreeOrder};
-use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::buddies::{Buddies, Root};
+use crate::strategies::shared::free_set::{FREE, FreeOrder};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "mbs",
     title: "Multiple Buddy Strategy",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
     options: &[FREE, ORDER],
     variants: &["", "free=fifo", "free=lifo:order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 /// The option `order`, of strategies that grant pieces of several sizes.

@@ -24,26 +24,19 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
-use super::super::shared::curve::{Curve, Packing};
-use super::super::shared::factor_shapes::factor_shapes_into;
-use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
+use crate::strategies::shared::factor_shapes::factor_shapes_into;
+use crate::strategies::shared::linear_order::{Curve, Packing};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "mip",
     title: "Minimum Interference Paging",
     source: "Bani-Mohammad & Ababneh 2018",
     options: &[SEARCH],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: true,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_turns(true),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

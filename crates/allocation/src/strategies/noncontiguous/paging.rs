@@ -18,7 +18,7 @@
 //! option `shuffle` has three candidates.
 //!
 //! Cost: O(P) for P pages, and O(pages touched) to grant and to release. With k = 0 the code is
-//! [`Curve`](super::super::shared::curve::Curve), and `paging:0:row-major` is `naive`.
+//! [`Curve`](crate::strategies::shared::linear_order::Curve), and `paging:0:row-major` is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
@@ -34,14 +34,13 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 
-use super::super::shared::curve::{Linear, Packing};
-use super::super::shared::free_set::{FREE, FreeOrder, FreeSet};
-use super::by_count;
-use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{Claim, Grants, Question, Recognition, by_count};
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::free_set::{FREE, FreeOrder, FreeSet};
+use crate::strategies::shared::linear_order::{Linear, Packing};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "paging",
     title: "Paging",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
@@ -60,13 +59,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         "0:snake:free=lifo",
         "1:free=fifo",
     ],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_supports(supports).with_claim(claim),
 };
 
 const SIZE: OptionSpec = OptionSpec {

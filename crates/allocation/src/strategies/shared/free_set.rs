@@ -11,10 +11,10 @@
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
-use super::bit_set::BitSet;
+use crate::strategies::shared::bit_set::BitSet;
 
 /// The option `free`.
-pub(in crate::strategies) const FREE: OptionSpec = OptionSpec {
+pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
@@ -24,7 +24,7 @@ pub(in crate::strategies) const FREE: OptionSpec = OptionSpec {
 
 /// The order in which numbers are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) enum FreeOrder {
+pub(crate) enum FreeOrder {
     /// The least first.
     Sorted,
     /// The one that has been in longest first.
@@ -35,7 +35,7 @@ pub(in crate::strategies) enum FreeOrder {
 
 impl FreeOrder {
     /// The order that the options name.
-    pub(in crate::strategies) fn of(options: &Options) -> FreeOrder {
+    pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,
             "lifo" => FreeOrder::Lifo,
@@ -46,7 +46,7 @@ impl FreeOrder {
 
 /// Some of the numbers `0..n`.
 #[derive(Clone, Debug)]
-pub(in crate::strategies) struct FreeSet {
+pub(crate) struct FreeSet {
     set: BitSet,
     /// None where the least is taken first.
     chain: Option<Chain>,
@@ -62,7 +62,7 @@ struct Chain {
 
 impl FreeSet {
     /// None of the numbers `0..n`.
-    pub(in crate::strategies) fn new(n: u32, order: FreeOrder) -> FreeSet {
+    pub(crate) fn new(n: u32, order: FreeOrder) -> FreeSet {
         let chain = (order != FreeOrder::Sorted).then(|| Chain {
             newest_first: order == FreeOrder::Lifo,
             next: vec![n; n as usize + 1],
@@ -72,16 +72,16 @@ impl FreeSet {
     }
 
     /// How many numbers are in it.
-    pub(in crate::strategies) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.set.len()
     }
 
-    pub(in crate::strategies) fn contains(&self, number: u32) -> bool {
+    pub(crate) fn contains(&self, number: u32) -> bool {
         self.set.contains(number)
     }
 
     /// Puts a number in, and says whether it was not there before.
-    pub(in crate::strategies) fn insert(&mut self, number: u32) -> bool {
+    pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = self.set.insert(number);
         if let (Some(chain), true) = (&mut self.chain, missing) {
             chain.insert(number);
@@ -90,7 +90,7 @@ impl FreeSet {
     }
 
     /// Takes a number out, and says whether it was there.
-    pub(in crate::strategies) fn remove(&mut self, number: u32) -> bool {
+    pub(crate) fn remove(&mut self, number: u32) -> bool {
         let present = self.set.remove(number);
         if let (Some(chain), true) = (&mut self.chain, present) {
             chain.remove(number);
@@ -99,18 +99,18 @@ impl FreeSet {
     }
 
     /// Whether the least is taken first, whenever it came.
-    pub(in crate::strategies) fn is_sorted(&self) -> bool {
+    pub(crate) fn is_sorted(&self) -> bool {
         self.chain.is_none()
     }
 
     /// Makes these its numbers, a bit each, of a set that is sorted.
-    pub(in crate::strategies) fn assign(&mut self, bits: &[u64]) {
+    pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers come in no order");
         self.set.assign(bits);
     }
 
     /// The number after another one that is in it, or the first one.
-    pub(in crate::strategies) fn after(&self, number: Option<u32>) -> Option<u32> {
+    pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.chain {
             None => self.set.next(number.map_or(0, |number| number + 1)),
             Some(chain) => {
@@ -122,12 +122,12 @@ impl FreeSet {
     }
 
     /// The numbers in their order.
-    pub(in crate::strategies) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
     /// The words of memory that a step reads.
-    pub(in crate::strategies) fn words(&self, from: Option<u32>, to: u32) -> u64 {
+    pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.chain {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),
             Some(_) => 1,

@@ -1,0 +1,232 @@
+//! What a set of nodes cuts off in a connected set of free nodes: `connected`.
+
+use super::component::Region;
+
+/// Floods from several nodes at once that join where they meet, until at most one can go on: what
+/// two floods around a set have in common is near to it as a rule. Scratch memory.
+#[derive(Clone, Default)]
+pub(super) struct Floods {
+    /// By number of the region: its flood, or one of the marks below; [`UNREACHED`] between
+    /// questions.
+    marks: Vec<u32>,
+    begun: Vec<Flood>,
+    /// The nodes reached.
+    reached: Vec<u32>,
+    looked: u64,
+}
+
+/// Not reached.
+const UNREACHED: u32 = u32::MAX;
+/// Never reached.
+const BARRED: u32 = u32::MAX - 1;
+
+#[derive(Clone, Copy)]
+struct Flood {
+    /// One that it has joined; itself if none.
+    parent: u32,
+    nodes: u32,
+    /// Its nodes whose neighbours have not been looked at.
+    open: u32,
+}
+
+/// How far the floods have come.
+struct Ends {
+    /// The nodes of all floods that have ended, and of the largest.
+    nodes: u32,
+    largest: u32,
+    /// How many floods have ended, and how many can go on.
+    ended: u32,
+    going: u32,
+    /// Of the nodes reached, the first whose neighbours have not been looked at.
+    next: usize,
+}
+
+impl Ends {
+    /// The nodes of the flood that can go on, if there is one; all of them have so many nodes to
+    /// reach.
+    fn open(&self, rest: u32) -> u32 {
+        if self.going == 0 { 0 } else { rest - self.nodes }
+    }
+}
+
+impl Floods {
+    /// How many nodes of the region a set of its nodes cuts off from the largest rest. O(nodes of
+    /// the set and of all rests but one, and those near the set).
+    pub(super) fn cut_off(&mut self, region: &Region, set: &[u32]) -> u32 {
+        let ends = self.around(region, set);
+        self.finish(set);
+        let rest = (region.count() - set.len()) as u32;
+        rest - ends.largest.max(ends.open(rest))
+    }
+
+    /// Floods from the neighbours of a set, until at most one can go on.
+    fn around(&mut self, region: &Region, set: &[u32]) -> Ends {
+        self.begin(region);
+        for &node in set {
+            self.marks[node as usize] = BARRED;
+        }
+        for &node in set {
+            for &beside in region.beside(node) {
+                self.start(beside);
+            }
+        }
+        let mut ends = self.begun();
+        self.join(region, &mut ends, |_| true);
+        ends
+    }
+
+    /// What a node of a connected rest, which `is_in` knows, parts from a part of it: from the one
+    /// whose flood ends last, if that leaves at most so many, else from the largest. Each is beside
+    /// the node or one before it.
+    pub(super) fn behind(
+        &mut self,
+        region: &Region,
+        node: u32,
+        most: usize,
+        is_in: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let mut ends = self.beside(region, node, &is_in);
+        if ends.nodes as usize > most {
+            self.outgrow(region, &mut ends, is_in);
+        }
+        let floods = 0..self.begun.len() as u32;
+        let roots = floods.filter(|&flood| self.begun[flood as usize].parent == flood);
+        let size = |flood: &u32| {
+            let Flood { open, nodes, .. } = self.begun[*flood as usize];
+            (open > 0, nodes)
+        };
+        let kept = roots.max_by_key(size);
+        let mut nodes = Vec::new();
+        if ends.ended + ends.going > 1 {
+            for index in 0..self.reached.len() {
+                let reached = self.reached[index];
+                if Some(self.root(self.marks[reached as usize])) != kept {
+                    nodes.push(reached);
+                }
+            }
+        }
+        self.finish(&[node]);
+        nodes
+    }
+
+    /// Floods from the neighbours of a node, where `is_in` is true, until at most one can go on.
+    fn beside(&mut self, region: &Region, node: u32, is_in: impl Fn(u32) -> bool) -> Ends {
+        self.begin(region);
+        self.marks[node as usize] = BARRED;
+        for &beside in region.beside(node) {
+            if is_in(beside) {
+                self.start(beside);
+            }
+        }
+        let mut ends = self.begun();
+        self.join(region, &mut ends, is_in);
+        ends
+    }
+
+    fn begin(&mut self, region: &Region) {
+        if self.marks.len() < region.count() {
+            self.marks.resize(region.count(), UNREACHED);
+        }
+        self.begun.clear();
+        self.reached.clear();
+    }
+
+    fn finish(&mut self, barred: &[u32]) {
+        self.looked += self.reached.len() as u64;
+        for &node in self.reached.iter().chain(barred) {
+            self.marks[node as usize] = UNREACHED;
+        }
+    }
+
+    /// A flood from a node that no flood has reached.
+    fn start(&mut self, node: u32) {
+        if self.marks[node as usize] == UNREACHED {
+            let flood = self.begun.len() as u32;
+            self.marks[node as usize] = flood;
+            self.begun.push(Flood { parent: flood, nodes: 1, open: 1 });
+            self.reached.push(node);
+        }
+    }
+
+    /// Before any flood has gone on.
+    fn begun(&self) -> Ends {
+        Ends { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
+    }
+
+    /// Lets the floods go on until at most one can.
+    fn join(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        while ends.going > 1 {
+            self.go_on(region, ends, &is_in);
+        }
+    }
+
+    /// Lets the last flood that can go on do so until it has more nodes than each other one, or has
+    /// ended.
+    fn outgrow(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        while ends.going > 0 {
+            let flood = self.root(self.marks[self.reached[ends.next] as usize]);
+            if self.begun[flood as usize].nodes > ends.largest {
+                return;
+            }
+            self.go_on(region, ends, &is_in);
+        }
+    }
+
+    /// Looks at the neighbours of the next node reached.
+    fn go_on(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+        let node = self.reached[ends.next];
+        ends.next += 1;
+        let mut flood = self.root(self.marks[node as usize]);
+        for &beside in region.beside(node) {
+            match self.marks[beside as usize] {
+                BARRED => {}
+                UNREACHED => {
+                    if is_in(beside) {
+                        self.marks[beside as usize] = flood;
+                        self.reached.push(beside);
+                        self.begun[flood as usize].nodes += 1;
+                        self.begun[flood as usize].open += 1;
+                    }
+                }
+                other => {
+                    let other = self.root(other);
+                    if other != flood {
+                        flood = self.merge(flood, other);
+                        ends.going -= 1;
+                    }
+                }
+            }
+        }
+        let flood = &mut self.begun[flood as usize];
+        flood.open -= 1;
+        if flood.open == 0 {
+            ends.going -= 1;
+            ends.nodes += flood.nodes;
+            ends.largest = ends.largest.max(flood.nodes);
+            ends.ended += 1;
+        }
+    }
+
+    fn merge(&mut self, a: u32, b: u32) -> u32 {
+        let joined = self.begun[b as usize];
+        self.begun[b as usize].parent = a;
+        self.begun[a as usize].nodes += joined.nodes;
+        self.begun[a as usize].open += joined.open;
+        a
+    }
+
+    /// The flood that a flood has joined, the ways there halved.
+    fn root(&mut self, mut flood: u32) -> u32 {
+        while self.begun[flood as usize].parent != flood {
+            let parent = self.begun[flood as usize].parent;
+            self.begun[flood as usize].parent = self.begun[parent as usize].parent;
+            flood = parent;
+        }
+        flood
+    }
+
+    /// Nodes reached.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+}

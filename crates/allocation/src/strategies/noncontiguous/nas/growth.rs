@@ -1,0 +1,237 @@
+//! Growing a set of nodes from a nucleus, neighbour by neighbour: NAS.
+
+use std::collections::VecDeque;
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
+
+use crate::Work;
+use crate::strategies::shared::bit_set::BitSet;
+use crate::strategies::shared::components::ConnectedSets;
+
+/// Which nodes are neighbours of one that is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NeighbourRule {
+    /// Those at x + 1 and y + 1.
+    RightUp,
+    /// All four.
+    FourWay,
+}
+
+/// Growth on a two-dimensional mesh; scratch memory.
+#[derive(Clone)]
+pub(crate) struct Growth {
+    grid: Grid,
+    rule: NeighbourRule,
+    /// The connected sets of free nodes.
+    sets: ConnectedSets,
+    /// By node, right-up: the last flood that saw it.
+    marks: Vec<u32>,
+    flood: u32,
+    open: Vec<NodeId>,
+    work: Work,
+}
+
+impl Growth {
+    pub(crate) fn new(grid: Grid, rule: NeighbourRule) -> Growth {
+        let marks = match rule {
+            NeighbourRule::FourWay => Vec::new(),
+            NeighbourRule::RightUp => vec![0; grid.nodes() as usize],
+        };
+        let (sets, open) = (ConnectedSets::default(), Vec::new());
+        Growth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
+    }
+
+    /// Takes note of a state; call it before the questions in that state. Returns the number of
+    /// nodes of the largest connected set, which nothing can grow beyond. O(N/64) and O(runs of
+    /// free nodes).
+    pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
+        self.work.words += u64::from(self.grid.nodes().div_ceil(64));
+        self.sets.load(&self.grid, free);
+        self.work.boxes += self.sets.runs();
+        self.sets.largest()
+    }
+
+    /// Whether a free nucleus can grow to so many nodes: O(log runs) four-way, O(nodes) right-up.
+    pub(crate) fn reaches(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> bool {
+        self.work.boxes += 1;
+        if self.rule == NeighbourRule::FourWay {
+            return self.sets.size(self.grid.id(nucleus.base)) >= nodes;
+        }
+        self.flood += 1;
+        self.open.clear();
+        self.open.extend(nucleus.nodes(&self.grid));
+        for node in &self.open {
+            self.marks[node.index()] = self.flood;
+        }
+        let mut next = 0;
+        while let Some(&node) = self.open.get(next) {
+            if self.open.len() as u32 >= nodes {
+                return true;
+            }
+            next += 1;
+            self.work.boxes += 1;
+            for beside in neighbours(&self.grid, self.rule, node) {
+                let mark = &mut self.marks[beside.index()];
+                if free.is_node_free(beside) && *mark != self.flood {
+                    *mark = self.flood;
+                    self.open.push(beside);
+                }
+            }
+        }
+        false
+    }
+
+    /// Grows a free nucleus to so many nodes, of which enough must be free: always the free
+    /// neighbour with most neighbours allocated, the first in row-major order of those; where there
+    /// is none left, the nearest free node. Returns what was added, in row-major order.
+    pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {
+        let mut crowd = Crowd::new(self.grid, self.rule, free);
+        for node in nucleus.nodes(&self.grid) {
+            crowd.add(node);
+        }
+        let mut added = Vec::new();
+        while nucleus.volume() + (added.len() as u32) < nodes {
+            let node = match crowd.fullest() {
+                Some(node) => node,
+                None => crowd.nearest(),
+            };
+            crowd.add(node);
+            added.push(node);
+        }
+        self.work.boxes += crowd.visited;
+        added.sort_unstable();
+        added
+    }
+
+    /// The nodes looked at to grow or to see how far growth goes, one by one; those labelled by
+    /// their connected sets.
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+}
+
+/// The neighbours of a node, by a rule.
+fn neighbours(
+    grid: &Grid,
+    rule: NeighbourRule,
+    node: NodeId,
+) -> impl Iterator<Item = NodeId> + use<> {
+    let ([w, d, _], [x, y, _]) = (grid.sides(), grid.point(node));
+    let (wide, four) = (u32::from(w), rule == NeighbourRule::FourWay);
+    let steps = [
+        (x + 1 < w).then(|| NodeId(node.0 + 1)),
+        (y + 1 < d).then(|| NodeId(node.0 + wide)),
+        (four && x > 0).then(|| NodeId(node.0.wrapping_sub(1))),
+        (four && y > 0).then(|| NodeId(node.0.wrapping_sub(wide))),
+    ];
+    steps.into_iter().flatten()
+}
+
+/// The nodes allocated so far, and their free neighbours by how many of them each touches.
+struct Crowd<'a> {
+    grid: Grid,
+    rule: NeighbourRule,
+    free: &'a Occupancy,
+    owned: Vec<bool>,
+    touched: Vec<u8>,
+    fringe: [Fringe; 5],
+    /// Nodes looked at.
+    visited: u64,
+}
+
+/// Some nodes, of which the first in row-major order is asked for.
+struct Fringe {
+    nodes: BitSet,
+    /// No node before this one is in it.
+    low: u32,
+}
+
+impl Fringe {
+    fn new(nodes: u32) -> Fringe {
+        Fringe { nodes: BitSet::new(nodes), low: 0 }
+    }
+
+    fn insert(&mut self, node: NodeId) {
+        self.low = if self.nodes.len() == 0 { node.0 } else { self.low.min(node.0) };
+        self.nodes.insert(node.0);
+    }
+
+    fn remove(&mut self, node: NodeId) {
+        self.nodes.remove(node.0);
+    }
+
+    fn first(&mut self) -> Option<NodeId> {
+        if self.nodes.len() == 0 {
+            return None;
+        }
+        self.low = self.nodes.next(self.low)?;
+        Some(NodeId(self.low))
+    }
+}
+
+impl<'a> Crowd<'a> {
+    fn new(grid: Grid, rule: NeighbourRule, free: &'a Occupancy) -> Self {
+        let nodes = grid.nodes() as usize;
+        let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
+        let fringe = std::array::from_fn(|_| Fringe::new(grid.nodes()));
+        Crowd { grid, rule, free, owned, touched, fringe, visited: 0 }
+    }
+
+    fn add(&mut self, node: NodeId) {
+        self.owned[node.index()] = true;
+        self.fringe[usize::from(self.touched[node.index()])].remove(node);
+        for beside in neighbours(&self.grid, self.rule, node) {
+            self.visited += 1;
+            if self.free.is_node_free(beside) && !self.owned[beside.index()] {
+                let touched = &mut self.touched[beside.index()];
+                self.fringe[usize::from(*touched)].remove(beside);
+                *touched += 1;
+                self.fringe[usize::from(*touched)].insert(beside);
+            }
+        }
+    }
+
+    fn fullest(&mut self) -> Option<NodeId> {
+        self.fringe.iter_mut().rev().find_map(Fringe::first)
+    }
+
+    /// The free node with the fewest hops to an allocated one, the first in row-major order of
+    /// those.
+    fn nearest(&mut self) -> NodeId {
+        let grid = &self.grid;
+        self.visited += u64::from(grid.nodes());
+        let mut hops = vec![u32::MAX; self.owned.len()];
+        let mut open: VecDeque<NodeId> =
+            (0..grid.nodes()).map(NodeId).filter(|node| self.owned[node.index()]).collect();
+        for node in &open {
+            hops[node.index()] = 0;
+        }
+        while let Some(node) = open.pop_front() {
+            for beside in neighbours(grid, NeighbourRule::FourWay, node) {
+                if hops[beside.index()] == u32::MAX {
+                    hops[beside.index()] = hops[node.index()] + 1;
+                    open.push_back(beside);
+                }
+            }
+        }
+        let open = self.free.iter().filter(|node| !self.owned[node.index()]);
+        open.min_by_key(|node| (hops[node.index()], *node)).expect("enough nodes are free")
+    }
+}
+
+/// The maximal runs along x of nodes in row-major order.
+pub(crate) fn runs_along_x(grid: &Grid, nodes: &[NodeId]) -> Vec<Cuboid> {
+    let mut runs: Vec<Cuboid> = Vec::new();
+    for point in nodes.iter().map(|node| grid.point(*node)) {
+        match runs.last_mut() {
+            Some(run)
+                if run.base[1..] == point[1..]
+                    && u32::from(run.base[0]) + u32::from(run.sides[0]) == u32::from(point[0]) =>
+            {
+                run.sides[0] += 1;
+            }
+            _ => runs.push(Cuboid::node(point)),
+        }
+    }
+    runs
+}

@@ -1,0 +1,346 @@
+//! L-shapes: a rectangle cut in two whose halves are put together again along equal sides.
+//!
+//! ```text
+//!   even a: 4x3, k = 1         odd a: 5x3, k = -1            m = ceil(a/2) + k = 2
+//!   # # o o      o o           # # o o o        o o          n = floor(a/2) - k = 3
+//!   # # x x  ->  # #           # # x x x   ->   o o          o: the n x m that is cut from the
+//!   # # x x      # # x x       # # . . .        o o             right part (n wide), turned and
+//!                # # x x       (m x 3, n x 3)   # #             put on the left one (m wide)
+//!                # # x x                        # #  x x x
+//! ```
+//!
+//! The parts are `a/2 x (b+k)` beside `a/2 x (b-k)` for even a, and `m x (b+n)` beside `n x (b-m)`
+//! for odd a; both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
+//!
+//! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
+//! ceiling is the only choice that keeps the area.
+
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+
+use crate::Work;
+use crate::claim::BoxGroup;
+use crate::strategies::shared::prefix_sums::PrefixSums;
+
+/// An L: its taller part first, both relative to the corner of the bounding box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ell {
+    pub(crate) parts: [Cuboid; 2],
+}
+
+impl Ell {
+    /// Two parts side by side, bottoms aligned.
+    fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> Ell {
+        let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
+        Ell { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
+    }
+
+    fn bounding(self) -> Sides {
+        let end = |axis: usize, part: &Cuboid| part.base[axis] + part.sides[axis];
+        std::array::from_fn(|axis| self.parts.iter().map(|part| end(axis, part)).max().unwrap_or(1))
+    }
+
+    /// Seen in a mirror that stands on an axis.
+    fn mirrored(mut self, axis: usize) -> Ell {
+        let side = self.bounding()[axis];
+        for part in &mut self.parts {
+            part.base[axis] = side - part.base[axis] - part.sides[axis];
+        }
+        self
+    }
+
+    /// With x and y exchanged.
+    fn transposed(mut self) -> Ell {
+        for part in &mut self.parts {
+            part.base.swap(0, 1);
+            part.sides.swap(0, 1);
+        }
+        self
+    }
+
+    /// Identity, mirrored in x, in y, in both; then the transposes of these.
+    fn symmetries(self) -> [Ell; 8] {
+        let both = self.mirrored(0).mirrored(1);
+        let four = [self, self.mirrored(0), self.mirrored(1), both];
+        let turned = four.map(Ell::transposed);
+        std::array::from_fn(|index| if index < 4 { four[index] } else { turned[index - 4] })
+    }
+
+    /// The parts at a base of a grid on which nothing wraps.
+    fn at(self, base: Coordinates) -> [Cuboid; 2] {
+        self.parts.map(|mut part| {
+            part.base[0] += base[0];
+            part.base[1] += base[1];
+            part
+        })
+    }
+
+    pub(crate) fn shape(self) -> BoxGroup {
+        BoxGroup { parts: self.parts.to_vec() }
+    }
+}
+
+/// The values of k for a x b, those that Seo and Kim's schedule visits: 1, 1 + s, ... with
+/// s = max(1, b/4); or -1 where b = ceil(a/2) for odd a, of whose further values none is an L.
+pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
+    let (a, b) = (i32::from(a), i32::from(b));
+    let (first, last) = if a % 2 == 0 {
+        (1, b - 1)
+    } else if b == (a + 1) / 2 {
+        (-1, -1)
+    } else {
+        (1, (b - 1 - (a + 1) / 2).min(a / 2 - 1))
+    };
+    (first..=last).step_by((b / 4).max(1) as usize)
+}
+
+/// The L of a x b for a k, if it is one.
+fn cut(a: u16, b: u16, k: i32) -> Option<Ell> {
+    let (a, b) = (i32::from(a), i32::from(b));
+    let (tall, short) = if a % 2 == 0 {
+        ([a / 2, b + k], [a / 2, b - k])
+    } else {
+        let (m, n) = ((a + 1) / 2 + k, a / 2 - k);
+        ([m, b + n], [n, b - m])
+    };
+    let sides = |sides: [i32; 2]| {
+        let side = |side: i32| u16::try_from(side).ok().filter(|&side| side > 0);
+        Some([side(sides[0])?, side(sides[1])?])
+    };
+    Some(Ell::new(sides(tall)?, sides(short)?))
+}
+
+/// The distinct L-shapes of a x b that fit a grid: of S(a,b), then of S(b,a); k ascending; each in
+/// its eight symmetries, or without turning in the four that keep it upright. In place of what
+/// `ells` holds.
+pub(crate) fn ells_into([a, b, c]: Sides, grid: &Grid, turned: bool, ells: &mut Vec<Ell>) {
+    ells.clear();
+    if c != 1 {
+        return;
+    }
+    // The widths of the two parts add up to a, and each k has its own heights, so that only the Ls
+    // of a square turned are those that it has already; the symmetries of an L differ, since its
+    // parts do in height.
+    let rectangles = if turned && a != b { 2 } else { 1 };
+    let symmetries = if turned { 8 } else { 4 };
+    for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
+        for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+            let all = ell.symmetries().into_iter().take(symmetries);
+            ells.extend(all.filter(|seen| grid.fits(seen.bounding())));
+        }
+    }
+}
+
+/// A search for the bases of an L.
+#[derive(Clone)]
+pub(crate) enum EllSearch {
+    /// Base by base.
+    Plain {
+        /// Counts the busy nodes of either part.
+        sums: PrefixSums,
+        /// Bases tested.
+        tested: u64,
+    },
+    /// The bases of parts, 64 at a time: the symmetries of an L share the sets of four.
+    Sets(PartSets),
+}
+
+/// The sets of bases of the parts that were asked for in one state; scratch memory.
+#[derive(Clone)]
+pub(crate) struct PartSets {
+    grid: Grid,
+    sets: Vec<BaseSet>,
+    /// The parts that were asked for in this state, and whether each has bases: set by set.
+    known: Vec<([u16; 2], bool)>,
+}
+
+impl PartSets {
+    fn new(grid: Grid) -> PartSets {
+        PartSets { grid, sets: Vec::new(), known: Vec::new() }
+    }
+
+    /// The number of a part's set; none if it has no bases.
+    fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
+        let part = [sides[0], sides[1]];
+        let known = self.known.iter().position(|&(other, _)| other == part);
+        let index = known.unwrap_or_else(|| {
+            let used = self.known.len();
+            if self.sets.len() == used {
+                self.sets.push(BaseSet::new(self.grid));
+            }
+            let set = &mut self.sets[used];
+            self.known.push((part, set.compute(free, sides) && set.any()));
+            used
+        });
+        self.known[index].1.then_some(index)
+    }
+
+    fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
+        let [tall, short] = ell.parts;
+        let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
+        let offsets = ell.parts.map(|part| part.base);
+        let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
+            // Two parts alike.
+            return self.first_of_equal(tall, offsets, ell);
+        };
+        set.first_with(other, offsets, ell.bounding()).map(|base| ell.at(base))
+    }
+
+    fn first_of_equal(
+        &mut self,
+        set: usize,
+        offsets: [Coordinates; 2],
+        ell: Ell,
+    ) -> Option<[Cuboid; 2]> {
+        let other = self.sets[set].clone();
+        self.sets[set].first_with(&other, offsets, ell.bounding()).map(|base| ell.at(base))
+    }
+}
+
+impl EllSearch {
+    /// The search that the option `search` names.
+    pub(crate) fn of(grid: Grid, options: &Options) -> EllSearch {
+        match options.get("search") {
+            "plain" => EllSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
+            _ => EllSearch::Sets(PartSets::new(grid)),
+        }
+    }
+
+    /// Takes note of a state; call it before the searches in that state.
+    pub(crate) fn load(&mut self, free: &Occupancy) {
+        match self {
+            EllSearch::Plain { sums, .. } => sums.load(free),
+            EllSearch::Sets(sets) => sets.known.clear(),
+        }
+    }
+
+    /// The parts at the first base in row-major order at which both are free.
+    pub(crate) fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
+        match self {
+            EllSearch::Plain { sums, tested } => {
+                let bases = Scan::default().bases(*free.grid(), ell.bounding());
+                let mut parts = bases.map(|base| ell.at(base)).inspect(|_| *tested += 1);
+                parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
+            }
+            EllSearch::Sets(sets) => sets.first(free, ell),
+        }
+    }
+
+    /// What it has looked at: bases of Ls one by one, or words of the sets.
+    pub(crate) fn work(&self) -> Work {
+        match self {
+            EllSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
+            EllSearch::Sets(sets) => {
+                Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(ell: Ell) -> u32 {
+        ell.parts.iter().map(Cuboid::volume).sum()
+    }
+
+    #[test]
+    fn the_example_of_nas() {
+        let ks: Vec<i32> = schedule(5, 3).collect();
+        assert_eq!(ks, [-1]);
+        let ell = cut(5, 3, -1).unwrap();
+        assert_eq!(ell.parts.map(|part| part.sides), [[2, 6, 1], [3, 1, 1]]);
+    }
+
+    #[test]
+    fn the_eight_symmetries() {
+        // 4x3, k = 1: 2x4 beside 2x2. By nodes, each symmetry is a map of the coordinates.
+        let ell = cut(4, 3, 1).unwrap();
+        let nodes = |ell: Ell| -> Vec<[u16; 2]> {
+            let all = ell.parts.iter().flat_map(|part| part.nodes(&grid()));
+            let mut all: Vec<[u16; 2]> =
+                all.map(|node| grid().point(node)).map(|[x, y, _]| [x, y]).collect();
+            all.sort_unstable();
+            all
+        };
+        let maps: [fn([u16; 2]) -> [u16; 2]; 8] = [
+            |[x, y]| [x, y],
+            |[x, y]| [3 - x, y],
+            |[x, y]| [x, 3 - y],
+            |[x, y]| [3 - x, 3 - y],
+            |[x, y]| [y, x],
+            |[x, y]| [y, 3 - x],
+            |[x, y]| [3 - y, x],
+            |[x, y]| [3 - y, 3 - x],
+        ];
+        for (seen, map) in ell.symmetries().into_iter().zip(maps) {
+            let mut expected: Vec<[u16; 2]> = nodes(ell).into_iter().map(map).collect();
+            expected.sort_unstable();
+            assert_eq!(nodes(seen), expected);
+        }
+        let mut ells = Vec::new();
+        ells_into([4, 3, 1], &grid(), false, &mut ells);
+        assert_eq!(ells[..4], ell.symmetries()[..4]);
+    }
+
+    #[test]
+    fn every_l_keeps_the_area_and_joins_equal_sides() {
+        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
+            for k in -3..=16 {
+                let Some(ell) = cut(a, b, k) else { continue };
+                assert_eq!(area(ell), u32::from(a) * u32::from(b), "{a}x{b}, k = {k}");
+                for seen in ell.symmetries() {
+                    assert_eq!(area(seen), area(ell));
+                    assert!(!seen.parts[0].intersects(&grid(), &seen.parts[1]));
+                }
+            }
+        }
+    }
+
+    fn grid() -> Grid {
+        Grid::mesh(&[64, 64]).unwrap()
+    }
+
+    #[test]
+    fn no_l_is_listed_twice() {
+        let mut ells = Vec::new();
+        for (a, b) in (1..=24).flat_map(|a| (1..=24).map(move |b| (a, b))) {
+            for turned in [false, true] {
+                ells_into([a, b, 1], &grid(), turned, &mut ells);
+                let both = if turned { vec![(a, b), (b, a)] } else { vec![(a, b)] };
+                let mut expected: Vec<Ell> = Vec::new();
+                for (a, b) in both {
+                    for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+                        for seen in ell.symmetries().into_iter().take(if turned { 8 } else { 4 }) {
+                            if grid().fits(seen.bounding()) && !expected.contains(&seen) {
+                                expected.push(seen);
+                            }
+                        }
+                    }
+                }
+                assert_eq!(ells, expected, "{a}x{b}");
+            }
+        }
+    }
+
+    #[test]
+    fn further_values_of_the_special_case_are_no_ls() {
+        // NAS goes on to k < 4 there: 0 is the rotation, above it a height is negative.
+        for k in 0..4 {
+            assert_eq!(cut(5, 3, k), None);
+        }
+    }
+
+    #[test]
+    fn how_many_requests_have_an_l() {
+        let longer = |a: u16, b: u16| if a >= b { (a, b) } else { (b, a) };
+        let (mut odd, mut even) = (0, 0);
+        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| longer(a, b))) {
+            let any = schedule(a, b).any(|k| cut(a, b, k).is_some());
+            *(if a % 2 == 0 { &mut even } else { &mut odd }) += u32::from(any);
+        }
+        assert_eq!((odd, even), (50, 120));
+        assert!(schedule(5, 5).any(|k| cut(5, 5, k).is_some()));
+    }
+}
