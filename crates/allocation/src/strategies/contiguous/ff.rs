@@ -14,15 +14,16 @@
 //! computes coverage per request; any correct search has the same result. The papers disagree on
 //! the direction of the scan, so it is an option.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};
 
 use crate::claim::Claim;
 use crate::contiguous::first_base;
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{TURN_OFF, Turn};
-use crate::{Placement, Strategy, Work};
+use crate::{Placement, Strategy};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ff",
@@ -62,47 +63,26 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 /// First Fit in a scan order, with the turning and the search that the options name.
 pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> Box<dyn Strategy> {
     let search = BaseSearch::of(*grid, options, scan);
-    Box::new(FirstFit { turn: Turn::of(options), scan, search })
+    SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })
 }
 
 #[derive(Clone)]
 struct FirstFit {
     turn: Turn,
     scan: Scan,
-    search: BaseSearch,
 }
 
-impl Strategy for FirstFit {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.search.load(free);
+impl SearchRule for FirstFit {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
+        search.load(free);
         let shape = request.shape?;
         let (asked, shapes) = (self.turn.name(shape), self.turn.of_shape(shape));
-        let found = self.search.first(free, asked, &shapes, self.scan);
+        let found = search.first(free, asked, &shapes, self.scan);
         found.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
-    fn work(&self) -> Work {
-        self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -24,7 +24,7 @@
 //! belong to the shapes: unsupported. `connected` grants whatever an L of free nodes would hold, in
 //! 3D and on rings too.
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
 
 use crate::claim::{BoxGroup, Claim, Recognition};
@@ -33,6 +33,7 @@ use crate::kind::{Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::folds::{FoldOrder, Folds};
 use crate::strategies::shared::l_shapes::{Ell, EllSearch, ells_into};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{FewShapes, TURN_ON};
 use crate::{Placement, Strategy, Work};
 
@@ -72,30 +73,34 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(LShaped {
+    let rule = LShaped {
         grid: *grid,
         folds: folds(options),
         ell_search: EllSearch::of(*grid, options),
-        search: BaseSearch::of(*grid, options, Scan::default()),
         ells: Vec::new(),
-    })
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
 #[derive(Clone)]
 struct LShaped {
     grid: Grid,
     folds: Folds,
-    search: BaseSearch,
     ell_search: EllSearch,
     ells: Vec<Ell>,
 }
 
-impl Strategy for LShaped {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for LShaped {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let shape = request.shape?;
-        self.search.load(free);
+        search.load(free);
         let folds: FewShapes = self.folds.of(shape, self.grid).collect();
-        let found = self.search.first(free, RefusalKey::Alone(shape), &folds, Scan::default());
+        let found = search.first(free, RefusalKey::Alone(shape), &folds, Scan::default());
         if let Some(cuboid) = found {
             return Some(Placement::Whole(cuboid));
         }
@@ -105,28 +110,7 @@ impl Strategy for LShaped {
         found.map(|parts| Placement::Parts(parts.to_vec()))
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
-        self.search.work() + self.ell_search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.ell_search.work()
     }
 }

@@ -18,4 +18,5 @@ pub(crate) mod linear_order;
 pub(crate) mod prefix_sums;
 pub(crate) mod right_borders;
 pub(crate) mod runs;
+pub(crate) mod search_strategy;
 pub(crate) mod turning;

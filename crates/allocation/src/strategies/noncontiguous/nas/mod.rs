@@ -38,7 +38,7 @@
 
 mod growth;
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
 use crate::claim::{Claim, Question, Recognition, by_count};
@@ -46,6 +46,7 @@ use crate::kind::{Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::l_shapes::{Ell, EllSearch, ells_into};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
 use growth::{Growth, NeighbourRule, runs_along_x};
 
@@ -99,19 +100,19 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         "right-up" => NeighbourRule::RightUp,
         _ => NeighbourRule::FourWay,
     };
-    Box::new(NeighbourAllocation {
+    let rule = NeighbourAllocation {
         grid: *grid,
         guarantee: options.get("success") == "guarantee",
         plain: is_plain(options),
         ell_search: EllSearch::of(*grid, options),
-        search: BaseSearch::of(*grid, options, Scan::default()),
         nuclei: BaseSearch::of_bases(*grid, options),
         growth: Growth::new(*grid, rule),
         shapes: Vec::new(),
         boxes: Vec::new(),
         ells: Vec::new(),
         tested: 0,
-    })
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
 #[derive(Clone)]
@@ -119,7 +120,6 @@ struct NeighbourAllocation {
     grid: Grid,
     guarantee: bool,
     plain: bool,
-    search: BaseSearch,
     nuclei: BaseSearch,
     ell_search: EllSearch,
     growth: Growth,
@@ -161,11 +161,17 @@ fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Side
 
 impl NeighbourAllocation {
     /// First Fit, All-Shapes First Fit.
-    fn rectangle(&mut self, free: &Occupancy, exact: Option<Sides>, nodes: u32) -> Option<Cuboid> {
+    fn rectangle(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        exact: Option<Sides>,
+        nodes: u32,
+    ) -> Option<Cuboid> {
         self.boxes.clear();
         self.boxes.extend(exact.into_iter().chain(self.shapes.iter().copied()));
         let name = exact.map_or(asked_by_count(nodes), RefusalKey::Alone);
-        self.search.first(free, name, &self.boxes, Scan::default())
+        search.first(free, name, &self.boxes, Scan::default())
     }
 
     /// The L-shapes of LSSA.
@@ -213,19 +219,24 @@ impl NeighbourAllocation {
     }
 }
 
-impl Strategy for NeighbourAllocation {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for NeighbourAllocation {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let nodes = request.nodes;
         if nodes > free.count() {
             return None;
         }
         factor_shapes_into(nodes, &self.grid, &mut self.shapes);
         let asked = request.shape.filter(|shape| shape[2] == 1);
-        self.search.load(free);
+        search.load(free);
         self.ell_search.load(free);
         self.nuclei.load(free);
         let exact = asked.filter(|&shape| volume(shape) == u64::from(nodes));
-        let rectangle = self.rectangle(free, exact, nodes);
+        let rectangle = self.rectangle(search, free, exact, nodes);
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
@@ -260,33 +271,11 @@ impl Strategy for NeighbourAllocation {
         Some(Placement::Parts(parts))
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
         Work::of_boxes(self.tested)
-            + self.search.work()
             + self.nuclei.work()
             + self.ell_search.work()
             + self.growth.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }
 
