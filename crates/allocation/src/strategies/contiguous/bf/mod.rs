@@ -25,20 +25,22 @@
 //! score is unknown too.
 
 mod base_regions;
+mod plain;
 
 use pavior_kernel::{OptionSpec, Options, Values};
-use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
 
 use crate::claim::{Claim, Recognition};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
-use crate::strategies::shared::contact::{contact, most_contact};
+use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::Snug;
-use crate::strategies::shared::prefix_sums::PrefixSums;
 use crate::strategies::shared::turning::{TURN_BEST_OFF, turn_over};
 use crate::{Strategy, Work};
-use base_regions::{Regions, closed_neighbours, region};
+use plain::{BestFit, area_of, neighbours_of};
+
+pub(crate) use plain::Rule;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "bf",
@@ -91,14 +93,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn 
         let rule = ByContact { snug: Snug::new(*grid), least };
         return Contiguous::new(grid, options, rule).exact().boxed();
     }
-    let rule = BestFit {
-        grid: *grid,
-        rule,
-        sums: PrefixSums::new(*grid),
-        regions: Regions::default(),
-        work: Work::default(),
-    };
-    Contiguous::new(grid, options, rule).boxed()
+    Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
 /// The most contact, or the least, by the engine.
@@ -122,100 +117,4 @@ impl BoxRule for ByContact {
     fn work(&self) -> Work {
         self.snug.work()
     }
-}
-
-/// What makes a base good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    /// Much contact.
-    Frame,
-    /// Many neighbours of the base that are no bases.
-    Base,
-    /// A small region of bases, then as `Base`.
-    Area,
-    /// Little contact: Worst Fit.
-    Apart,
-}
-
-#[derive(Clone)]
-struct BestFit {
-    grid: Grid,
-    rule: Rule,
-    sums: PrefixSums,
-    regions: Regions,
-    /// Bases tested, and nodes labelled.
-    work: Work,
-}
-
-impl BestFit {
-    /// The best base of one orientation.
-    fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
-        let (grid, sums) = (self.grid, &self.sums);
-        let is_base = |base: Coordinates| sums.busy_in(&Cuboid::new(base, shape)) == 0;
-        if self.rule == Rule::Area {
-            self.regions.label(&grid, shape, is_base);
-            self.work.words += u64::from(grid.nodes());
-        }
-        let perfect = match self.rule {
-            Rule::Frame => most_contact(&grid, shape),
-            _ => i64::MAX,
-        };
-        let mut best: Option<(i64, Cuboid)> = None;
-        let mut tested = 0;
-        let bases = Scan::default().bases(grid, shape).inspect(|_| tested += 1);
-        for base in bases.filter(|&base| is_base(base)) {
-            let cuboid = Cuboid::new(base, shape);
-            let score = match self.rule {
-                Rule::Frame => sums.contact(&cuboid),
-                Rule::Apart => -sums.contact(&cuboid),
-                Rule::Base => closed_neighbours(&grid, base, shape, is_base),
-                Rule::Area => {
-                    let size = self.regions.size(grid.id(base));
-                    area_score(size, closed_neighbours(&grid, base, shape, is_base))
-                }
-            };
-            if best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, cuboid));
-            }
-            if score == perfect {
-                break;
-            }
-        }
-        self.work.boxes += tested;
-        best
-    }
-}
-
-impl BoxRule for BestFit {
-    const READS_BUSY_LIST: bool = false;
-
-    fn load(&mut self, view: &mut View<'_>) {
-        self.sums.load(view.occupancy());
-    }
-
-    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        self.best_of(shape).map(|(score, at)| Scored { score, at })
-    }
-
-    fn work(&self) -> Work {
-        self.work + self.sums.work()
-    }
-}
-
-/// A smaller region first, then more neighbours (of which there are at most six).
-fn area_score(region: u32, neighbours: i64) -> i64 {
-    neighbours - 8 * i64::from(region)
-}
-
-/// The score of the reading `base`, from the occupancy.
-fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
-    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
-    closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
-}
-
-/// The score of the reading `area`, from the occupancy.
-fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
-    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
-    let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);
-    area_score(size, neighbours_of(free, cuboid))
 }

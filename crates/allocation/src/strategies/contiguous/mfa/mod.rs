@@ -39,22 +39,23 @@
 //! of a status that is 1 or 2. Tori and 3D are the project's own.
 
 mod candidates;
+mod plain;
+mod printed;
 
-use std::ops::ControlFlow;
-
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Sides, orientations};
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Sides};
 
 use crate::claim::{Claim, Question, Recognition};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::contiguous::mfa::plain::Walk;
+use crate::strategies::contiguous::mfa::printed::Printed;
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
-use crate::strategies::shared::busy_list::BusyList;
-use crate::strategies::shared::contact::{contact, most_contact};
+use crate::strategies::shared::contact::contact;
 use crate::strategies::shared::contact_search::Snug;
 use crate::strategies::shared::turning::{TURN_BEST_ON, Turn, turn_over};
-use crate::{Placement, Strategy, Work};
-use candidates::{Fringe, corner_bases, place_around};
+use crate::{Strategy, Work};
+use candidates::{corner_bases, place_around};
 
 pub use candidates::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 
@@ -119,74 +120,15 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let plain = Walk { fringe: Fringe::default(), all_corners: options.get("corners") == "all" };
+    let all_corners = options.get("corners") == "all";
     if options.get("rule") == "printed" {
-        return Box::new(Printed {
-            turn: Turn::of(options),
-            walk: plain,
-            busy: BusyList::default(),
-            tested: 0,
-        });
+        return Box::new(Printed::new(Turn::of(options)));
     }
     if is_plain(options) {
-        return Contiguous::new(grid, options, plain).boxed();
+        return Contiguous::new(grid, options, Walk::new(all_corners)).boxed();
     }
-    let (snug, ties) = (Snug::new(*grid), Vec::new());
-    let rule = Engine { all_corners: plain.all_corners, snug, ties };
+    let rule = Engine { all_corners, snug: Snug::new(*grid), ties: Vec::new() };
     Contiguous::new(grid, options, rule).exact().boxed()
-}
-
-/// The walk around every busy submesh.
-#[derive(Clone)]
-struct Walk {
-    fringe: Fringe,
-    all_corners: bool,
-}
-
-/// The best candidate so far.
-#[derive(Clone, Copy)]
-struct Best {
-    index: i64,
-    base: Option<Coordinates>,
-}
-
-impl Walk {
-    /// The best candidate of one orientation whose index is above a threshold.
-    fn best_above(
-        &mut self,
-        free: &Occupancy,
-        busy: &[Cuboid],
-        shape: Sides,
-        threshold: i64,
-        corners: bool,
-    ) -> Best {
-        let perfect = most_contact(free.grid(), shape);
-        let mut best = Best { index: threshold, base: None };
-        let mut see = |candidate: MfaCandidate| {
-            if let MfaVerdict::Index(index) = candidate.verdict
-                && index > best.index
-            {
-                best = Best { index, base: Some(candidate.base) };
-            }
-            if best.index == perfect { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let walked = self.fringe.around(free, busy, shape, &mut see);
-        if walked.is_continue() && corners {
-            let _ = self.fringe.corners(free, shape, self.all_corners, &mut see);
-        }
-        best
-    }
-}
-
-impl BoxRule for Walk {
-    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        let best = self.best_above(view.occupancy(), view.busy(), shape, -1, true);
-        best.base.map(|base| Scored { score: best.index, at: Cuboid::new(base, shape) })
-    }
-
-    fn work(&self) -> Work {
-        self.fringe.work()
-    }
 }
 
 /// The same choice without the walk: a base is a candidate exactly if its placement touches a busy
@@ -247,70 +189,5 @@ impl Engine {
         });
         view.count(Work::of_boxes(tested));
         met.map(|(_, at)| at)
-    }
-}
-
-/// The algorithm as printed, on meshes of two dimensions.
-#[derive(Clone)]
-struct Printed {
-    turn: Turn,
-    walk: Walk,
-    busy: BusyList,
-    /// Blind tests of <0,0>.
-    tested: u64,
-}
-
-impl Printed {
-    /// As printed: each orientation begins anew, and only the last one's best is returned, unless
-    /// an earlier one is perfect; <0,0> is the answer where no index is above p + q.
-    fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
-        let turns = if self.turn == Turn::All { 6 } else { 1 };
-        let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);
-        let mut last = None;
-        for shape in flat {
-            last = None;
-            if !free.grid().fits(shape) {
-                continue;
-            }
-            // 2 (p + q), so that half of it is the printed threshold.
-            let perfect = most_contact(free.grid(), shape);
-            let busy = self.busy.boxes();
-            let best = self.walk.best_above(free, busy, shape, perfect / 2, false);
-            let cuboid = Cuboid::new(best.base.unwrap_or_default(), shape);
-            if best.base.is_some() && best.index == perfect {
-                return Some(cuboid);
-            }
-            self.tested += u64::from(best.base.is_none());
-            if best.base.is_some() || free.is_free(&cuboid) {
-                last = Some(cuboid);
-            }
-        }
-        last
-    }
-}
-
-impl Strategy for Printed {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.printed(free, request).map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.busy.add(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.busy.remove(placement);
-    }
-
-    fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.walk.fringe.work() + self.busy.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.busy.validate(free);
     }
 }

@@ -15,12 +15,11 @@
 //! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
 //! ceiling is the only choice that keeps the area.
 
-use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+pub(crate) mod search;
 
-use crate::Work;
+use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
+
 use crate::claim::BoxGroup;
-use crate::strategies::shared::prefix_sums::PrefixSums;
 
 /// An L: its taller part first, both relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,112 +126,6 @@ pub(crate) fn ells_into([a, b, c]: Sides, grid: &Grid, turned: bool, ells: &mut 
         for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
             let all = ell.symmetries().into_iter().take(symmetries);
             ells.extend(all.filter(|seen| grid.fits(seen.bounding())));
-        }
-    }
-}
-
-/// A search for the bases of an L.
-#[derive(Clone)]
-pub(crate) enum EllSearch {
-    /// Base by base.
-    Plain {
-        /// Counts the busy nodes of either part.
-        sums: PrefixSums,
-        /// Bases tested.
-        tested: u64,
-    },
-    /// The bases of parts, 64 at a time: the symmetries of an L share the sets of four.
-    Sets(PartSets),
-}
-
-/// The sets of bases of the parts that were asked for in one state; scratch memory.
-#[derive(Clone)]
-pub(crate) struct PartSets {
-    grid: Grid,
-    sets: Vec<BaseSet>,
-    /// The parts that were asked for in this state, and whether each has bases: set by set.
-    known: Vec<([u16; 2], bool)>,
-}
-
-impl PartSets {
-    fn new(grid: Grid) -> PartSets {
-        PartSets { grid, sets: Vec::new(), known: Vec::new() }
-    }
-
-    /// The number of a part's set; none if it has no bases.
-    fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
-        let part = [sides[0], sides[1]];
-        let known = self.known.iter().position(|&(other, _)| other == part);
-        let index = known.unwrap_or_else(|| {
-            let used = self.known.len();
-            if self.sets.len() == used {
-                self.sets.push(BaseSet::new(self.grid));
-            }
-            let set = &mut self.sets[used];
-            self.known.push((part, set.compute(free, sides) && set.any()));
-            used
-        });
-        self.known[index].1.then_some(index)
-    }
-
-    fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
-        let [tall, short] = ell.parts;
-        let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
-        let offsets = ell.parts.map(|part| part.base);
-        let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
-            // Two parts alike.
-            return self.first_of_equal(tall, offsets, ell);
-        };
-        set.first_with(other, offsets, ell.bounding()).map(|base| ell.at(base))
-    }
-
-    fn first_of_equal(
-        &mut self,
-        set: usize,
-        offsets: [Coordinates; 2],
-        ell: Ell,
-    ) -> Option<[Cuboid; 2]> {
-        let other = self.sets[set].clone();
-        self.sets[set].first_with(&other, offsets, ell.bounding()).map(|base| ell.at(base))
-    }
-}
-
-impl EllSearch {
-    /// The search that the option `search` names.
-    pub(crate) fn of(grid: Grid, options: &Options) -> EllSearch {
-        match options.get("search") {
-            "plain" => EllSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
-            _ => EllSearch::Sets(PartSets::new(grid)),
-        }
-    }
-
-    /// Takes note of a state; call it before the searches in that state.
-    pub(crate) fn load(&mut self, free: &Occupancy) {
-        match self {
-            EllSearch::Plain { sums, .. } => sums.load(free),
-            EllSearch::Sets(sets) => sets.known.clear(),
-        }
-    }
-
-    /// The parts at the first base in row-major order at which both are free.
-    pub(crate) fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
-        match self {
-            EllSearch::Plain { sums, tested } => {
-                let bases = Scan::default().bases(*free.grid(), ell.bounding());
-                let mut parts = bases.map(|base| ell.at(base)).inspect(|_| *tested += 1);
-                parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
-            }
-            EllSearch::Sets(sets) => sets.first(free, ell),
-        }
-    }
-
-    /// What it has looked at: bases of Ls one by one, or words of the sets.
-    pub(crate) fn work(&self) -> Work {
-        match self {
-            EllSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
-            EllSearch::Sets(sets) => {
-                Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
-            }
         }
     }
 }
