@@ -1,17 +1,19 @@
-//! What shells around a box cost on a line or a ring, without going over them.
+//! MC's engine for machines with one axis: what a centre costs, in O(log n).
 //!
-//! With n nodes wanted and F(k) free ones within k shells, the nodes cost the sum of n - F(k) over
-//! the shells before the first in which F(k) >= n. F(k) is a difference of two prefix counts, whose
-//! places move by one a shell: sums of the prefix counts give the whole sum at once, and bisection
-//! the last shell.
+//! Let n nodes be wanted, and F(k) nodes be free within k shells. The cost is the sum of n - F(k)
+//! over the shells before the first in which F(k) >= n; bisection finds that shell. F(k) is the
+//! difference of two prefix counts, whose places move by one a shell. So the sum of F(k) is a
+//! difference of sums of prefix counts, and these are kept.
 
-use pavior_mesh::{Coordinates, Grid, Occupancy};
+use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 
-use super::shells::Offer;
+use super::shells::{Core, Offer, least_cost};
+use crate::Work;
 
-/// Free nodes of a machine with one axis, summed twice; on a ring over three turns.
+/// The free nodes of a machine with one axis, summed twice; on a ring over three turns.
 #[derive(Clone, Debug)]
-pub(crate) struct LineShells {
+pub(super) struct LineShells {
+    grid: Grid,
     axis: usize,
     side: usize,
     ring: bool,
@@ -19,25 +21,50 @@ pub(crate) struct LineShells {
     below: Vec<u32>,
     /// The sum of `below` before each entry.
     sums: Vec<u64>,
+    /// Centres looked at.
+    tested: u64,
 }
 
 impl LineShells {
     /// For a grid of which one axis alone has more than one node.
-    pub(crate) fn of(grid: &Grid) -> Option<LineShells> {
+    pub(super) fn of(grid: Grid) -> Option<LineShells> {
         let mut long = (0..3).filter(|&axis| grid.side(axis) > 1);
         let axis = long.next().filter(|_| long.next().is_none())?;
-        let side = usize::from(grid.side(axis));
-        let ring = grid.wraps(axis);
-        Some(LineShells { axis, side, ring, below: Vec::new(), sums: Vec::new() })
+        let (side, ring) = (usize::from(grid.side(axis)), grid.wraps(axis));
+        let (below, sums) = (Vec::new(), Vec::new());
+        Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// The axis.
-    pub(crate) fn axis(&self) -> usize {
-        self.axis
+    /// The cheapest of the free centres, the first of equals. Enough nodes are free.
+    pub(super) fn cheapest(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        nodes: u32,
+    ) -> Option<(Core, Offer)> {
+        self.load(free);
+        let least = least_cost(&self.grid, shape, nodes);
+        let mut best: Option<(Core, Offer)> = None;
+        for node in free.iter() {
+            self.tested += 1;
+            let core = Core::new(self.grid, self.grid.point(node), shape);
+            let offer = self.offer(core.low(self.axis), core.sides[self.axis], nodes);
+            if best.as_ref().is_none_or(|(_, found)| offer.cost < found.cost) {
+                best = Some((core, offer));
+                if offer.cost == least {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    pub(super) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
     }
 
     /// Takes note of the free nodes. O(n).
-    pub(crate) fn load(&mut self, free: &Occupancy) {
+    fn load(&mut self, free: &Occupancy) {
         let length = if self.ring { 3 * self.side } else { self.side };
         self.below.clear();
         self.sums.clear();
@@ -53,7 +80,7 @@ impl LineShells {
         }
     }
 
-    /// The nodes within so many shells around a box from `low` to `end`.
+    /// The free nodes within a number of shells around a box from `low` to `end`.
     fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
         let n = self.side as i64;
         let (low, end) = (low - shells, end + shells);
@@ -67,11 +94,11 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// What a box offers whose lowest coordinate, which may lie off the line, is `low`, if at least
-    /// so many nodes are free. O(log n).
-    pub(crate) fn offer(&self, low: i32, sides: u16, nodes: u32) -> Offer {
+    /// What the box offers that begins at `low`, which may lie off the line. Enough nodes are free.
+    /// O(log n).
+    fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
-        let end = low + i64::from(sides);
+        let end = low + i64::from(side);
         let (mut few, mut enough) = (-1, n);
         while enough - few > 1 {
             let middle = i64::midpoint(few, enough);

@@ -20,6 +20,7 @@
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
+use super::{Around, build_around};
 use crate::Strategy;
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::ENGINE;
@@ -34,5 +35,5 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    super::shells(grid, options, true)
+    build_around(grid, options, Around::Node)
 }

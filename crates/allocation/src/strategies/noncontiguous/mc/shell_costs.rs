@@ -1,19 +1,19 @@
-//! The shells of nodes around a box, and what every centre's shells cost: MC's engine.
+//! MC's engine: the costs of eight centres at once.
 //!
-//! Taking n nodes shell by shell costs the sum of their shells' numbers. A node of shell j is
-//! missing from the j boxes within that shell, so that with F(k) free nodes in the box grown by k
-//! shells
+//! A node in shell j costs j. It is outside of exactly j boxes: the centre's box, and that box grown
+//! by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n nodes
+//! cost
 //!
 //! ```text
-//!   cost = sum over k = 0, 1, .. of max(0, n - F(k))
+//!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
-//! Every term adds to it: a centre is given up once its sum is not below the best. F is counted
-//! from a table of prefix sums, for eight centres side by side along x at once: the table's rows go
-//! on beyond both ends of x, as the border or the ring does, and so no centre is an exception.
+//! No term is negative, so that a centre is given up once its sum reaches the best so far. A table
+//! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of x
+//! as the border or the ring does, so that no centre is an exception.
 //!
-//! Sums and costs are of 16 bits. Counts of free nodes are right modulo 2^16; a cost that does not
-//! fit is known by being the greatest number.
+//! Numbers have 16 bits. Counts of free nodes are right modulo 2^16. A cost that does not fit
+//! becomes the greatest number, and such a centre is not taken.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
@@ -38,9 +38,9 @@ const PREFIXES: [Lanes; 256] = {
     prefixes
 };
 
-/// The cheapest centre by a table of prefix sums; scratch memory, of which a copy starts empty.
+/// The search, with its table as scratch memory. A copy starts with an empty table.
 #[derive(Debug)]
-pub(crate) struct ShellCosts {
+pub(super) struct ShellCosts {
     grid: Grid,
     /// The cell of x = 0 in a row of the table, and the cells of a row.
     zero: usize,
@@ -51,7 +51,7 @@ pub(crate) struct ShellCosts {
     /// Free nodes with coordinates below x, y and z.
     table: Vec<u16>,
     line: Vec<u16>,
-    /// The rows of the table that bound the boxes of the row of centres at hand, by shell.
+    /// By shell: the rows of the table that bound the boxes of the current row of centres.
     bounds: Vec<[usize; 4]>,
     touched: u64,
 }
@@ -63,7 +63,7 @@ impl Clone for ShellCosts {
 }
 
 impl ShellCosts {
-    pub(crate) fn new(grid: Grid) -> ShellCosts {
+    pub(super) fn new(grid: Grid) -> ShellCosts {
         let w = usize::from(grid.side(0));
         let rows = |axis: usize| {
             let n = usize::from(grid.side(axis));
@@ -84,13 +84,13 @@ impl ShellCosts {
     }
 
     /// Words of the table filled, and eight centres' boxes counted.
-    pub(crate) fn words_touched(&self) -> u64 {
+    pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
 
-    /// The cheapest of the free centres, the first of equals in row-major order, if sums and costs
-    /// fit 16 bits.
-    pub(crate) fn cheapest(
+    /// The cheapest of the free centres, the first of equals in row-major order. None if the
+    /// numbers need more than 16 bits.
+    pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
         shape: Sides,
@@ -126,8 +126,8 @@ impl ShellCosts {
         Some((core, self.offer(&core, u64::from(least), nodes)))
     }
 
-    /// The costs of eight centres from x on, of which only those in `centres` count: right where
-    /// below `least`, else at least that.
+    /// The costs of eight centres from x on, of which only those in `centres` count. A cost below
+    /// `least` is exact; another may be too low, but not below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -138,8 +138,8 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                let hope = if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
-                open |= hope;
+                // Zero once the cost is final, or too high.
+                open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
                 break;
@@ -185,8 +185,9 @@ impl ShellCosts {
         free
     }
 
-    /// The rows that bound a box: up to the end in y and below it, at the end in z; then the same
-    /// in front of the box in z, both 0 if nothing is there.
+    /// The rows of the table whose sums make a box: at its end in z, the row at its end in y and
+    /// the row at its beginning; then the same two at its beginning in z, both 0 if that is the
+    /// border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -247,7 +248,7 @@ impl ShellCosts {
                 let pairs = rest[..wide * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // Once round, everything is there once more.
+            // A ring comes a second time.
             let (once, again) = rest[..plane].split_at_mut(wide * (d + 1));
             let whole = &once[wide * d..];
             for (row, before) in again.chunks_exact_mut(wide).zip(once[wide..].chunks_exact(wide)) {
@@ -266,7 +267,7 @@ impl ShellCosts {
         }
     }
 
-    /// The free nodes of one row below each x, on both sides beyond its ends too.
+    /// By x, from before the row to behind it: the free nodes of the row below x.
     fn count_row(&mut self, free: &Occupancy, from: usize) {
         let (w, zero) = (usize::from(self.grid.side(0)), self.zero);
         let mut sum = 0u16;

@@ -1,40 +1,56 @@
-//! The box around a centre, the shells around that box, and the nodes that a centre takes from
-//! them.
+//! The box around a centre, the shells of nodes around that box, and the nodes that a centre takes
+//! from them.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::Placement;
 
-/// What a centre offers: the sum of the shell numbers, the last shell, and the nodes inside it.
+/// What a centre offers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offer {
-    pub(crate) cost: u64,
-    pub(crate) last: u32,
-    pub(crate) inner: u32,
+pub(super) struct Offer {
+    /// The sum of the numbers of the shells in which its nodes lie.
+    pub(super) cost: u64,
+    /// The number of the last shell from which it takes nodes.
+    pub(super) last: u32,
+    /// How many nodes are free within that shell.
+    pub(super) inner: u32,
+}
+
+/// The cost of nodes where all nodes around the box are free: no centre is cheaper.
+pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
+    let within = |shells: u64| -> u64 {
+        let side = |axis: usize| {
+            let n = u64::from(grid.side(axis));
+            (u64::from(shape[axis]).min(n) + 2 * shells).min(n)
+        };
+        (0..3).map(side).product()
+    };
+    let short = |shells| u64::from(nodes).saturating_sub(within(shells));
+    (0..=u64::from(u16::MAX)).map(short).take_while(|&short| short > 0).sum()
 }
 
 /// The box around a centre.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Core {
+pub(super) struct Core {
     grid: Grid,
-    pub(crate) centre: Coordinates,
-    pub(crate) sides: Sides,
+    pub(super) centre: Coordinates,
+    pub(super) sides: Sides,
 }
 
 impl Core {
     /// The box of a shape; a side longer than its axis counts as the axis.
-    pub(crate) fn new(grid: Grid, centre: Coordinates, shape: Sides) -> Core {
+    pub(super) fn new(grid: Grid, centre: Coordinates, shape: Sides) -> Core {
         let sides = std::array::from_fn(|axis| shape[axis].min(grid.side(axis)));
         Core { grid, centre, sides }
     }
 
     /// The lowest coordinate, which may lie off the grid.
-    pub(crate) fn low(&self, axis: usize) -> i32 {
+    pub(super) fn low(&self, axis: usize) -> i32 {
         i32::from(self.centre[axis]) - i32::from((self.sides[axis] - 1) / 2)
     }
 
     /// The box grown by a number of shells, as far as it lies on the grid.
-    pub(crate) fn grown(&self, shells: u32) -> Cuboid {
+    pub(super) fn grown(&self, shells: u32) -> Cuboid {
         let mut cuboid = Cuboid::whole(&self.grid);
         for axis in 0..3 {
             let n = i32::from(self.grid.side(axis));
@@ -52,7 +68,7 @@ impl Core {
     }
 
     /// The shell in which a node lies; 0 is the box.
-    pub(crate) fn shell(&self, point: Coordinates) -> u32 {
+    pub(super) fn shell(&self, point: Coordinates) -> u32 {
         let distance = |axis: usize| {
             let (n, side) = (i32::from(self.grid.side(axis)), i32::from(self.sides[axis]));
             let offset = i32::from(point[axis]) - self.low(axis);
@@ -67,7 +83,7 @@ impl Core {
 
     /// The nodes that it takes: all that are free within its last shell, and the first of that
     /// shell in row-major order. O(words of the rows of the last shell's box).
-    pub(crate) fn taken(&self, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
+    pub(super) fn taken(&self, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
         let outer = self.grown(offer.last);
         let inner = offer.last.checked_sub(1).map(|shells| self.grown(shells));
         let holds = |around: &Cuboid, axis: usize, at: u16| {
