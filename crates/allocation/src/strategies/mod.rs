@@ -23,7 +23,7 @@ use partitioned::{bluegene, tpu};
 
 pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
 pub(crate) use noncontiguous::connected::ConnectedSearch;
-pub use shared::right_borders::planes::tbl_most_pieces;
+pub use shared::right_borders::planes_plain::tbl_most_pieces;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 const ALL: &[&Entry] = &[

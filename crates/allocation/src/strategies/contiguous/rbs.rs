@@ -37,8 +37,8 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::right_borders::lines::RightBorders;
-use crate::strategies::shared::right_borders::planes::is_short;
 use crate::strategies::shared::turning::TURN_OFF;
 use crate::{Placement, Strategy, Work};
 

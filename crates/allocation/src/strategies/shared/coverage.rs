@@ -53,7 +53,7 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// What covers any of some canonical bases of a side on one axis: [`covered`], asked of many boxes.
+/// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
@@ -65,16 +65,17 @@ pub(crate) struct Cover {
 }
 
 impl Cover {
-    /// Of the bases of a range, which is not empty.
+    /// For the canonical bases of a range, which is not empty.
     pub(crate) fn new(grid: &Grid, axis: usize, side: u16, bases: AxisRange) -> Cover {
         let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
         let reach = u32::from(bases.high - bases.low) + u32::from(side);
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Whether a busy box covers any of them: it begins on their nodes, or these on its own.
+    /// Whether a busy box covers any of them: it begins on the placements' nodes, or these begin on
+    /// its own.
     #[inline]
-    pub(crate) fn by(&self, busy: &Cuboid) -> bool {
+    pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
         let low = u32::from(self.low);
         let ahead = if start < low { start + self.ring - low } else { start - low };

@@ -32,7 +32,7 @@ use crate::contiguous::{BoxRule, Contiguous, Scored, View};
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::contiguous::sba::plain::{Area, StackBased};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
-use crate::strategies::shared::right_borders::planes::is_short;
+use crate::strategies::shared::busy_list::is_short;
 use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 

@@ -1,96 +1,110 @@
-//! GABL's busy list: border lines in a plane whose y does not wrap, border planes elsewhere.
+//! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap, right
+//! border planes elsewhere.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::right_borders::lines::RightBorders;
 use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
+use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
 use crate::{Placement, Work};
 
 /// A busy list with its search, as the machine allows.
 #[derive(Clone)]
-pub(crate) enum BorderWalk {
+pub(super) enum BusySearch {
     Lines(RightBorders),
-    Planes(BorderPlanes, BusyList),
+    Planes(PlaneSearch),
 }
 
-impl BorderWalk {
+#[derive(Clone)]
+pub(super) struct PlaneSearch {
+    plain: PlaneSubtraction,
+    engine: BorderPlanes,
+    list: BusyList,
+}
+
+impl BusySearch {
     /// Nothing is busy.
-    pub(crate) fn new(grid: Grid) -> BorderWalk {
+    pub(super) fn new(grid: Grid) -> BusySearch {
         if RightBorders::supports(&grid).is_ok() {
-            return BorderWalk::Lines(RightBorders::with_owners(grid));
+            return BusySearch::Lines(RightBorders::with_owners(grid));
         }
-        let list = BusyList::default().with_owners(grid);
-        BorderWalk::Planes(BorderPlanes::new(grid), list)
+        BusySearch::Planes(PlaneSearch {
+            plain: PlaneSubtraction::new(grid),
+            engine: BorderPlanes::new(grid),
+            list: BusyList::default().with_owners(grid),
+        })
     }
 
-    /// The first free box of a shape, by the boxes alone.
-    pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+    /// The first free box of a shape, by the plain search.
+    pub(super) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         match self {
-            BorderWalk::Lines(lines) => lines.first(shape),
-            BorderWalk::Planes(planes, list) => planes.first(list.boxes(), shape),
-        }
-    }
-
-    /// Begins to ask for boxes by the set of all bases of a shape.
-    pub(crate) fn begin(&mut self, bases: &BaseSet) {
-        match self {
-            BorderWalk::Lines(lines) => lines.begin(bases),
-            BorderWalk::Planes(planes, list) => planes.begin(bases, &BusyBoxes::of(list)),
+            BusySearch::Lines(lines) => lines.first(shape),
+            BusySearch::Planes(planes) => planes.plain.first(planes.list.boxes(), shape),
         }
     }
 
-    /// What [`BorderWalk::first`] would find if what is proposed were in the list. Since
-    /// [`BorderWalk::begin`] bases may only have vanished.
-    pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
+    /// Begins a search among the bases of a shape.
+    pub(super) fn begin(&mut self, bases: &BaseSet) {
         match self {
-            BorderWalk::Lines(lines) => lines.next(bases),
-            BorderWalk::Planes(planes, list) => planes.next(&BusyBoxes::of(list), bases),
+            BusySearch::Lines(lines) => lines.begin(bases),
+            BusySearch::Planes(planes) => planes.engine.begin(bases, &BusyBoxes::of(&planes.list)),
         }
     }
 
-    /// A box counts as busy until [`BorderWalk::withdraw`].
-    pub(crate) fn propose(&mut self, piece: Cuboid) {
+    /// The box that [`BusySearch::first`] would find if what is proposed were in the list. Since
+    /// [`BusySearch::begin`] bases may have vanished but not come.
+    pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
-            BorderWalk::Lines(lines) => lines.propose(piece),
-            BorderWalk::Planes(_, list) => list.propose(piece),
+            BusySearch::Lines(lines) => lines.next(bases),
+            BusySearch::Planes(planes) => planes.engine.next(&BusyBoxes::of(&planes.list), bases),
+        }
+    }
+
+    /// A box counts as busy until [`BusySearch::withdraw`].
+    pub(super) fn propose(&mut self, piece: Cuboid) {
+        match self {
+            BusySearch::Lines(lines) => lines.propose(piece),
+            BusySearch::Planes(planes) => planes.list.propose(piece),
         }
     }
 
     /// Nothing is proposed any more.
-    pub(crate) fn withdraw(&mut self) {
+    pub(super) fn withdraw(&mut self) {
         match self {
-            BorderWalk::Lines(lines) => lines.withdraw(),
-            BorderWalk::Planes(_, list) => list.withdraw(),
+            BusySearch::Lines(lines) => lines.withdraw(),
+            BusySearch::Planes(planes) => planes.list.withdraw(),
         }
     }
 
     /// The list itself.
-    pub(crate) fn list(&self) -> &BusyList {
+    pub(super) fn list(&self) -> &BusyList {
         match self {
-            BorderWalk::Lines(lines) => lines.list(),
-            BorderWalk::Planes(_, list) => list,
+            BusySearch::Lines(lines) => lines.list(),
+            BusySearch::Planes(planes) => &planes.list,
         }
     }
 
-    pub(crate) fn work(&self) -> Work {
+    pub(super) fn work(&self) -> Work {
         match self {
-            BorderWalk::Lines(lines) => lines.work(),
-            BorderWalk::Planes(planes, list) => planes.work() + list.work(),
+            BusySearch::Lines(lines) => lines.work(),
+            BusySearch::Planes(planes) => {
+                planes.plain.work() + planes.engine.work() + planes.list.work()
+            }
         }
     }
 
-    pub(crate) fn add(&mut self, placement: &Placement) {
+    pub(super) fn add(&mut self, placement: &Placement) {
         match self {
-            BorderWalk::Lines(lines) => lines.add(placement),
-            BorderWalk::Planes(_, list) => list.add(placement),
+            BusySearch::Lines(lines) => lines.add(placement),
+            BusySearch::Planes(planes) => planes.list.add(placement),
         }
     }
 
-    pub(crate) fn remove(&mut self, placement: &Placement) {
+    pub(super) fn remove(&mut self, placement: &Placement) {
         match self {
-            BorderWalk::Lines(lines) => lines.remove(placement),
-            BorderWalk::Planes(_, list) => list.remove(placement),
+            BusySearch::Lines(lines) => lines.remove(placement),
+            BusySearch::Planes(planes) => planes.list.remove(placement),
         }
     }
 }
@@ -101,9 +115,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Long lists are searched by the boxes of nodes, short ones along the list: either way the
-    /// boxes are those that the search of the list finds, one after the other, and a copy finds the
-    /// same.
+    /// Long lists find boxes by their nodes, short ones by a walk along the list. Either way the
+    /// boxes are those of the plain search, one after the other.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [
@@ -115,18 +128,18 @@ mod tests {
             let mut dice = Stream::new(5, 0, "border walk");
             for _ in 0..12 {
                 let mut free = Occupancy::all_free(grid);
-                let mut walk = BorderWalk::new(grid);
-                while walk.list().boxes().len() < busy {
+                let mut search = BusySearch::new(grid);
+                while search.list().boxes().len() < busy {
                     let base = grid.point(NodeId(dice.below(u64::from(grid.nodes())) as u32));
                     let part = Cuboid::new(base, [1 + dice.below(2) as u16, 1, 1]);
                     if part.lies_on(&grid) && free.is_free(&part) {
                         free.take(&part).unwrap();
-                        walk.add(&Placement::Whole(part));
+                        search.add(&Placement::Whole(part));
                     }
                 }
                 for shape in [[3, 2, 1], [2, 2, 2], [1, 3, 1], [2, 1, 1], [1, 1, 1]] {
                     if grid.fits(shape) {
-                        assert_same(&walk, &free, shape);
+                        assert_same(&search, &free, shape);
                     }
                 }
             }
@@ -134,8 +147,8 @@ mod tests {
     }
 
     /// The first 20 boxes of a shape.
-    fn assert_same(walk: &BorderWalk, free: &Occupancy, shape: Sides) {
-        let (mut engine, mut plain) = (walk.clone(), walk.clone());
+    fn assert_same(search: &BusySearch, free: &Occupancy, shape: Sides) {
+        let (mut engine, mut plain) = (search.clone(), search.clone());
         let mut bases = BaseSet::new(*free.grid());
         bases.compute(free, shape);
         engine.begin(&bases);

@@ -44,10 +44,10 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, ENGINE, is_plain};
-use crate::strategies::shared::right_borders::planes::{is_short, words};
+use crate::strategies::shared::busy_list::{is_short, words};
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Strategy, Work};
-use busy_search::BorderWalk;
+use busy_search::BusySearch;
 use shrinking_bases::Chain;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -93,7 +93,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         parts: turns("parts"),
         last_of_ties: options.get("tie") == "last",
         largest: options.get("shape") == "largest",
-        busy: BorderWalk::new(*grid),
+        busy: BusySearch::new(*grid),
         pieces: Vec::new(),
         shapes: Vec::new(),
         engine: engine.then(|| Engine {
@@ -112,7 +112,7 @@ struct Greedy {
     parts: Turn,
     last_of_ties: bool,
     largest: bool,
-    busy: BorderWalk,
+    busy: BusySearch,
     /// Scratch: the pieces found so far, which count as busy while the search runs.
     pieces: Vec<Cuboid>,
     shapes: Vec<Sides>,

@@ -220,6 +220,17 @@ impl BusyList {
     }
 }
 
+/// Whether a search of the busy list, O(m^2) for m boxes, is less work than one of all nodes.
+pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
+    boxes * boxes <= words(grid)
+}
+
+/// About how many words a set of all nodes has.
+pub(crate) fn words(grid: &Grid) -> usize {
+    let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
+    rows * usize::from(grid.side(0)).div_ceil(64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

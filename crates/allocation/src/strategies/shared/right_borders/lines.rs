@@ -1,14 +1,15 @@
-//! Bases on the right border lines of busy submeshes of a plane: the search of RBS, and GABL's
-//! where it can be used.
+//! Bases on the right border lines of busy submeshes of a plane: RBS, and GABL on planes.
 //!
-//! Why it misses nothing and what it costs is explained in [`rbs`](crate::strategies::contiguous::rbs).
+//! [`RightBorders::first`] is the plain search. The engine is [`RightBorders::begin`] and
+//! [`RightBorders::next`]: it takes from the set of all bases the one that the plain search would
+//! come to.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
 use crate::kind::Unsupported;
 use crate::strategies::shared::busy_list::BusyList;
 use crate::strategies::shared::coverage::{AxisRange, covered};
-use crate::strategies::shared::right_borders::walk::RightSides;
+use crate::strategies::shared::right_borders::walk::BorderWalk;
 use crate::{Placement, Work};
 
 /// A busy list in non-increasing order of the highest y, searched along right border lines.
@@ -16,9 +17,9 @@ use crate::{Placement, Work};
 pub(crate) struct RightBorders {
     grid: Grid,
     busy: BusyList,
-    /// In the same order: boxes that count as busy while a proposal is made.
+    /// Boxes that count as busy while a proposal is made, in the same order.
     proposed: Vec<Cuboid>,
-    walk: RightSides,
+    walk: BorderWalk,
     work: Work,
 }
 
@@ -46,11 +47,11 @@ impl RightBorders {
 
     pub(crate) fn new(grid: Grid) -> RightBorders {
         let busy = BusyList::by(|held| u16::MAX - top(held));
-        let (proposed, walk) = (Vec::new(), RightSides::default());
+        let (proposed, walk) = (Vec::new(), BorderWalk::default());
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// The same, which also knows the box of each node: quicker where there are few bases.
+    /// The same, with a list that knows the box of each node: quicker where there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -90,13 +91,13 @@ impl RightBorders {
         &self.busy
     }
 
-    /// Begins to ask for boxes by the set of all bases of a shape.
+    /// Begins a search among the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet) {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// What [`RightBorders::first`] would find: the first line that has a base, of it the lowest
-    /// base of the highest run. Since [`RightBorders::begin`] bases may only have vanished.
+    /// The box that [`RightBorders::first`] finds: on the first line that has a base, the lowest
+    /// base of the highest run. Since [`RightBorders::begin`] bases may have vanished but not come.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -107,22 +108,23 @@ impl RightBorders {
             }
             self.walk.pass_left_face();
         }
-        self.walk.skip(&self.busy, bases);
+        self.walk.skip_to_first(&self.busy, bases);
         match [0, 1].map(|list| self.next_in(list, bases)) {
-            // Of one rank what is proposed comes last.
-            [Some((rank, _)), Some((proposed, found))] if proposed > rank => Some(found),
-            [old, new] => old.or(new).map(|(_, found)| found),
+            // The higher box comes first; of equally high ones, the one that is granted.
+            [Some((granted, _)), Some((proposed, found))] if proposed > granted => Some(found),
+            [granted, proposed] => granted.or(proposed).map(|(_, found)| found),
         }
     }
 
-    /// The same along the busy boxes alone, or what is proposed, with the top row of the box.
+    /// The same along one list, the busy boxes (0) or what is proposed (1), with the top row of the
+    /// box that it was found beside.
     fn next_in(&mut self, list: usize, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         loop {
             let boxes = if list == 0 { self.busy.boxes() } else { &self.proposed };
             let before = self.walk.passed[list];
             let stop = match list {
-                0 => self.walk.go_on_in(&self.busy),
-                _ => self.walk.go_on(list, boxes),
+                0 => self.walk.next_in_machine(&self.busy),
+                _ => self.walk.next_along(list, boxes),
             };
             self.work.boxes += (self.walk.passed[list] - before) as u64 + 1;
             let stop = stop?;
@@ -160,8 +162,8 @@ impl RightBorders {
         (side < n).then_some((right % u32::from(n)) as u16)
     }
 
-    /// The lowest base of the highest clear segment of a line. What lies above a region lies above
-    /// all later ones too and is clear, so that one segment is enough.
+    /// The lowest base of the highest clear segment of a line. Boxes come from the highest down, so
+    /// that what lies above one of them lies above all later ones: one segment is enough.
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;

@@ -19,8 +19,8 @@ impl Piece {
     }
 }
 
-/// Bases in a plane of constant x, each axis in up to two intervals: cut where a ring is passed at
-/// 0.
+/// Bases in a plane of constant x. Each axis has up to two intervals, since one that passes the end
+/// of a ring is cut there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -28,7 +28,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The bases beside a box, along y and z: those that would hit it if they were not beside it.
+    /// The bases whose placements share rows along y and z with a box.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: along(grid, held, shape, 1), z: along(grid, held, shape, 2) }
@@ -53,21 +53,21 @@ pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// A piece of a plane from which busy boxes cut what they cover, one after the other.
-pub(super) struct Cut<'a> {
+/// A piece of a plane that busy boxes make smaller, one after the other.
+pub(super) struct LivePiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
     x: u16,
     piece: Piece,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> LivePiece<'a> {
     #[inline]
-    pub(super) fn new(grid: Grid, bases: &'a BaseSet, x: u16, piece: Piece) -> Cut<'a> {
-        Cut { grid, bases, x, piece }
+    pub(super) fn new(grid: Grid, bases: &'a BaseSet, x: u16, piece: Piece) -> LivePiece<'a> {
+        LivePiece { grid, bases, x, piece }
     }
 
-    /// What tells, axis by axis, whether a box covers some of the piece as it is now.
+    /// The tests, one an axis, whether a box covers some of the piece as it is now.
     #[inline]
     pub(super) fn covers(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -88,6 +88,7 @@ impl<'a> Cut<'a> {
         Cuboid::new(self.corner(), self.bases.shape())
     }
 
+    /// Whether the lowest corner is a base.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.bases.contains(self.corner())
@@ -103,9 +104,10 @@ impl<'a> Cut<'a> {
         Cuboid::new(self.corner(), sides)
     }
 
-    /// Takes out what a box covers, and says how often; none if no base is left.
+    /// Cuts off what a box covers, and keeps the first piece with a base. Returns the number of
+    /// cuts; none if no base is left.
     #[inline]
-    pub(super) fn by(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
+    pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
         let mut cuts = 0;
         for region in Pieces::beside(&self.grid, held, self.bases.shape()).iter() {
             if self.piece.meets(region) {
@@ -119,10 +121,10 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Whether a box covers some of what these are of.
+/// Whether a box covers some of the piece that the tests are of.
 #[inline]
-pub(super) fn hit(covers: &[Cover; 3], held: &Cuboid) -> bool {
-    covers.iter().all(|cover| cover.by(held))
+pub(super) fn covers_some(covers: &[Cover; 3], held: &Cuboid) -> bool {
+    covers.iter().all(|cover| cover.is_by(held))
 }
 
 /// The pieces without a region, as up to four slabs each: below it and above it in z at full width,

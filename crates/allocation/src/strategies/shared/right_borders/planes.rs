@@ -1,43 +1,15 @@
-//! Bases on the right border planes of busy boxes: the search of BL, TBL and GABL.
-//!
-//! Why it misses nothing, what it costs and what the paper has wrong is explained in
-//! [`tbl`](crate::strategies::contiguous::tbl).
+//! The engine of BL, TBL and GABL: it takes from the set of all bases the one that the plain search
+//! of [`planes_plain`](super::planes_plain) would come to.
 
-use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid};
 
+use super::pieces::{LivePiece, Piece, Pieces, covers_some, has_base};
+use super::planes_plain::Plane;
+use super::walk::{BorderWalk, Stop};
 use crate::Work;
 use crate::strategies::shared::busy_list::BusyList;
-use crate::strategies::shared::coverage::AxisRange;
-use crate::strategies::shared::right_borders::pieces::{
-    Cut, Piece, Pieces, along, has_base, hit, subtract,
-};
-use crate::strategies::shared::right_borders::walk::{RightSides, Stop};
 
-/// A plane of bases.
-#[derive(Clone, Copy, Debug)]
-struct Plane {
-    x: u16,
-    pieces: Pieces,
-}
-
-/// The bases at which a busy box would be hit.
-#[derive(Clone, Copy, Debug)]
-struct Region {
-    x: [AxisRange; 2],
-    pieces: Pieces,
-}
-
-impl Region {
-    fn new(grid: &Grid, held: &Cuboid, shape: Sides) -> Region {
-        Region { x: along(grid, held, shape, 0), pieces: Pieces::beside(grid, held, shape) }
-    }
-
-    fn covers(&self, x: u16) -> bool {
-        self.x[0].contains(x) || self.x[1].contains(x)
-    }
-}
-
-/// The busy boxes, in order.
+/// The busy boxes, in the order in which their planes are looked at.
 #[derive(Clone, Copy)]
 pub(crate) struct BusyBoxes<'a> {
     /// What is granted, and what is proposed.
@@ -47,12 +19,12 @@ pub(crate) struct BusyBoxes<'a> {
 }
 
 impl<'a> BusyBoxes<'a> {
-    /// Those of a list that knows no more.
+    /// Those of a list that does not know the box of each node.
     pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }
 
-    /// Those of a list, and what is proposed.
+    /// Those of a list, then what is proposed.
     pub(crate) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
         BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
     }
@@ -61,7 +33,7 @@ impl<'a> BusyBoxes<'a> {
         self.lists[0].len() + self.lists[1].len()
     }
 
-    /// The first box from one on of which something holds.
+    /// Where the first box is, from `from` on, of which something is true.
     fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
         let [granted, proposed] = self.lists;
         let rest = granted.get(from..).unwrap_or(&[]);
@@ -79,85 +51,48 @@ impl<'a> BusyBoxes<'a> {
     }
 }
 
-/// Whether a search of the busy list, O(m^2) for m boxes, is less work than one of all nodes.
-pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
-    boxes * boxes <= words(grid)
-}
-
-/// About the words of a set of nodes.
-pub(crate) fn words(grid: &Grid) -> usize {
-    let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
-    rows * usize::from(grid.side(0)).div_ceil(64)
-}
-
-/// A search of a busy list along the right border planes of its boxes.
+/// The search, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct BorderPlanes {
     grid: Grid,
-    walk: RightSides,
-    /// Scratch: what the busy boxes cover, the pieces of the plane at hand, and those after a
-    /// subtraction.
-    regions: Vec<Region>,
-    plane: Vec<Piece>,
+    walk: BorderWalk,
+    /// What is left of a piece after a subtraction.
     rest: Vec<Piece>,
-    /// Scratch: the boxes around a piece, by key.
+    /// The keys of the boxes around a piece.
     around: Vec<u64>,
     tested: u64,
 }
 
 impl BorderPlanes {
     pub(crate) fn new(grid: Grid) -> BorderPlanes {
-        let (walk, regions) = (RightSides::default(), Vec::new());
-        let (plane, rest, around) = (Vec::new(), Vec::new(), Vec::new());
-        BorderPlanes { grid, walk, regions, plane, rest, around, tested: 0 }
+        let (rest, around) = (Vec::new(), Vec::new());
+        BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// The planes that searches have gone through, the busy boxes held against each, and the pieces
-    /// of planes that regions were subtracted from.
+    /// The boxes passed, and the boxes held against the piece of a plane.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
 
-    /// The first free box of a shape that fits the grid: the planes of b0 and of each busy box, in
-    /// order of grant.
-    pub(crate) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
-        self.load(busy, shape);
-        let left_face = self.first_base(self.left_face(shape), shape);
-        if left_face.is_some() {
-            return left_face;
-        }
-        busy.iter().enumerate().find_map(|(index, held)| {
-            let x = self.right_of(held, shape[0])?;
-            self.first_base(Plane { x, pieces: self.regions[index].pieces }, shape)
-        })
-    }
-
-    /// What the busy boxes cover for a shape: the same on every plane.
-    fn load(&mut self, busy: &[Cuboid], shape: Sides) {
-        self.regions.clear();
-        self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
-    }
-
-    /// Begins to ask for boxes by the set of all bases of a shape.
+    /// Begins a search among the bases of a shape.
     pub(crate) fn begin(&mut self, bases: &BaseSet, boxes: &BusyBoxes<'_>) {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// What [`BorderPlanes::first`] would find: the first plane that has a base, and the base that
-    /// the subtraction would come to there. Since [`BorderPlanes::begin`] bases may only have
-    /// vanished, and boxes have come only to the end.
+    /// The box that the plain search finds. Since [`BorderPlanes::begin`] bases may have vanished
+    /// but not come, and boxes may have been added at the end.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
             self.tested += 1;
-            let found = self.base_on(boxes, bases, self.left_face(shape));
+            let found = self.base_on(boxes, bases, Plane::left_face(&self.grid, shape));
             if found.is_some() {
                 return found;
             }
             self.walk.pass_left_face();
         }
         if let Some(list) = boxes.by_node {
-            self.walk.skip(list, bases);
+            self.walk.skip_to_first(list, bases);
         }
         for list in 0..2 {
             let before = self.walk.passed[list];
@@ -177,151 +112,61 @@ impl BorderPlanes {
 
     fn next_stop(&mut self, list: usize, boxes: &BusyBoxes<'_>) -> Option<Stop> {
         match boxes.by_node {
-            Some(known) if list == 0 => self.walk.go_on_in(known),
-            _ => self.walk.go_on(list, boxes.lists[list]),
+            Some(known) if list == 0 => self.walk.next_in_machine(known),
+            _ => self.walk.next_along(list, boxes.lists[list]),
         }
     }
 
-    /// The lowest base of the first piece of a plane that has one. Of the pieces that a region
-    /// leaves of a piece, those without a base vanish before the end: so only the first with one is
-    /// kept. Once its lowest corner is a base it remains so: no region covers it, and of the pieces
-    /// that a region leaves the first that has a base is the one with that corner.
+    /// The base that the plain search comes to on a plane: the lowest of the first piece that has a
+    /// base.
     ///
-    /// O(B) for B boxes while the piece is large; the boxes that meet placements of a small one are
-    /// found by their nodes.
+    /// Pieces without a base vanish before the end, so that only the first piece with one is kept.
+    /// It is done when its lowest corner is a base: no busy box covers a base, so that the corner
+    /// stays.
+    ///
+    /// O(B) for B boxes while the piece is large. The boxes around a small piece are found by their
+    /// nodes.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let first = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(first)?;
-        let mut cut = Cut::new(self.grid, bases, plane.x, piece);
+        let mut piece = LivePiece::new(self.grid, bases, plane.x, piece);
         let by_node = boxes.by_node.filter(|list| list.is_long());
         let mut index = 0;
-        while !cut.is_done() {
+        while !piece.is_done() {
             let left = boxes.count() - index;
-            let around = |list: &BusyList| list.within(&cut.hull(), left / 16, &mut self.around);
+            let around = |list: &BusyList| list.within(&piece.hull(), left / 16, &mut self.around);
             if by_node.is_some_and(around) {
-                return self.cut_around(cut, boxes, index);
+                return self.cut_around(piece, boxes, index);
             }
-            let covers = cut.covers();
-            let next = boxes.position_from(index, |held| hit(&covers, held));
+            let covers = piece.covers();
+            let next = boxes.position_from(index, |held| covers_some(&covers, held));
             self.tested += next.map_or(left, |next| next + 1 - index) as u64;
             let Some(next) = next else { break };
-            self.tested += cut.by(boxes.at(next), &mut self.rest)?;
+            self.tested += piece.cut(boxes.at(next), &mut self.rest)?;
             index = next + 1;
         }
-        Some(cut.placement())
+        Some(piece.placement())
     }
 
-    /// The same with the boxes from one on that are around the piece.
+    /// Goes on with the boxes around the piece alone, those from `from` on.
     fn cut_around(
         &mut self,
-        mut cut: Cut<'_>,
+        mut piece: LivePiece<'_>,
         boxes: &BusyBoxes<'_>,
         from: usize,
     ) -> Option<Cuboid> {
         self.tested += self.around.len() as u64;
         let list = boxes.by_node?;
-        let mut covers = cut.covers();
+        let mut covers = piece.covers();
         for index in self.around.iter().map(|&key| list.place_of(key)) {
-            if index >= from && hit(&covers, boxes.at(index)) {
-                self.tested += cut.by(boxes.at(index), &mut self.rest)?;
-                if cut.is_done() {
+            if index >= from && covers_some(&covers, boxes.at(index)) {
+                self.tested += piece.cut(boxes.at(index), &mut self.rest)?;
+                if piece.is_done() {
                     break;
                 }
-                covers = cut.covers();
+                covers = piece.covers();
             }
         }
-        Some(cut.placement())
+        Some(piece.placement())
     }
-
-    /// The plane of the hypothetical box b0.
-    fn left_face(&self, shape: Sides) -> Plane {
-        let [y, z] = [1, 2].map(|axis| {
-            let high = self.grid.starts(axis, shape[axis]) - 1;
-            [AxisRange { low: 0, high }, AxisRange::EMPTY]
-        });
-        Plane { x: 0, pieces: Pieces { y, z } }
-    }
-
-    /// A box's right border plane, if it has bases of the shape at all.
-    fn plane_of(&self, held: &Cuboid, shape: Sides) -> Option<Plane> {
-        let x = self.right_of(held, shape[0])?;
-        Some(Plane { x, pieces: Pieces::beside(&self.grid, held, shape) })
-    }
-
-    /// The most pieces that any plane is in while the search for a shape goes through it: the left
-    /// face's, then each busy box's that is a base of the shape, all to the end.
-    fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
-        self.load(busy, shape);
-        let mut most = self.clear_plane(self.left_face(shape));
-        for held in busy {
-            if let Some(plane) = self.plane_of(held, shape) {
-                most = most.max(self.clear_plane(plane));
-            }
-        }
-        most
-    }
-
-    /// The x of a box's right border plane, if it is a base of the side at all.
-    fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
-        let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
-        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
-        if !self.grid.wraps(0) {
-            return (right < u32::from(starts)).then_some(right as u16);
-        }
-        // A side that closes the ring has the one base 0, which the left face is.
-        (side < n).then_some((right % u32::from(n)) as u16)
-    }
-
-    /// The lowest base of the first piece of a plane that no busy box covers.
-    fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
-        self.clear_plane(plane);
-        let piece = self.plane.first()?;
-        Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
-    }
-
-    /// Puts what no busy box covers of a plane into `plane`; returns the most pieces that it was
-    /// in.
-    fn clear_plane(&mut self, plane: Plane) -> usize {
-        self.plane.clear();
-        self.plane.extend(plane.pieces.iter());
-        self.tested += 1;
-        let mut most = self.plane.len();
-        for region in &self.regions {
-            if self.plane.is_empty() {
-                break;
-            }
-            self.tested += 1;
-            if !region.covers(plane.x) {
-                continue;
-            }
-            for region in region.pieces.iter() {
-                self.tested += self.plane.len() as u64;
-                if self.plane.iter().any(|piece| piece.meets(region)) {
-                    subtract(&self.plane, region, &mut self.rest);
-                    std::mem::swap(&mut self.plane, &mut self.rest);
-                    most = most.max(self.plane.len());
-                }
-            }
-        }
-        most
-    }
-}
-
-/// The most pieces that any right border plane is cut into while TBL looks for a shape, by these
-/// busy boxes in order of grant; 0 if the shape does not fit the empty machine unturned.
-///
-/// The TBL paper says "at most four", and takes its cost from that.
-///
-/// ```
-/// use pavior_allocation::tbl_most_pieces;
-/// use pavior_mesh::{Cuboid, Grid};
-/// let grid = Grid::mesh(&[2, 5, 5])?;
-/// let node = |y, z| Cuboid::node([0, y, z]);
-/// // The left face, without two nodes in general position.
-/// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
-/// # Ok::<(), pavior_mesh::GridError>(())
-/// ```
-pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
-    let mut planes = BorderPlanes::new(*grid);
-    if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
 }
