@@ -32,8 +32,8 @@ use crate::contiguous::complete;
 use crate::kind::{Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
 use crate::strategies::shared::folds::{FoldOrder, Folds};
-use crate::strategies::shared::l_shapes::search::EllSearch;
-use crate::strategies::shared::l_shapes::{Ell, ells_into};
+use crate::strategies::shared::l_shapes::search::LShapeSearch;
+use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::strategies::shared::turning::{FewShapes, TURN_ON};
 use crate::{Placement, Strategy, Work};
@@ -63,10 +63,10 @@ fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
             let Some(shape) = request.shape else { return Vec::new() };
-            let (folds, mut ells) = (folds(options), Vec::new());
-            ells_into(shape, grid, folds.turned, &mut ells);
+            let (folds, mut l_shapes) = (folds(options), Vec::new());
+            l_shapes_into(shape, grid, folds.turned, &mut l_shapes);
             let rectangles = folds.of(shape, *grid).map(BoxGroup::cuboid);
-            rectangles.chain(ells.into_iter().map(Ell::shape)).collect()
+            rectangles.chain(l_shapes.into_iter().map(LShape::shape)).collect()
         },
         recognition: Recognition::Complete,
         ..complete(options)
@@ -77,8 +77,8 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let rule = LShaped {
         grid: *grid,
         folds: folds(options),
-        ell_search: EllSearch::of(*grid, options),
-        ells: Vec::new(),
+        l_search: LShapeSearch::of(*grid, options),
+        l_shapes: Vec::new(),
     };
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
@@ -87,8 +87,8 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct LShaped {
     grid: Grid,
     folds: Folds,
-    ell_search: EllSearch,
-    ells: Vec<Ell>,
+    l_search: LShapeSearch,
+    l_shapes: Vec<LShape>,
 }
 
 impl SearchRule for LShaped {
@@ -105,13 +105,13 @@ impl SearchRule for LShaped {
         if let Some(cuboid) = found {
             return Some(Placement::Whole(cuboid));
         }
-        ells_into(shape, &self.grid, self.folds.turned, &mut self.ells);
-        self.ell_search.load(free);
-        let found = self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell));
+        l_shapes_into(shape, &self.grid, self.folds.turned, &mut self.l_shapes);
+        self.l_search.load(free);
+        let found = self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape));
         found.map(|parts| Placement::Parts(parts.to_vec()))
     }
 
     fn work(&self) -> Work {
-        self.ell_search.work()
+        self.l_search.work()
     }
 }

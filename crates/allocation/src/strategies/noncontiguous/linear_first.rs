@@ -22,15 +22,15 @@ use pavior_mesh::Grid;
 
 use crate::Strategy;
 use crate::kind::{Entry, StrategyKind};
-use crate::strategies::shared::linear_order::{self as curve, Linear, Packing};
+use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "linear-first",
-    title: "First Fit along a Curve",
+    title: "First Fit along a LinearOrder",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
-    options: &[curve::ORDER],
+    options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind::noncontiguous(build).with_supports(curve::supports),
+    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

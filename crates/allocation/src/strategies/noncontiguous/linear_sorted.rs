@@ -10,7 +10,8 @@
 //! ```
 //!
 //! With `order=row-major` it is `naive` and `paging:0:row-major`, with another order `paging:0`
-//! with that order; all of them are [`Curve`](crate::strategies::shared::linear_order::Curve).
+//! with that order; all of them are
+//! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!
@@ -24,15 +25,15 @@ use pavior_mesh::Grid;
 
 use crate::Strategy;
 use crate::kind::{Entry, StrategyKind};
-use crate::strategies::shared::linear_order::{self as curve, Linear, Packing};
+use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "linear-sorted",
-    title: "Sorted Free List along a Curve",
+    title: "Sorted Free List along a LinearOrder",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
-    options: &[curve::ORDER],
+    options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind::noncontiguous(build).with_supports(curve::supports),
+    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

@@ -27,7 +27,7 @@ use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volu
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
-use crate::strategies::shared::linear_order::{Curve, Packing};
+use crate::strategies::shared::linear_order::{LinearOrder, Packing};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
 
@@ -45,7 +45,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         grid: *grid,
         shapes: Vec::new(),
         boxes: Vec::new(),
-        curve: Curve::new(*grid, order::row_major(grid)),
+        line: LinearOrder::new(*grid, order::row_major(grid)),
     };
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
@@ -57,7 +57,7 @@ struct MinimumInterference {
     shapes: Vec<Sides>,
     /// Scratch: the shape asked for, and these.
     boxes: Vec<Sides>,
-    curve: Curve,
+    line: LinearOrder,
 }
 
 impl SearchRule for MinimumInterference {
@@ -80,11 +80,11 @@ impl SearchRule for MinimumInterference {
         let name = asked.map_or(asked_by_count(nodes), RefusalKey::Alone);
         match search.first(free, name, &self.boxes, Scan::default()) {
             Some(cuboid) => Some(Placement::Whole(cuboid)),
-            None => self.curve.find(free, nodes, Packing::MinSpan),
+            None => self.line.find(free, nodes, Packing::MinSpan),
         }
     }
 
     fn work(&self) -> Work {
-        self.curve.work()
+        self.line.work()
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
-//! 1994 paper; the code is [`Curve`](crate::strategies::shared::linear_order::Curve).
+//! 1994 paper; the code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in the order of their
 //! return, as [`paging`](super::paging) does.

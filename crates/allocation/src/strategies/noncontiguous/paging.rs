@@ -18,7 +18,8 @@
 //! option `shuffle` has three candidates.
 //!
 //! Cost: O(P) for P pages, and O(pages touched) to grant and to release. With k = 0 the code is
-//! [`Curve`](crate::strategies::shared::linear_order::Curve), and `paging:0:row-major` is `naive`.
+//! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
+//! is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),

@@ -1,30 +1,33 @@
-//! The connected sets of free nodes, over the machine's own links: NAS and `connected`.
+//! The components of the free nodes: the largest sets that the machine's links connect. NAS and
+//! `connected` grow sets within them.
 
 use std::ops::Range;
 
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
-/// The connected sets of free nodes, as runs along x that are joined where they touch, also across
-/// the links that close rings. O(N/64) and O(r log r) for r runs.
+/// The components, by union and find over runs along x. Runs of neighbouring rows are joined where
+/// they touch, also across the links that close rings. O(N/64) and O(r log r) for r runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ConnectedSets {
+pub(crate) struct Components {
     runs: Vec<Run>,
     /// By row: its first run; one more at the end.
     rows: Vec<usize>,
     largest: u32,
 }
 
-/// A run of free nodes: its first one, the one behind its last, a run of the same set (itself if it
-/// stands for the set), and the nodes of the set, if it does.
+/// A run of free nodes.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u32,
+    /// The node behind its last one.
     end: u32,
+    /// Another run of its component; itself if it stands for the component.
     parent: u32,
+    /// If it stands for its component, the nodes of that.
     size: u32,
 }
 
-impl ConnectedSets {
+impl Components {
     /// Takes note of a state.
     pub(crate) fn load(&mut self, grid: &Grid, free: &Occupancy) {
         self.runs.clear();
@@ -61,35 +64,35 @@ impl ConnectedSets {
         self.runs.len() as u64
     }
 
-    /// The number of nodes of the largest set.
+    /// The number of nodes of the largest component.
     pub(crate) fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// The size of the set of a free node.
+    /// The number of nodes of a free node's component.
     pub(crate) fn size(&self, node: NodeId) -> u32 {
-        self.runs[self.set_of(node)].size
+        self.runs[self.of(node)].size
     }
 
-    /// The number of the set of a free node.
-    pub(crate) fn set_of(&self, node: NodeId) -> usize {
+    /// The number of a free node's component.
+    pub(crate) fn of(&self, node: NodeId) -> usize {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// The numbers of the sets of at least so many nodes, smaller sets first, then in row-major
-    /// order of the runs that stand for them.
-    pub(crate) fn at_least(&self, nodes: u32, sets: &mut Vec<usize>) {
+    /// The numbers of the components of at least so many nodes, smaller ones first, then in
+    /// row-major order of the runs that stand for them.
+    pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
-        sets.clear();
-        sets.extend((0..self.runs.len()).filter(stands));
-        sets.retain(|&set| self.runs[set].size >= nodes);
-        sets.sort_by_key(|&set| self.runs[set].size);
+        found.clear();
+        found.extend((0..self.runs.len()).filter(stands));
+        found.retain(|&number| self.runs[number].size >= nodes);
+        found.sort_by_key(|&number| self.runs[number].size);
     }
 
-    /// The runs of a set in row-major order, each as the numbers of its nodes. O(r log r).
-    pub(crate) fn runs_of(&self, set: usize) -> impl Iterator<Item = Range<u32>> {
-        let of_set = (0..self.runs.len()).filter(move |&index| self.root(index) == set);
-        of_set.map(|index| self.runs[index].first..self.runs[index].end)
+    /// The runs of a component in row-major order, each as the ids of its nodes. O(r log r).
+    pub(crate) fn runs_of(&self, number: usize) -> impl Iterator<Item = Range<u32>> {
+        let own = (0..self.runs.len()).filter(move |&index| self.root(index) == number);
+        own.map(|index| self.runs[index].first..self.runs[index].end)
     }
 
     fn list_row(&mut self, free: &Occupancy, from: u32, w: u32) {
@@ -191,7 +194,7 @@ mod tests {
         let names =
             ["mesh:9x7", "torus:5x6", "grid:66wx2", "mesh:4x3x3", "torus:3x4x3", "torus:2x2x2"];
         for grid in names.map(|name| name.parse::<Grid>().unwrap()) {
-            let mut sets = ConnectedSets::default();
+            let mut sets = Components::default();
             for _ in 0..25 {
                 let mut free = Occupancy::all_free(grid);
                 let busy = dice.below(u64::from(grid.nodes()));

@@ -23,7 +23,7 @@ use crate::strategies::shared::contact::most_contact;
 
 /// A search by contact, with its scratch memory.
 #[derive(Clone)]
-pub(crate) struct Snug {
+pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
     /// By axis: the bases that touch something on the low and on the high side.
@@ -44,10 +44,10 @@ pub(crate) struct Touching {
     pub(crate) is_beside: bool,
 }
 
-impl Snug {
-    pub(crate) fn new(grid: Grid) -> Snug {
+impl ContactSearch {
+    pub(crate) fn new(grid: Grid) -> ContactSearch {
         let edges = Default::default();
-        Snug { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
+        ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
     /// Takes note of a state; call it before the searches in that state.

@@ -53,7 +53,8 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many boxes.
+/// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many
+/// boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,

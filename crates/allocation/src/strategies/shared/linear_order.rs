@@ -67,7 +67,7 @@ pub(crate) enum Packing {
 
 /// A line of nodes, with its scratch memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve {
+pub(crate) struct LinearOrder {
     grid: Grid,
     /// Empty for row-major, where a node's rank is its number.
     nodes: Arc<[NodeId]>,
@@ -77,13 +77,13 @@ pub(crate) struct Curve {
     work: Work,
 }
 
-impl Curve {
-    pub(crate) fn new(grid: Grid, mut nodes: Vec<NodeId>) -> Curve {
+impl LinearOrder {
+    pub(crate) fn new(grid: Grid, mut nodes: Vec<NodeId>) -> LinearOrder {
         if nodes.is_sorted() {
             nodes = Vec::new();
         }
         let (ranks, chosen) = (Vec::new(), Vec::new());
-        Curve { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
+        LinearOrder { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
     /// The runs along x of `count` free nodes; `None` if fewer are free. O(N), and O(count log
@@ -169,13 +169,13 @@ fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
 /// A strategy that packs a line.
 #[derive(Clone)]
 pub(crate) struct Linear {
-    curve: Curve,
+    order: LinearOrder,
     packing: Packing,
 }
 
 impl Linear {
     pub(crate) fn new(grid: Grid, nodes: Vec<NodeId>, packing: Packing) -> Linear {
-        Linear { curve: Curve::new(grid, nodes), packing }
+        Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
     /// Along the order that the options name.
@@ -186,11 +186,11 @@ impl Linear {
 
 impl Strategy for Linear {
     fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.curve.find(free, request.nodes, self.packing)
+        self.order.find(free, request.nodes, self.packing)
     }
 
     fn work(&self) -> Work {
-        self.curve.work()
+        self.order.work()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

@@ -100,8 +100,8 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// The contact score of a free box, as [`contact`](crate::strategies::shared::contact::contact) has it, in O(1): a
-    /// face is a box one node thick.
+    /// The contact score of a free box, as [`contact`](crate::strategies::shared::contact::contact)
+    /// has it, in O(1): a face is a box one node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()

@@ -42,7 +42,7 @@ use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::contact::contact;
-use crate::strategies::shared::contact_search::Snug;
+use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 use plain::Adjacency;
@@ -80,7 +80,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     if is_plain(options) {
         return Contiguous::new(grid, options, plain).over(over(options)).boxed();
     }
-    let rule = Engine { plain, snug: Snug::new(*grid), loaded: false };
+    let rule = Engine { plain, search: ContactSearch::new(*grid), loaded: false };
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
@@ -88,7 +88,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,
-    snug: Snug,
+    search: ContactSearch,
     loaded: bool,
 }
 
@@ -102,13 +102,13 @@ impl BoxRule for Engine {
             return self.plain.best(view, shape);
         }
         if !self.loaded {
-            self.snug.load(view.occupancy());
+            self.search.load(view.occupancy());
             self.loaded = true;
         }
-        self.snug.most(shape)
+        self.search.most(shape)
     }
 
     fn work(&self) -> Work {
-        BoxRule::work(&self.plain) + self.snug.work()
+        BoxRule::work(&self.plain) + self.search.work()
     }
 }

@@ -35,7 +35,7 @@ use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use crate::strategies::shared::contact::contact;
-use crate::strategies::shared::contact_search::Snug;
+use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::{TURN_BEST_OFF, turn_over};
 use crate::{Strategy, Work};
 use plain::{BestFit, area_of, neighbours_of};
@@ -90,7 +90,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn Strategy> {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
-        let rule = ByContact { snug: Snug::new(*grid), least };
+        let rule = ByContact { search: ContactSearch::new(*grid), least };
         return Contiguous::new(grid, options, rule).exact().boxed();
     }
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
@@ -99,7 +99,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn 
 /// The most contact, or the least, by the engine.
 #[derive(Clone)]
 pub(crate) struct ByContact {
-    pub(crate) snug: Snug,
+    pub(crate) search: ContactSearch,
     pub(crate) least: bool,
 }
 
@@ -107,14 +107,14 @@ impl BoxRule for ByContact {
     const READS_BUSY_LIST: bool = false;
 
     fn load(&mut self, view: &mut View<'_>) {
-        self.snug.load(view.occupancy());
+        self.search.load(view.occupancy());
     }
 
     fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        if self.least { self.snug.least(shape) } else { self.snug.most(shape) }
+        if self.least { self.search.least(shape) } else { self.search.most(shape) }
     }
 
     fn work(&self) -> Work {
-        self.snug.work()
+        self.search.work()
     }
 }

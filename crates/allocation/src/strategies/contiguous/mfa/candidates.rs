@@ -121,20 +121,20 @@ pub fn mfa_candidates(
 ) -> Vec<MfaCandidate> {
     let mut rows = Vec::new();
     if free.grid().fits(task) {
-        let mut fringe = Fringe::default();
+        let mut candidates = CandidateWalk::default();
         let mut see = |candidate| {
             rows.push(candidate);
             ControlFlow::Continue(())
         };
-        let _ = fringe.around(free, busy, task, &mut see);
-        let _ = fringe.corners(free, task, all_corners, &mut see);
+        let _ = candidates.around(free, busy, task, &mut see);
+        let _ = candidates.corners(free, task, all_corners, &mut see);
     }
     rows
 }
 
 /// A walk along the candidates, with the status of the nodes as scratch memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fringe {
+pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// By node: the last walk that found it covered (twice its number) or scored it (one more). A
     /// number a walk saves resetting the status of every node.
@@ -146,7 +146,7 @@ pub(crate) struct Fringe {
 /// Sees one candidate, and says whether to go on.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
-impl Fringe {
+impl CandidateWalk {
     /// Walks around each busy submesh: right, top, left, bottom. The task must fit the grid.
     pub(crate) fn around(
         &mut self,

@@ -52,7 +52,7 @@ use crate::strategies::contiguous::mfa::plain::Walk;
 use crate::strategies::contiguous::mfa::printed::Printed;
 use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
 use crate::strategies::shared::contact::contact;
-use crate::strategies::shared::contact_search::Snug;
+use crate::strategies::shared::contact_search::ContactSearch;
 use crate::strategies::shared::turning::{TURN_BEST_ON, Turn, turn_over};
 use crate::{Strategy, Work};
 use candidates::{corner_bases, place_around};
@@ -127,7 +127,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     if is_plain(options) {
         return Contiguous::new(grid, options, Walk::new(all_corners)).boxed();
     }
-    let rule = Engine { all_corners, snug: Snug::new(*grid), ties: Vec::new() };
+    let rule = Engine { all_corners, search: ContactSearch::new(*grid), ties: Vec::new() };
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
@@ -136,21 +136,21 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
-    snug: Snug,
+    search: ContactSearch,
     /// Scratch: the candidates with the highest index.
     ties: Vec<Cuboid>,
 }
 
 impl BoxRule for Engine {
     fn load(&mut self, view: &mut View<'_>) {
-        self.snug.load(view.occupancy());
+        self.search.load(view.occupancy());
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
-        self.snug.descend(shape, false, |found| {
+        self.search.descend(shape, false, |found| {
             if found.is_beside && found.contact >= most {
                 if found.contact > most {
                     ties.clear();
@@ -163,7 +163,7 @@ impl BoxRule for Engine {
         let mut corner = None;
         for base in corner_bases(view.grid(), shape, self.all_corners) {
             let at = Cuboid::new(base, shape);
-            if let Some(index) = self.snug.at(&at).filter(|&index| index > most) {
+            if let Some(index) = self.search.at(&at).filter(|&index| index > most) {
                 (most, corner) = (index, Some(at));
             }
         }
@@ -172,7 +172,7 @@ impl BoxRule for Engine {
     }
 
     fn work(&self) -> Work {
-        self.snug.work()
+        self.search.work()
     }
 }
 

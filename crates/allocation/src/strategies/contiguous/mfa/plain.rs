@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pavior_mesh::{Coordinates, Cuboid, Occupancy, Sides};
 
-use super::candidates::Fringe;
+use super::candidates::CandidateWalk;
 use crate::Work;
 use crate::contiguous::{BoxRule, Scored, View};
 use crate::strategies::contiguous::mfa::candidates::{MfaCandidate, MfaVerdict};
@@ -13,7 +13,7 @@ use crate::strategies::shared::contact::most_contact;
 /// The walk around every busy submesh.
 #[derive(Clone)]
 pub(super) struct Walk {
-    fringe: Fringe,
+    candidates: CandidateWalk,
     all_corners: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Best {
 
 impl Walk {
     pub(super) fn new(all_corners: bool) -> Walk {
-        Walk { fringe: Fringe::default(), all_corners }
+        Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
     /// The best candidate of one orientation whose index is above a threshold.
@@ -48,9 +48,9 @@ impl Walk {
             }
             if best.index == perfect { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let walked = self.fringe.around(free, busy, shape, &mut see);
+        let walked = self.candidates.around(free, busy, shape, &mut see);
         if walked.is_continue() && corners {
-            let _ = self.fringe.corners(free, shape, self.all_corners, &mut see);
+            let _ = self.candidates.corners(free, shape, self.all_corners, &mut see);
         }
         best
     }
@@ -63,6 +63,6 @@ impl BoxRule for Walk {
     }
 
     fn work(&self) -> Work {
-        self.fringe.work()
+        self.candidates.work()
     }
 }

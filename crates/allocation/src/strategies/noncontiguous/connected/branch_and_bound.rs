@@ -1,25 +1,24 @@
-//! Trying the connected sets of a small region one by one: `connected`.
+//! Branch and bound over the connected sets of a small component.
 
 use std::cmp::Reverse;
 
-use super::component::Region;
+use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The most nodes of a region.
+/// The most nodes that a component may have: sets of its nodes are bits of a word.
 const NODES: usize = 128;
-/// The most sets, on the way to larger ones too, that are looked at for one question.
+/// The most sets, smaller ones on the way included, that are looked at for a question.
 pub(super) const STEPS: u64 = 1 << 14;
 
-/// Looks for the set that cuts the fewest nodes off, by branch and bound. Sets of nodes are bits of
-/// a word. Scratch memory.
+/// Looks for the set that cuts the fewest nodes off, with its scratch memory.
 #[derive(Clone, Default)]
-pub(super) struct Trial {
+pub(super) struct BranchAndBound {
     all: u128,
     /// By node: its neighbours.
     beside: Vec<u128>,
     /// How many nodes the set has to have.
     wanted: u32,
-    /// The set found that cuts the fewest off, and how many; below this another has to be.
+    /// The best set so far, and how many nodes it cuts off: a better one cuts off fewer.
     found: u128,
     below: u32,
     /// How many steps are left.
@@ -27,30 +26,30 @@ pub(super) struct Trial {
     looked: u64,
 }
 
-impl Trial {
-    /// The connected set of so many nodes, in row-major order, that cuts the fewest off, if these
-    /// are fewer than `below` and the region has at most 128 nodes. Of equals the first that is
-    /// met. Where so many steps do not suffice, the best of those met; those made are taken off.
-    /// O(128) a step.
+impl BranchAndBound {
+    /// The connected set of `wanted` nodes that cuts the fewest off, in row-major order; of equals
+    /// the first met. None if it does not cut off fewer than `below`, or the component has more
+    /// than 128 nodes. Where `steps` do not suffice, the best set met counts. The steps made are
+    /// taken off `steps`. O(128) a step.
     pub(super) fn least_cut(
         &mut self,
-        region: &Region,
+        component: &ComponentGraph,
         wanted: u32,
         below: u32,
         steps: &mut u64,
     ) -> Option<Vec<u32>> {
-        if region.count() > NODES {
+        if component.count() > NODES {
             return None;
         }
-        self.all = u128::MAX >> (NODES - region.count());
-        let set = |node| region.beside(node).iter().fold(0, |set, &other| set | 1 << other);
+        self.all = u128::MAX >> (NODES - component.count());
+        let set = |node| component.beside(node).iter().fold(0, |set, &other| set | 1 << other);
         self.beside.clear();
-        self.beside.extend((0..region.count() as u32).map(set));
+        self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
         // Sets from ends and corners first, each start with its share of the steps.
         let mut seeds: Vec<u32> = bits(self.all).collect();
-        seeds.sort_by_key(|&seed| region.beside(seed).len());
+        seeds.sort_by_key(|&seed| component.beside(seed).len());
         for (index, seed) in seeds.iter().enumerate() {
             let share = steps.div_ceil((seeds.len() - index) as u64);
             self.left = share;
@@ -62,7 +61,7 @@ impl Trial {
         (self.found != 0).then(|| bits(self.found).collect())
     }
 
-    /// Goes over the sets that have the nodes of this connected set and none of those.
+    /// Goes over the connected sets that hold all of `set` and none of `out`.
     fn descend(&mut self, set: u128, out: u128) {
         if self.left == 0 {
             return;
@@ -84,10 +83,11 @@ impl Trial {
         }
     }
 
-    /// A bound to what a set with these nodes and without those cuts off, exact for a whole set.
-    /// The largest rest will lie in one of the parts there are without the set: what is out of it
-    /// elsewhere is cut off, and where the part is smaller than all rests together, what is
-    /// missing.
+    /// A lower bound to what a set cuts off that holds all of `set` and none of `out`; exact if
+    /// `set` has all its nodes.
+    ///
+    /// The largest rest will lie in one of the parts that are left without `set`. Nodes of `out` in
+    /// other parts are cut off. So are those by which all rests together exceed that part.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -100,12 +100,12 @@ impl Trial {
         least
     }
 
-    /// The neighbours of these nodes.
+    /// The neighbours of the nodes of a set.
     fn around(&self, set: u128) -> u128 {
         bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
-    /// What can be reached from these nodes through those.
+    /// What can be reached from a set through another one.
     fn reach(&self, from: u128, through: u128) -> u128 {
         let (mut reached, mut fresh) = (from, from);
         while fresh != 0 {
@@ -115,7 +115,7 @@ impl Trial {
         reached
     }
 
-    /// Steps.
+    /// The steps made.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }

@@ -1,25 +1,25 @@
-//! Connected sets of free nodes as graphs of their own: `connected`.
+//! The components of the free nodes as graphs, made when a question looks at them.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy};
 
-use crate::strategies::shared::components::ConnectedSets;
+use crate::strategies::shared::components::Components;
 
-/// The connected sets that one question has looked at.
+/// The components that a question has looked at.
 #[derive(Clone)]
-pub(super) struct Regions {
+pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// By node of the machine: its number in its set, where that has been looked at.
+    /// By node of the machine: its number in its component, if that has been looked at.
     numbers: Vec<u32>,
-    /// The sets, the first `count` of them of this question.
-    kept: Vec<Region>,
+    /// The graphs, the first `count` of them of this question.
+    kept: Vec<ComponentGraph>,
     count: usize,
 }
 
-/// A connected set: its nodes are numbered in row-major order.
+/// A component. Its nodes are numbered in row-major order.
 #[derive(Clone, Default)]
-pub(super) struct Region {
-    /// The number of the set.
-    set: usize,
+pub(super) struct ComponentGraph {
+    /// Its number among the components.
+    number: usize,
     nodes: Vec<NodeId>,
     points: Vec<Coordinates>,
     links: Vec<Links>,
@@ -34,49 +34,55 @@ struct Links {
     ends: [u32; 6],
 }
 
-impl Regions {
-    pub(super) fn new(grid: Grid) -> Regions {
-        Regions { grid, numbers: Vec::new(), kept: Vec::new(), count: 0 }
+impl ComponentGraphs {
+    pub(super) fn new(grid: Grid) -> ComponentGraphs {
+        ComponentGraphs { grid, numbers: Vec::new(), kept: Vec::new(), count: 0 }
     }
 
-    /// Forgets the sets of the question before.
+    /// Forgets the components of the question before.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Where a set is kept. O(its nodes) and O(r log r) for r runs when it is asked for first.
-    pub(super) fn look_at(&mut self, sets: &ConnectedSets, set: usize, free: &Occupancy) -> usize {
-        let known = self.kept[..self.count].iter().position(|region| region.set == set);
+    /// Where the graph of a component is kept. When it is asked for first, O(its nodes) and
+    /// O(r log r) for r runs.
+    pub(super) fn look_at(
+        &mut self,
+        components: &Components,
+        number: usize,
+        free: &Occupancy,
+    ) -> usize {
+        let known = self.kept[..self.count].iter().position(|component| component.number == number);
         known.unwrap_or_else(|| {
             self.numbers.resize(self.grid.nodes() as usize, 0);
             if self.count == self.kept.len() {
-                self.kept.push(Region::default());
+                self.kept.push(ComponentGraph::default());
             }
-            let region = &mut self.kept[self.count];
-            region.load(&self.grid, sets, set, &mut self.numbers);
-            region.link(&self.grid, free, &self.numbers);
+            let component = &mut self.kept[self.count];
+            component.load(&self.grid, components, number, &mut self.numbers);
+            component.link(&self.grid, free, &self.numbers);
             self.count += 1;
             self.count - 1
         })
     }
 
-    pub(super) fn get(&self, index: usize) -> &Region {
+    pub(super) fn get(&self, index: usize) -> &ComponentGraph {
         &self.kept[index]
     }
 
-    /// The number of a free node in its set, which has been looked at.
+    /// The number of a free node in its component, which has been looked at.
     pub(super) fn number(&self, node: NodeId) -> u32 {
         self.numbers[node.index()]
     }
 }
 
-impl Region {
-    fn load(&mut self, grid: &Grid, sets: &ConnectedSets, set: usize, numbers: &mut [u32]) {
-        self.set = set;
+impl ComponentGraph {
+    fn load(&mut self, grid: &Grid, components: &Components, number: usize, numbers: &mut [u32]) {
+        self.number = number;
         self.nodes.clear();
         self.points.clear();
         self.runs.clear();
-        for run in sets.runs_of(set) {
+        for run in components.runs_of(number) {
             let first = self.nodes.len() as u32;
             let [x, y, z] = grid.point(NodeId(run.start));
             for (node, x) in run.zip(x..) {
@@ -88,7 +94,8 @@ impl Region {
         }
     }
 
-    /// Finds the links, each from the end behind the other on its axis, around rings too.
+    /// Finds the links. Each is found from one of its ends: the one with the higher coordinate, or
+    /// the one at 0 for a link that closes a ring.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());

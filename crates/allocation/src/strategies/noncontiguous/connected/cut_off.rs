@@ -1,13 +1,12 @@
-//! What a set of nodes cuts off in a connected set of free nodes: `connected`.
+//! How many nodes of its component a set cuts off from the largest rest.
 
-use super::component::Region;
+use super::component::ComponentGraph;
 
-/// Floods from several nodes at once that join where they meet, until at most one can go on: what
-/// two floods around a set have in common is near to it as a rule. Scratch memory.
+/// Floods from several nodes at once. Two that meet become one, and all stop when at most one can
+/// go on. Rests are mostly joined near the set, so that floods around it stop soon. Scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct Floods {
-    /// By number of the region: its flood, or one of the marks below; [`UNREACHED`] between
-    /// questions.
+    /// By node: its flood, or one of the marks below; [`UNREACHED`] between questions.
     marks: Vec<u32>,
     begun: Vec<Flood>,
     /// The nodes reached.
@@ -15,22 +14,22 @@ pub(super) struct Floods {
     looked: u64,
 }
 
-/// Not reached.
+/// The mark of a node that no flood has reached.
 const UNREACHED: u32 = u32::MAX;
-/// Never reached.
+/// The mark of a node that no flood may reach.
 const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// One that it has joined; itself if none.
+    /// The flood that it has become part of; itself if none.
     parent: u32,
     nodes: u32,
-    /// Its nodes whose neighbours have not been looked at.
+    /// How many of its nodes have neighbours that have not been looked at.
     open: u32,
 }
 
 /// How far the floods have come.
-struct Ends {
+struct Progress {
     /// The nodes of all floods that have ended, and of the largest.
     nodes: u32,
     largest: u32,
@@ -41,53 +40,54 @@ struct Ends {
     next: usize,
 }
 
-impl Ends {
-    /// The nodes of the flood that can go on, if there is one; all of them have so many nodes to
-    /// reach.
+impl Progress {
+    /// The nodes that the last flood would reach, if one can go on. All floods together would reach
+    /// `rest` nodes.
     fn open(&self, rest: u32) -> u32 {
         if self.going == 0 { 0 } else { rest - self.nodes }
     }
 }
 
 impl Floods {
-    /// How many nodes of the region a set of its nodes cuts off from the largest rest. O(nodes of
-    /// the set and of all rests but one, and those near the set).
-    pub(super) fn cut_off(&mut self, region: &Region, set: &[u32]) -> u32 {
-        let ends = self.around(region, set);
+    /// How many nodes of the component a set cuts off from the largest rest. O(nodes of the set,
+    /// of all rests but one, and those near the set).
+    pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
+        let ends = self.around(component, set);
         self.finish(set);
-        let rest = (region.count() - set.len()) as u32;
+        let rest = (component.count() - set.len()) as u32;
         rest - ends.largest.max(ends.open(rest))
     }
 
     /// Floods from the neighbours of a set, until at most one can go on.
-    fn around(&mut self, region: &Region, set: &[u32]) -> Ends {
-        self.begin(region);
+    fn around(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
+        self.begin(component);
         for &node in set {
             self.marks[node as usize] = BARRED;
         }
         for &node in set {
-            for &beside in region.beside(node) {
+            for &beside in component.beside(node) {
                 self.start(beside);
             }
         }
         let mut ends = self.begun();
-        self.join(region, &mut ends, |_| true);
+        self.join(component, &mut ends, |_| true);
         ends
     }
 
-    /// What a node of a connected rest, which `is_in` knows, parts from a part of it: from the one
-    /// whose flood ends last, if that leaves at most so many, else from the largest. Each is beside
-    /// the node or one before it.
+    /// The nodes of a rest that would be parted from its main part without `node`. The rest is
+    /// connected; `is_in` says which nodes belong to it. The main part is the one whose flood ends
+    /// last, if at most `most` nodes lie in the others, else the largest. Each node of the answer
+    /// is beside `node`, or beside one that comes before it.
     pub(super) fn behind(
         &mut self,
-        region: &Region,
+        component: &ComponentGraph,
         node: u32,
         most: usize,
         is_in: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
-        let mut ends = self.beside(region, node, &is_in);
+        let mut ends = self.beside(component, node, &is_in);
         if ends.nodes as usize > most {
-            self.outgrow(region, &mut ends, is_in);
+            self.outgrow(component, &mut ends, is_in);
         }
         let floods = 0..self.begun.len() as u32;
         let roots = floods.filter(|&flood| self.begun[flood as usize].parent == flood);
@@ -109,23 +109,28 @@ impl Floods {
         nodes
     }
 
-    /// Floods from the neighbours of a node, where `is_in` is true, until at most one can go on.
-    fn beside(&mut self, region: &Region, node: u32, is_in: impl Fn(u32) -> bool) -> Ends {
-        self.begin(region);
+    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
+    fn beside(
+        &mut self,
+        component: &ComponentGraph,
+        node: u32,
+        is_in: impl Fn(u32) -> bool,
+    ) -> Progress {
+        self.begin(component);
         self.marks[node as usize] = BARRED;
-        for &beside in region.beside(node) {
+        for &beside in component.beside(node) {
             if is_in(beside) {
                 self.start(beside);
             }
         }
         let mut ends = self.begun();
-        self.join(region, &mut ends, is_in);
+        self.join(component, &mut ends, is_in);
         ends
     }
 
-    fn begin(&mut self, region: &Region) {
-        if self.marks.len() < region.count() {
-            self.marks.resize(region.count(), UNREACHED);
+    fn begin(&mut self, component: &ComponentGraph) {
+        if self.marks.len() < component.count() {
+            self.marks.resize(component.count(), UNREACHED);
         }
         self.begun.clear();
         self.reached.clear();
@@ -138,7 +143,7 @@ impl Floods {
         }
     }
 
-    /// A flood from a node that no flood has reached.
+    /// Begins a flood at a node, unless one has reached it.
     fn start(&mut self, node: u32) {
         if self.marks[node as usize] == UNREACHED {
             let flood = self.begun.len() as u32;
@@ -148,36 +153,50 @@ impl Floods {
         }
     }
 
-    /// Before any flood has gone on.
-    fn begun(&self) -> Ends {
-        Ends { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
+    /// The state before any flood has gone on.
+    fn begun(&self) -> Progress {
+        Progress { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
     }
 
     /// Lets the floods go on until at most one can.
-    fn join(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+    fn join(
+        &mut self,
+        component: &ComponentGraph,
+        ends: &mut Progress,
+        is_in: impl Fn(u32) -> bool,
+    ) {
         while ends.going > 1 {
-            self.go_on(region, ends, &is_in);
+            self.go_on(component, ends, &is_in);
         }
     }
 
-    /// Lets the last flood that can go on do so until it has more nodes than each other one, or has
-    /// ended.
-    fn outgrow(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+    /// Lets the last flood go on until it is larger than all others, or has ended.
+    fn outgrow(
+        &mut self,
+        component: &ComponentGraph,
+        ends: &mut Progress,
+        is_in: impl Fn(u32) -> bool,
+    ) {
         while ends.going > 0 {
             let flood = self.root(self.marks[self.reached[ends.next] as usize]);
             if self.begun[flood as usize].nodes > ends.largest {
                 return;
             }
-            self.go_on(region, ends, &is_in);
+            self.go_on(component, ends, &is_in);
         }
     }
 
     /// Looks at the neighbours of the next node reached.
-    fn go_on(&mut self, region: &Region, ends: &mut Ends, is_in: impl Fn(u32) -> bool) {
+    fn go_on(
+        &mut self,
+        component: &ComponentGraph,
+        ends: &mut Progress,
+        is_in: impl Fn(u32) -> bool,
+    ) {
         let node = self.reached[ends.next];
         ends.next += 1;
         let mut flood = self.root(self.marks[node as usize]);
-        for &beside in region.beside(node) {
+        for &beside in component.beside(node) {
             match self.marks[beside as usize] {
                 BARRED => {}
                 UNREACHED => {
@@ -215,7 +234,7 @@ impl Floods {
         a
     }
 
-    /// The flood that a flood has joined, the ways there halved.
+    /// The flood that a flood has become part of. Halves the way there for the next time.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.begun[flood as usize].parent != flood {
             let parent = self.begun[flood as usize].parent;

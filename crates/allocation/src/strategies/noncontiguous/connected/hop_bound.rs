@@ -1,46 +1,48 @@
-//! Whether a set that grows can still become compact enough: `connected`.
+//! Whether a set that grows can still become compact enough.
 
 use pavior_mesh::Grid;
 
-use super::component::Region;
-use super::hop_sums::{Spread, least_distance};
+use super::component::ComponentGraph;
+use super::hop_sums::{HopSums, least_hops};
 
-/// No bound is computed in regions of more nodes than so many times those asked for.
+/// No bound is computed in graphs of more nodes than so many times those asked for.
 const ROOMY: usize = 4;
-/// None is for fewer nodes either.
+/// No bound is computed for sets of fewer nodes.
 const FEW: usize = 8;
 
-/// A bound to the sum of hops of a set of so many nodes: it is looked at when a half and three
-/// quarters of them are taken.
+/// A lower bound to the sum of hops of the set that a growth will come to. It is computed when a
+/// half and when three quarters of the nodes are taken.
 #[derive(Clone, Default)]
-pub(super) struct SpreadBound {
+pub(super) struct HopBound {
+    /// The sum of hops that the set may have.
     most: u64,
+    /// How many nodes it will have.
     wanted: usize,
-    /// How many nodes there are when it is looked at next; none if it is not.
+    /// How many nodes are taken when it is computed next; none if it is not.
     next: Option<usize>,
-    /// Sums of hops from the nodes that are left; scratch memory.
+    /// Scratch: sums of hops from the nodes that are not taken.
     sums: Vec<u64>,
     looked: u64,
 }
 
-impl SpreadBound {
-    /// Begins with sets of so many nodes of the region with a sum of hops of at most so many.
-    pub(super) fn begin(&mut self, most: u64, region: &Region, wanted: usize) {
-        let pays = most < u64::MAX && region.count() <= ROOMY * wanted && wanted >= FEW;
+impl HopBound {
+    /// Begins a growth to `wanted` nodes of the component, with at most `most` hops.
+    pub(super) fn begin(&mut self, most: u64, component: &ComponentGraph, wanted: usize) {
+        let pays = most < u64::MAX && component.count() <= ROOMY * wanted && wanted >= FEW;
         (self.most, self.wanted, self.next) = (most, wanted, pays.then_some(wanted / 2));
     }
 
-    /// Whether all sets of the region with so many nodes that hold this one have more hops. O(1),
-    /// and twice in all O(nodes of the region), if it has few more nodes.
+    /// Whether every set that this one can grow to has too many hops. O(1), but twice a growth
+    /// O(nodes of the component), if the component is not much larger than the set.
     pub(super) fn is_passed(
         &mut self,
         grid: &Grid,
-        region: &Region,
-        spread: &Spread,
+        component: &ComponentGraph,
+        hop_sums: &HopSums,
         is_taken: impl Fn(u32) -> bool,
     ) -> bool {
-        let count = spread.nodes() as usize;
-        if spread.total() > self.most {
+        let count = hop_sums.nodes() as usize;
+        if hop_sums.total() > self.most {
             return true;
         }
         if self.next.is_none_or(|next| count < next) || count >= self.wanted {
@@ -48,32 +50,32 @@ impl SpreadBound {
         }
         let later = self.wanted * 3 / 4;
         self.next = (count < later).then_some(later);
-        self.least(grid, region, spread, is_taken) > self.most
+        self.least(grid, component, hop_sums, is_taken) > self.most
     }
 
-    /// The nodes that are missing are at least as far from the set as the nearest ones, and from
-    /// each other as the nodes of a ball.
+    /// The bound. The missing nodes are at least as far from the set as the nearest free ones, and
+    /// at least as far from each other as the nodes of a ball.
     fn least(
         &mut self,
         grid: &Grid,
-        region: &Region,
-        spread: &Spread,
+        component: &ComponentGraph,
+        hop_sums: &HopSums,
         is_taken: impl Fn(u32) -> bool,
     ) -> u64 {
-        let missing = self.wanted - spread.nodes() as usize;
-        self.looked += region.count() as u64;
+        let missing = self.wanted - hop_sums.nodes() as usize;
+        self.looked += component.count() as u64;
         self.sums.clear();
-        for node in 0..region.count() as u32 {
+        for node in 0..component.count() as u32 {
             if !is_taken(node) {
-                self.sums.push(spread.of_any(region.point(node)));
+                self.sums.push(hop_sums.of_any(component.point(node)));
             }
         }
         self.sums.select_nth_unstable(missing - 1);
-        let apart = least_distance(grid, missing as u64);
-        spread.total() + self.sums[..missing].iter().sum::<u64>() + apart
+        let apart = least_hops(grid, missing as u64);
+        hop_sums.total() + self.sums[..missing].iter().sum::<u64>() + apart
     }
 
-    /// Nodes of the region that were looked at.
+    /// Nodes of the component that were looked at.
     pub(super) fn looked(&self) -> u64 {
         self.looked
     }

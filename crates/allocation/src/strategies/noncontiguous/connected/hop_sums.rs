@@ -1,59 +1,60 @@
-//! Sums of hop distances between the nodes of a set: how compact it is.
+//! Sums of hops between the nodes of a set, which measure how compact it is.
 
 use std::ops::Range;
 
 use pavior_mesh::{Coordinates, Grid, Sides};
 
-/// A set of nodes, with the sums of the distances to them from the coordinates of each axis.
+/// A set of nodes. By axis it keeps, for each coordinate, the sum of the hops from there to the
+/// nodes of the set along this axis; the hops from a node are the sum over the axes.
 #[derive(Clone, Debug)]
-pub(crate) struct Spread {
+pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The axes before this one are those that the grid has.
+    /// How many axes count; all behind them have one coordinate.
     count: usize,
     nodes: u64,
+    /// The sum of the hops between all pairs.
     total: u64,
-    /// By coordinate of an axis, how many nodes have it; 0 between questions.
+    /// Scratch, by coordinate of an axis: how many nodes have it; 0 between questions.
     counts: Vec<u64>,
 }
 
-/// Sums are changed so many at a time, also some beyond those that are known.
+/// Sums are changed in chunks, of which the last may reach beyond the known ones.
 const CHUNK: usize = 8;
 
-/// One axis: the sums are known about the nodes of the set only. Beyond them, where no ring closes,
-/// each sum is the one before it and a hop a node.
+/// The sums along one axis. Unless it is a ring, only those about the nodes of the set are known:
+/// beyond them, each sum is the one before it and a hop for each node.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The hops between coordinates that differ by 1 - side to side - 1.
+    /// The hops between two coordinates, by their difference: from 1 - side to side - 1.
     hops: Vec<u64>,
 }
 
-impl Spread {
+impl HopSums {
     /// The empty set.
-    pub(crate) fn new(grid: Grid) -> Spread {
-        let mut spread = Spread {
+    pub(crate) fn new(grid: Grid) -> HopSums {
+        let mut hop_sums = HopSums {
             axes: std::array::from_fn(|axis| Axis::new(&grid, axis)),
             count: (1..4).rev().find(|&axes| grid.side(axes - 1) > 1).unwrap_or(1),
             nodes: 0,
             total: 0,
             counts: Vec::new(),
         };
-        spread.clear();
-        spread
+        hop_sums.clear();
+        hop_sums
     }
 
-    /// Becomes the empty set. O(sum of the sides of the box about all nodes that were in it, of
-    /// rings the whole sides).
+    /// Becomes the empty set. O(sum of the sides of the set's bounding box; of rings whole sides).
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
     }
 
-    /// The sum of the hops to the nodes of the set from one of them or one beside them; 0 from any
-    /// node if the set is empty. O(1).
+    /// The sum of the hops from a node of the set, or from one beside it, to the nodes of the set.
+    /// 0 from any node if the set is empty. O(1).
     #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
     #[inline(always)]
     pub(crate) fn of(&self, point: Coordinates) -> u64 {
@@ -65,7 +66,7 @@ impl Spread {
         }
     }
 
-    /// The sum of the hops to the nodes of the set, of which there are some, from any node. O(1).
+    /// The same from any node. The set is not empty. O(1).
     pub(crate) fn of_any(&self, point: Coordinates) -> u64 {
         let axes = self.axes[..self.count].iter().zip(&point);
         axes.map(|(axis, &at)| axis.of_any(usize::from(at), self.nodes)).sum()
@@ -81,7 +82,7 @@ impl Spread {
         self.nodes
     }
 
-    /// Puts a node in. O(sum of the sides of the box about the set, of rings the whole sides).
+    /// Puts a node in. O(sum of the sides of the set's bounding box; of rings whole sides).
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -93,8 +94,8 @@ impl Spread {
         }
     }
 
-    /// Becomes the set of these nodes. O(nodes), and for each layer of them across an axis O(side
-    /// of the box about the set, of rings the whole side).
+    /// Becomes the set of these nodes. O(nodes), and for each coordinate that some of them have
+    /// O(side of the bounding box; of a ring the whole side).
     pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
         self.clear();
         for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
@@ -128,13 +129,13 @@ impl Axis {
     }
 
     fn clear(&mut self) {
-        // All sums that were changed: those known, and the rest of the last chunk.
+        // The known sums were changed, and the rest of the last chunk.
         let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
         self.sums[changed].fill(0);
         self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
-    /// Finds the sums at a coordinate and beside it.
+    /// Makes the sums known at a coordinate and beside it.
     #[inline]
     fn learn(&mut self, at: usize, nodes: u64) {
         let needed = at.saturating_sub(1)..(at + 2).min(self.side);
@@ -174,9 +175,9 @@ fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// A bound to the sum of the hops between all pairs of so many nodes: no node has more than `2 *
-/// axes` others at one hop, and so on. O(the longest way between the nodes of a ball).
-pub(crate) fn least_distance(grid: &Grid, nodes: u64) -> u64 {
+/// A lower bound to the sum of the hops between all pairs of `nodes` nodes: around each node, no
+/// more others lie at each distance than in a ball. O(diameter of the ball).
+pub(crate) fn least_hops(grid: &Grid, nodes: u64) -> u64 {
     let axes = (0..3).filter(|&axis| grid.side(axis) > 1).count();
     let (mut left, mut hops, mut from_one) = (nodes.saturating_sub(1), 1, 0);
     while left > 0 && axes > 0 {
@@ -189,7 +190,7 @@ pub(crate) fn least_distance(grid: &Grid, nodes: u64) -> u64 {
 }
 
 /// The sum of the hops between all pairs of nodes of a box. O(sum of its sides).
-pub(crate) fn distance_in(grid: &Grid, sides: Sides) -> u64 {
+pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
         let (side, layer) = (u64::from(sides[axis]), nodes / u64::from(sides[axis]));
@@ -218,18 +219,18 @@ mod tests {
                     let hops = |&b: &Coordinates| u64::from(grid.distance(a, b));
                     pairs += points[..index].iter().map(hops).sum::<u64>();
                 }
-                let mut spread = Spread::new(grid);
+                let mut hop_sums = HopSums::new(grid);
                 for &point in &points {
-                    spread.add(point);
+                    hop_sums.add(point);
                 }
-                assert_eq!((spread.total(), distance_in(&grid, sides)), (pairs, pairs), "{name}");
-                spread.load(&points.iter().copied());
-                assert_eq!(spread.total(), pairs, "{name}");
-                assert!(least_distance(&grid, points.len() as u64) <= pairs);
+                assert_eq!((hop_sums.total(), hops_in(&grid, sides)), (pairs, pairs), "{name}");
+                hop_sums.load(&points.iter().copied());
+                assert_eq!(hop_sums.total(), pairs, "{name}");
+                assert!(least_hops(&grid, points.len() as u64) <= pairs);
                 for node in Cuboid::whole(&grid).nodes(&grid) {
                     let from = grid.point(node);
                     let hops = points.iter().map(|&to| u64::from(grid.distance(from, to)));
-                    assert_eq!(spread.of_any(from), hops.sum(), "{name}");
+                    assert_eq!(hop_sums.of_any(from), hops.sum(), "{name}");
                 }
             }
         }
@@ -240,10 +241,10 @@ mod tests {
         // The last chunk of sums reaches farther with each node towards the origin, and no farther
         // back.
         let grid: Grid = "mesh:24x2".parse().unwrap();
-        let mut spread = Spread::new(grid);
-        (3..11).rev().for_each(|x| spread.add([x, 0, 0]));
-        spread.clear();
-        let zero = |node| spread.of(grid.point(node)) == 0;
+        let mut hop_sums = HopSums::new(grid);
+        (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));
+        hop_sums.clear();
+        let zero = |node| hop_sums.of(grid.point(node)) == 0;
         assert!(Cuboid::whole(&grid).nodes(&grid).all(zero));
     }
 }

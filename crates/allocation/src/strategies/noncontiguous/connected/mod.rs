@@ -1,5 +1,5 @@
-//! Connected: any connected set of free nodes, the most compact that is found, cutting off as
-//! little of the rest as it can.
+//! Connected: any connected set of free nodes. Of those found it grants the one that cuts the
+//! fewest free nodes off from the rest, and of these the most compact one.
 //!
 //! ```text
 //!   5 of these 14:    . . . # #      o o . # #      o o o # #
@@ -10,47 +10,45 @@
 //! ```
 //!
 //! Misses nothing: it grants n nodes if and only if n free nodes are connected by the machine's own
-//! links, around rings too, in one to three dimensions. The rule:
+//! links, around rings too, in one to three dimensions. A component is a largest connected set of
+//! free nodes. The rule has four steps:
 //!
-//! 1. Boxes of exactly n nodes: the box asked for, if it has n, then the boxes of n nodes, compact
-//!    ones first, at the first bases in row-major order, up to 32 a shape. One that cuts nothing
-//!    off is taken at once if it is the one asked for or has no side longer than twice another;
-//!    others are candidates.
-//! 2. Sets grown in the connected sets of at least n free nodes, the smallest first, up to 4 of
-//!    them: from the node with fewest free neighbours and from the outermost nodes towards the
-//!    corners of the machine, always by the free neighbour with most granted neighbours, of those
-//!    the one with the least sum of hops to the nodes granted; and once more with these two the
+//! 1. Boxes of exactly n nodes: the box asked for if it has n, then the others, compact ones first,
+//!    each at its first 32 bases in row-major order. A box that cuts nothing off is granted at once
+//!    if it is the one asked for, or no side is longer than twice another. All others are
+//!    candidates.
+//! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
+//!    the node with the fewest free neighbours, and at the outermost nodes towards the corners of
+//!    the machine. It takes the free neighbour with most neighbours in the set, of equals the one
+//!    with the least sum of hops to the set. A second growth from each node compares these two the
 //!    other way round.
-//! 3. If every candidate cuts something off, sets grown with all that they would cut off, in each
-//!    connected set of at least n free nodes, the smallest first, until one cuts nothing off: from
-//!    the same nodes, always by the free neighbour with the least sum of hops to the nodes granted,
-//!    and with it what it parts from the largest rest. A neighbour with which these are too many is
-//!    passed over; where there is no other, the one that parts the fewest is taken, and of these as
-//!    many as are missing.
-//! 4. If these cut something off, too, and the connected set has up to 128 nodes, all its connected
-//!    sets of n nodes, by branch and bound: the first met of those that cut the fewest off, if they
-//!    cut fewer. After 2^14 steps, for all these sets together, the best met so far counts.
+//! 3. If every candidate cuts nodes off: sets grown with all that they would cut off, component by
+//!    component, until one cuts nothing off. Growth begins at the same nodes. It takes the free
+//!    neighbour with the least sum of hops to the set, and with it what it parts from the largest
+//!    rest. A neighbour is passed over if it parts more nodes than are missing. If no other is left,
+//!    the one that parts the fewest is taken, with as many of these nodes as are missing.
+//! 4. If these cut nodes off, too, and the component has up to 128 nodes: all its connected sets of
+//!    n nodes, by branch and bound. The first met of those that cut the fewest off is a candidate.
+//!    After 2^14 steps, for all components together, the best one met so far counts.
 //!
-//! The candidate that cuts the fewest free nodes off from the largest rest of their connected set
-//! is granted; of those the one with the least sum of hops between its nodes; a box before another
-//! set; then the first in row-major order.
+//! The candidate is granted that cuts the fewest free nodes off from the largest rest of its
+//! component; of equals the one with the least sum of hops between its nodes; then a box before
+//! another set; then the first in row-major order.
 //!
-//! So nothing is cut off that another set would not cut off, where no connected set has more than
-//! 128 nodes and the steps suffice. Measured against all connected sets on machines of 12 nodes and
-//! in random states of machines of 30 (17,512 answers, the test `connected`): in none another set
-//! would have cut less off; the sums of hops are 0.2 % above the least that cuts no more off.
+//! So where no component has more than 128 nodes and the steps suffice, no set cuts off less than
+//! the one granted. This was measured against all connected sets on machines of 12 nodes and in
+//! random states of machines of 30 (17,512 answers, the test `connected`): no set would have cut
+//! less off, and the sums of hops were 0.2 % above the least of sets that cut no more off.
 //!
-//! Cost: a refusal O(N/64) where the state is known, else that and O(r log r) for r runs of free
-//! nodes. A grant O(N/64 log(side)) a shape; O(C) once for each connected set of C nodes that is
-//! looked at; a candidate what floods from its free neighbours reach until all but one have met or
-//! ended: the nodes near to it and the rests that it cuts off, at most O(C); O(n (s + f)) a grown
-//! set, for the sides s of the box about it (of rings, the whole sides) and its f free neighbours.
-//! The number of grown sets is bounded to 2^22 by n times the sides of the machine, at least one. A
-//! set is grown on only as long as it can be better than the best that cuts nothing off; of many
-//! free neighbours only the near ones are looked at, while the far ones cannot be the next. A set
-//! grown with what it would cut off takes as much, and a flood for each of its neighbours; a step
-//! of step 4 O(128). A box that holds one that is free nowhere is refused in O(1) a box refused.
-//! Kept are the sets of the last state, and the boxes that are free nowhere in it.
+//! Cost of a refusal: O(N/64) if the state is known, else also O(r log r) for r runs of free nodes.
+//!
+//! Cost of a grant: O(N/64 log(side)) a shape, or O(1) a box refused before for one that holds such
+//! a box. O(C) once for each component of C nodes that is looked at. For a candidate, floods from
+//! its free neighbours until all but one have met or ended, at most O(C). For a grown set O(n (s +
+//! f)), where s are the sides of its bounding box (of rings the whole sides) and f its free
+//! neighbours; step 3 adds a flood a neighbour. O(128) a step of branch and bound. The number of
+//! grown sets, times n and the machine's sides, is at most 2^22, but one is grown at least. Growth
+//! ends early when it cannot be better than the best candidate that cuts nothing off.
 //!
 //! Source: the project's own, made of three ideas. Growth by the neighbour with most granted
 //! neighbours: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to

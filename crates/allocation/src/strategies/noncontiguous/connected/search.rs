@@ -1,58 +1,62 @@
-//! A compact connected set of free nodes that cuts as little as it can off the rest: `connected`.
+//! The search of `connected`: candidates from boxes, from growth and from branch and bound, of
+//! which the one that cuts the fewest nodes off wins. The header of [`connected`](super) has the
+//! steps.
 
 use std::cmp::Ordering;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
-use super::branch_and_bound::{STEPS, Trial};
+use super::branch_and_bound::{BranchAndBound, STEPS};
 use super::closed_growth::ClosedGrowth;
-use super::compact_growth::{Next, SetGrowth};
-use super::component::Regions;
+use super::compact_growth::{CompactGrowth, Next};
+use super::component::ComponentGraphs;
 use super::cut_off::Floods;
-use super::hop_sums::{Spread, distance_in};
+use super::hop_sums::{HopSums, hops_in};
 use crate::strategies::shared::box_finder::BoxFinder;
-use crate::strategies::shared::components::ConnectedSets;
+use crate::strategies::shared::components::Components;
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::runs::runs;
 use crate::{Placement, Work};
 
 /// The most boxes that are looked at for one shape.
 const BOXES: usize = 32;
-/// The most sets of free nodes in which sets are grown that may cut something off.
-const REGIONS: usize = 4;
-/// What bounds the number of sets that are grown for large requests: nodes times sides.
-const GROWING: u64 = 1 << 22;
+/// The most components in which sets are grown that may cut nodes off.
+const COMPONENTS: usize = 4;
+/// The number of grown sets, times their nodes, times the sum of the machine's sides, is at most
+/// this.
+const GROWTH: u64 = 1 << 22;
 
-/// Finds connected sets. It keeps nothing but what it knows of the last state, with which it
-/// compares.
+/// The search. Between questions it keeps what it knows of the last state alone.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
-    /// The state that `sets` is of.
+    /// The state that `components` is of.
     state: Option<Occupancy>,
-    sets: ConnectedSets,
+    components: Components,
     boxes: BoxFinder,
-    regions: Regions,
-    best: Option<Draft>,
-    spread: Spread,
-    growth: SetGrowth,
+    graphs: ComponentGraphs,
+    best: Option<Candidate>,
+    hop_sums: HopSums,
+    growth: CompactGrowth,
     closed: ClosedGrowth,
-    trial: Trial,
+    branch_and_bound: BranchAndBound,
     floods: Floods,
     work: Work,
 }
 
-/// A candidate.
+/// A set that may be granted.
 #[derive(Clone)]
-struct Draft {
-    /// Where the connected set that it lies in is kept.
-    region: usize,
-    /// Numbers in this set, in row-major order.
+struct Candidate {
+    /// Where the graph of its component is kept.
+    component: usize,
+    /// Its nodes' numbers in the component, in row-major order.
     nodes: Vec<u32>,
+    /// The box, if it is one.
     at: Option<Cuboid>,
-    /// How many nodes of the set it cuts off from the largest rest.
+    /// How many nodes of the component it cuts off from the largest rest.
     cut: u32,
-    distance: u64,
+    /// The sum of hops between its nodes.
+    hops: u64,
 }
 
 impl ConnectedSearch {
@@ -60,36 +64,35 @@ impl ConnectedSearch {
         ConnectedSearch {
             grid,
             state: None,
-            sets: ConnectedSets::default(),
+            components: Components::default(),
             boxes: BoxFinder::new(grid),
-            regions: Regions::new(grid),
+            graphs: ComponentGraphs::new(grid),
             best: None,
-            spread: Spread::new(grid),
-            growth: SetGrowth::default(),
+            hop_sums: HopSums::new(grid),
+            growth: CompactGrowth::default(),
             closed: ClosedGrowth::default(),
-            trial: Trial::default(),
+            branch_and_bound: BranchAndBound::default(),
             floods: Floods::default(),
             work: Work::default(),
         }
     }
 
-    /// The number of nodes of the largest connected set of free nodes. O(N/64) in the state of the
-    /// question before.
+    /// The number of nodes of the largest component of the free nodes. O(N/64) if the state is that
+    /// of the question before.
     pub(crate) fn largest(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         if self.state.as_ref() != Some(free) {
-            self.sets.load(&self.grid, free);
-            self.work.boxes += self.sets.runs();
+            self.components.load(&self.grid, free);
+            self.work.boxes += self.components.runs();
             match &mut self.state {
                 Some(state) => state.copy_from(free),
                 state => *state = Some(free.clone()),
             }
         }
-        self.sets.largest()
+        self.components.largest()
     }
 
-    /// A connected set of so many free nodes, if there is one; `asked` is a box that is tried
-    /// first.
+    /// A connected set of `nodes` free nodes, if there is one. The box `asked` is tried first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -99,7 +102,7 @@ impl ConnectedSearch {
         if nodes == 0 || nodes > free.count() || self.largest(free) < nodes {
             return None;
         }
-        self.regions.clear();
+        self.graphs.clear();
         self.best = None;
         let fits = |sides: &Sides| volume(*sides) == u64::from(nodes) && self.grid.fits(*sides);
         let asked = asked.filter(fits);
@@ -113,22 +116,22 @@ impl ConnectedSearch {
                 return Some(Placement::Whole(at));
             }
         }
-        let mut sets = Vec::new();
-        self.sets.at_least(nodes, &mut sets);
-        self.grow(free, nodes, &sets);
-        self.grow_closed(free, nodes, &sets);
+        let mut components = Vec::new();
+        self.components.at_least(nodes, &mut components);
+        self.grow(free, nodes, &components);
+        self.grow_closed(free, nodes, &components);
         let best = self.best.as_ref()?;
         Some(match best.at {
             Some(at) => Placement::Whole(at),
-            None => runs(&self.grid, best.ids(&self.regions)),
+            None => runs(&self.grid, best.ids(&self.graphs)),
         })
     }
 
-    /// Looks at the free boxes of a shape, up to the first that cuts nothing off, which is answered
-    /// if it is to be taken at once.
+    /// Makes candidates of the free boxes of a shape, up to the first that cuts nothing off.
+    /// Returns that one if it is to be taken at once.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
-        let distance = distance_in(&self.grid, sides);
-        if !at_once && self.most() < distance {
+        let hops = hops_in(&self.grid, sides);
+        if !at_once && self.most() < hops {
             return None;
         }
         let before = self.boxes.words_touched();
@@ -136,17 +139,17 @@ impl ConnectedSearch {
         self.work.words += self.boxes.words_touched() - before;
         for base in bases {
             let at = Cuboid::new(base, sides);
-            let set = self.sets.set_of(self.grid.id(base));
-            let region = self.regions.look_at(&self.sets, set, free);
-            let number = |node: NodeId| self.regions.number(node);
+            let number = self.components.of(self.grid.id(base));
+            let component = self.graphs.look_at(&self.components, number, free);
+            let number = |node: NodeId| self.graphs.number(node);
             let mut nodes: Vec<u32> = at.nodes(&self.grid).map(number).collect();
             nodes.sort_unstable();
-            let cut = self.floods.cut_off(self.regions.get(region), &nodes);
+            let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
             if cut == 0 && at_once {
                 return Some(at);
             }
-            let draft = Draft { region, nodes, at: Some(at), cut, distance };
-            self.add(draft);
+            let candidate = Candidate { component, nodes, at: Some(at), cut, hops };
+            self.add(candidate);
             if cut == 0 {
                 break;
             }
@@ -154,28 +157,28 @@ impl ConnectedSearch {
         None
     }
 
-    /// Grows sets from the corners of the first sets of free nodes.
-    fn grow(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
+    /// Makes candidates of sets grown in the smallest components.
+    fn grow(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let mut left = self.most_grown(nodes);
-        for &set in sets.iter().take(REGIONS) {
-            let index = self.regions.look_at(&self.sets, set, free);
-            let region = self.regions.get(index);
-            let seeds = region.seeds(&self.grid);
+        for &number in components.iter().take(COMPONENTS) {
+            let index = self.graphs.look_at(&self.components, number, free);
+            let component = self.graphs.get(index);
+            let seeds = component.seeds(&self.grid);
             let mut starts: Vec<(u32, Next)> = [Next::Fullest, Next::Nearest]
                 .into_iter()
                 .flat_map(|next| seeds.iter().map(move |&seed| (seed, next)))
                 .collect();
-            // Every start leads to the whole region if that is asked for.
-            let whole = region.count() == nodes as usize;
+            // If the whole component is asked for, every start leads to it.
+            let whole = component.count() == nodes as usize;
             starts.truncate(if whole { left.min(1) } else { left });
             left -= starts.len();
-            self.growth.begin(region);
-            // Both rules from one seed after the other: a good set early on bounds all others.
+            self.growth.begin(component);
+            // Both rules from one seed, then from the next: a good set bounds all later ones.
             starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
             for start in starts {
-                let (region, most) = (self.regions.get(index), self.most());
+                let (component, most) = (self.graphs.get(index), self.most());
                 let grown =
-                    self.growth.grow(&self.grid, region, &mut self.spread, start, nodes, most);
+                    self.growth.grow(&self.grid, component, &mut self.hop_sums, start, nodes, most);
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {
                     self.add_grown(index, nodes);
                 }
@@ -183,44 +186,46 @@ impl ConnectedSearch {
         }
     }
 
-    /// As long as all candidates cut something off, grows sets with what they would cut off, in one
-    /// set of free nodes after the other, and tries all sets of small ones.
-    fn grow_closed(&mut self, free: &Occupancy, nodes: u32, sets: &[usize]) {
+    /// While every candidate cuts nodes off: goes through the components, grows sets together with
+    /// what they would cut off, and tries all sets of components that are small.
+    fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
-        for &set in sets {
+        for &number in components {
             if self.least_cut() == 0 {
                 return;
             }
-            let index = self.regions.look_at(&self.sets, set, free);
-            let mut seeds = self.regions.get(index).seeds(&self.grid);
+            let index = self.graphs.look_at(&self.components, number, free);
+            let mut seeds = self.graphs.get(index).seeds(&self.grid);
             seeds.truncate(left);
             left -= seeds.len();
             for seed in seeds {
-                let (region, most) = (self.regions.get(index), self.most());
+                let (component, most) = (self.graphs.get(index), self.most());
                 let (scratch, start) =
-                    ((&mut self.spread, &mut self.floods), (seed, nodes as usize));
-                let grown = self.closed.grow(&self.grid, region, scratch, start, most);
+                    ((&mut self.hop_sums, &mut self.floods), (seed, nodes as usize));
+                let grown = self.closed.grow(&self.grid, component, scratch, start, most);
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {
                     self.add_grown(index, nodes);
                 }
             }
-            let region = self.regions.get(index);
-            if let Some(nodes) = self.trial.least_cut(region, nodes, self.least_cut(), &mut steps) {
-                self.spread.load(&nodes.iter().map(|&node| region.point(node)));
+            let component = self.graphs.get(index);
+            if let Some(nodes) =
+                self.branch_and_bound.least_cut(component, nodes, self.least_cut(), &mut steps)
+            {
+                self.hop_sums.load(&nodes.iter().map(|&node| component.point(node)));
                 self.add_grown(index, nodes);
             }
         }
     }
 
-    /// How many sets may be grown.
+    /// How many sets of a size may be grown.
     fn most_grown(&self, nodes: u32) -> usize {
         let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
-        (GROWING / (u64::from(nodes) * sides)).max(1) as usize
+        (GROWTH / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// The largest sum of hops with which another candidate may be better.
+    /// Candidates with more hops than this are no better than the best one.
     fn most(&self) -> u64 {
-        self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.distance)
+        self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
 
     /// How many nodes the best candidate cuts off.
@@ -228,19 +233,20 @@ impl ConnectedSearch {
         self.best.as_ref().map_or(u32::MAX, |best| best.cut)
     }
 
-    /// Adds a set whose spread is known.
-    fn add_grown(&mut self, region: usize, mut nodes: Vec<u32>) {
-        let cut = self.floods.cut_off(self.regions.get(region), &nodes);
+    /// Makes a candidate of a set that `hop_sums` holds.
+    fn add_grown(&mut self, component: usize, mut nodes: Vec<u32>) {
+        let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
         if cut <= self.least_cut() {
             nodes.sort_unstable();
-            self.add(Draft { region, nodes, at: None, cut, distance: self.spread.total() });
+            self.add(Candidate { component, nodes, at: None, cut, hops: self.hop_sums.total() });
         }
     }
 
-    fn add(&mut self, draft: Draft) {
-        let is_better = |best: &Draft| draft.compare(best, &self.regions).is_lt();
+    /// Keeps a candidate if it is better than the best one.
+    fn add(&mut self, candidate: Candidate) {
+        let is_better = |best: &Candidate| candidate.compare(best, &self.graphs).is_lt();
         if self.best.as_ref().is_none_or(is_better) {
-            self.best = Some(draft);
+            self.best = Some(candidate);
         }
     }
 
@@ -248,22 +254,22 @@ impl ConnectedSearch {
     pub(crate) fn work(&self) -> Work {
         let looked = self.growth.looked()
             + self.closed.looked()
-            + self.trial.looked()
+            + self.branch_and_bound.looked()
             + self.floods.looked();
         Work { boxes: self.work.boxes + looked, ..self.work }
     }
 }
 
-impl Draft {
-    /// Less is better.
-    fn compare(&self, other: &Draft, regions: &Regions) -> Ordering {
-        let key = |draft: &Draft| (draft.cut, draft.distance, draft.at.is_none());
-        key(self).cmp(&key(other)).then_with(|| self.ids(regions).cmp(other.ids(regions)))
+impl Candidate {
+    /// The better candidate is less.
+    fn compare(&self, other: &Candidate, graphs: &ComponentGraphs) -> Ordering {
+        let key = |candidate: &Candidate| (candidate.cut, candidate.hops, candidate.at.is_none());
+        key(self).cmp(&key(other)).then_with(|| self.ids(graphs).cmp(other.ids(graphs)))
     }
 
-    fn ids<'a>(&'a self, regions: &'a Regions) -> impl Iterator<Item = NodeId> + 'a {
-        let region = regions.get(self.region);
-        self.nodes.iter().map(|&number| region.node(number))
+    fn ids<'a>(&'a self, graphs: &'a ComponentGraphs) -> impl Iterator<Item = NodeId> + 'a {
+        let component = graphs.get(self.component);
+        self.nodes.iter().map(|&number| component.node(number))
     }
 }
 

@@ -1,5 +1,5 @@
-//! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap, right
-//! border planes elsewhere.
+//! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap,
+//! right border planes elsewhere.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 

@@ -48,7 +48,7 @@ use crate::strategies::shared::busy_list::{is_short, words};
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Strategy, Work};
 use busy_search::BusySearch;
-use shrinking_bases::Chain;
+use shrinking_bases::ShrinkingBases;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "gabl",
@@ -99,7 +99,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         engine: engine.then(|| Engine {
             exact: BaseSearch::engine(*grid),
             bases: BaseSet::new(*grid),
-            chain: Chain::default(),
+            chain: ShrinkingBases::default(),
         }),
     })
 }
@@ -127,7 +127,7 @@ struct Engine {
     /// Where it is.
     bases: BaseSet,
     /// Where pieces are.
-    chain: Chain,
+    chain: ShrinkingBases,
 }
 
 impl Greedy {

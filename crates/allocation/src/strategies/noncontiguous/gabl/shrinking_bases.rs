@@ -11,7 +11,7 @@ use crate::strategies::shared::turning::Turn;
 
 /// The sets of bases; scratch memory, of which a copy starts empty.
 #[derive(Debug, Default)]
-pub(crate) struct Chain {
+pub(crate) struct ShrinkingBases {
     /// The shapes, the largest first.
     shapes: Vec<Sides>,
     /// The sets that have bases, those of the smallest shape first, by shape in orientation order.
@@ -21,13 +21,13 @@ pub(crate) struct Chain {
     touched: u64,
 }
 
-impl Clone for Chain {
-    fn clone(&self) -> Chain {
-        Chain { touched: self.touched, ..Chain::default() }
+impl Clone for ShrinkingBases {
+    fn clone(&self) -> ShrinkingBases {
+        ShrinkingBases { touched: self.touched, ..ShrinkingBases::default() }
     }
 }
 
-impl Chain {
+impl ShrinkingBases {
     /// Computes the bases of a chain of shapes, which ends with the single node, in a state with
     /// free nodes.
     pub(crate) fn load(

@@ -1,16 +1,16 @@
 //! MC's engine: the costs of eight centres at once.
 //!
-//! A node in shell j costs j. It is outside of exactly j boxes: the centre's box, and that box grown
-//! by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n nodes
-//! cost
+//! A node in shell j costs j. It is outside of exactly j boxes: the centre's box, and that box
+//! grown by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n
+//! nodes cost
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
 //! No term is negative, so that a centre is given up once its sum reaches the best so far. A table
-//! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of x
-//! as the border or the ring does, so that no centre is an exception.
+//! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of
+//! x as the border or the ring does, so that no centre is an exception.
 //!
 //! Numbers have 16 bits. Counts of free nodes are right modulo 2^16. A cost that does not fit
 //! becomes the greatest number, and such a centre is not taken.

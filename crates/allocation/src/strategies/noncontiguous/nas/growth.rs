@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
 use crate::Work;
 use crate::strategies::shared::bit_set::BitSet;
-use crate::strategies::shared::components::ConnectedSets;
+use crate::strategies::shared::components::Components;
 
 /// Which nodes are neighbours of one that is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub(crate) enum NeighbourRule {
     FourWay,
 }
 
-/// Growth on a two-dimensional mesh; scratch memory.
+/// NeighbourGrowth on a two-dimensional mesh; scratch memory.
 #[derive(Clone)]
-pub(crate) struct Growth {
+pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     /// The connected sets of free nodes.
-    sets: ConnectedSets,
+    sets: Components,
     /// By node, right-up: the last flood that saw it.
     marks: Vec<u32>,
     flood: u32,
@@ -31,14 +31,14 @@ pub(crate) struct Growth {
     work: Work,
 }
 
-impl Growth {
-    pub(crate) fn new(grid: Grid, rule: NeighbourRule) -> Growth {
+impl NeighbourGrowth {
+    pub(crate) fn new(grid: Grid, rule: NeighbourRule) -> NeighbourGrowth {
         let marks = match rule {
             NeighbourRule::FourWay => Vec::new(),
             NeighbourRule::RightUp => vec![0; grid.nodes() as usize],
         };
-        let (sets, open) = (ConnectedSets::default(), Vec::new());
-        Growth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
+        let (sets, open) = (Components::default(), Vec::new());
+        NeighbourGrowth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
     }
 
     /// Takes note of a state; call it before the questions in that state. Returns the number of

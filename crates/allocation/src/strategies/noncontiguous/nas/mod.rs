@@ -45,11 +45,11 @@ use crate::claim::{Claim, Question, Recognition, by_count};
 use crate::kind::{Entry, StrategyKind, Unsupported};
 use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
-use crate::strategies::shared::l_shapes::search::EllSearch;
-use crate::strategies::shared::l_shapes::{Ell, ells_into};
+use crate::strategies::shared::l_shapes::search::LShapeSearch;
+use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
-use growth::{Growth, NeighbourRule, runs_along_x};
+use growth::{NeighbourGrowth, NeighbourRule, runs_along_x};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "nas",
@@ -105,12 +105,12 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         grid: *grid,
         guarantee: options.get("success") == "guarantee",
         plain: is_plain(options),
-        ell_search: EllSearch::of(*grid, options),
+        l_search: LShapeSearch::of(*grid, options),
         nuclei: BaseSearch::of_bases(*grid, options),
-        growth: Growth::new(*grid, rule),
+        growth: NeighbourGrowth::new(*grid, rule),
         shapes: Vec::new(),
         boxes: Vec::new(),
-        ells: Vec::new(),
+        l_shapes: Vec::new(),
         tested: 0,
     };
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
@@ -122,13 +122,13 @@ struct NeighbourAllocation {
     guarantee: bool,
     plain: bool,
     nuclei: BaseSearch,
-    ell_search: EllSearch,
-    growth: Growth,
+    l_search: LShapeSearch,
+    growth: NeighbourGrowth,
     /// The boxes of n nodes.
     shapes: Vec<Sides>,
     /// Scratch: the shape asked for, and these.
     boxes: Vec<Sides>,
-    ells: Vec<Ell>,
+    l_shapes: Vec<LShape>,
     /// Bases of nuclei.
     tested: u64,
 }
@@ -176,15 +176,15 @@ impl NeighbourAllocation {
     }
 
     /// The L-shapes of LSSA.
-    fn ell(
+    fn l_shape(
         &mut self,
         free: &Occupancy,
         asked: Option<Sides>,
         exact: Option<Sides>,
     ) -> Option<[Cuboid; 2]> {
         let rectangle = exact.or(self.shapes.first().copied().filter(|_| asked.is_none()))?;
-        ells_into(rectangle, &self.grid, true, &mut self.ells);
-        self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell))
+        l_shapes_into(rectangle, &self.grid, true, &mut self.l_shapes);
+        self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
     /// The first nucleus from which growth reaches n nodes, or without a limit the first at all.
@@ -234,7 +234,7 @@ impl SearchRule for NeighbourAllocation {
         factor_shapes_into(nodes, &self.grid, &mut self.shapes);
         let asked = request.shape.filter(|shape| shape[2] == 1);
         search.load(free);
-        self.ell_search.load(free);
+        self.l_search.load(free);
         self.nuclei.load(free);
         let exact = asked.filter(|&shape| volume(shape) == u64::from(nodes));
         let rectangle = self.rectangle(search, free, exact, nodes);
@@ -247,7 +247,7 @@ impl SearchRule for NeighbourAllocation {
             return None;
         }
         if largest >= nodes
-            && let Some(parts) = self.ell(free, asked, exact)
+            && let Some(parts) = self.l_shape(free, asked, exact)
         {
             return Some(Placement::Parts(parts.to_vec()));
         }
@@ -273,10 +273,7 @@ impl SearchRule for NeighbourAllocation {
     }
 
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested)
-            + self.nuclei.work()
-            + self.ell_search.work()
-            + self.growth.work()
+        Work::of_boxes(self.tested) + self.nuclei.work() + self.l_search.work() + self.growth.work()
     }
 }
 

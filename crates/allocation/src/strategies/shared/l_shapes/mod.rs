@@ -23,15 +23,15 @@ use crate::claim::BoxGroup;
 
 /// An L: its taller part first, both relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Ell {
+pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
 }
 
-impl Ell {
+impl LShape {
     /// Two parts side by side, bottoms aligned.
-    fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> Ell {
+    fn new([w1, h1]: [u16; 2], [w2, h2]: [u16; 2]) -> LShape {
         let tall = Cuboid::new([0, 0, 0], [w1, h1, 1]);
-        Ell { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
+        LShape { parts: [tall, Cuboid::new([w1, 0, 0], [w2, h2, 1])] }
     }
 
     fn bounding(self) -> Sides {
@@ -40,7 +40,7 @@ impl Ell {
     }
 
     /// Seen in a mirror that stands on an axis.
-    fn mirrored(mut self, axis: usize) -> Ell {
+    fn mirrored(mut self, axis: usize) -> LShape {
         let side = self.bounding()[axis];
         for part in &mut self.parts {
             part.base[axis] = side - part.base[axis] - part.sides[axis];
@@ -49,7 +49,7 @@ impl Ell {
     }
 
     /// With x and y exchanged.
-    fn transposed(mut self) -> Ell {
+    fn transposed(mut self) -> LShape {
         for part in &mut self.parts {
             part.base.swap(0, 1);
             part.sides.swap(0, 1);
@@ -58,10 +58,10 @@ impl Ell {
     }
 
     /// Identity, mirrored in x, in y, in both; then the transposes of these.
-    fn symmetries(self) -> [Ell; 8] {
+    fn symmetries(self) -> [LShape; 8] {
         let both = self.mirrored(0).mirrored(1);
         let four = [self, self.mirrored(0), self.mirrored(1), both];
-        let turned = four.map(Ell::transposed);
+        let turned = four.map(LShape::transposed);
         std::array::from_fn(|index| if index < 4 { four[index] } else { turned[index - 4] })
     }
 
@@ -94,7 +94,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
 }
 
 /// The L of a x b for a k, if it is one.
-fn cut(a: u16, b: u16, k: i32) -> Option<Ell> {
+fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
         ([a / 2, b + k], [a / 2, b - k])
@@ -106,14 +106,19 @@ fn cut(a: u16, b: u16, k: i32) -> Option<Ell> {
         let side = |side: i32| u16::try_from(side).ok().filter(|&side| side > 0);
         Some([side(sides[0])?, side(sides[1])?])
     };
-    Some(Ell::new(sides(tall)?, sides(short)?))
+    Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
 /// The distinct L-shapes of a x b that fit a grid: of S(a,b), then of S(b,a); k ascending; each in
 /// its eight symmetries, or without turning in the four that keep it upright. In place of what
-/// `ells` holds.
-pub(crate) fn ells_into([a, b, c]: Sides, grid: &Grid, turned: bool, ells: &mut Vec<Ell>) {
-    ells.clear();
+/// `l_shapes` holds.
+pub(crate) fn l_shapes_into(
+    [a, b, c]: Sides,
+    grid: &Grid,
+    turned: bool,
+    l_shapes: &mut Vec<LShape>,
+) {
+    l_shapes.clear();
     if c != 1 {
         return;
     }
@@ -123,9 +128,9 @@ pub(crate) fn ells_into([a, b, c]: Sides, grid: &Grid, turned: bool, ells: &mut 
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
-        for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
-            let all = ell.symmetries().into_iter().take(symmetries);
-            ells.extend(all.filter(|seen| grid.fits(seen.bounding())));
+        for l_shape in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+            let all = l_shape.symmetries().into_iter().take(symmetries);
+            l_shapes.extend(all.filter(|seen| grid.fits(seen.bounding())));
         }
     }
 }
@@ -134,24 +139,24 @@ pub(crate) fn ells_into([a, b, c]: Sides, grid: &Grid, turned: bool, ells: &mut 
 mod tests {
     use super::*;
 
-    fn area(ell: Ell) -> u32 {
-        ell.parts.iter().map(Cuboid::volume).sum()
+    fn area(l_shape: LShape) -> u32 {
+        l_shape.parts.iter().map(Cuboid::volume).sum()
     }
 
     #[test]
     fn the_example_of_nas() {
         let ks: Vec<i32> = schedule(5, 3).collect();
         assert_eq!(ks, [-1]);
-        let ell = cut(5, 3, -1).unwrap();
-        assert_eq!(ell.parts.map(|part| part.sides), [[2, 6, 1], [3, 1, 1]]);
+        let l_shape = cut(5, 3, -1).unwrap();
+        assert_eq!(l_shape.parts.map(|part| part.sides), [[2, 6, 1], [3, 1, 1]]);
     }
 
     #[test]
     fn the_eight_symmetries() {
         // 4x3, k = 1: 2x4 beside 2x2. By nodes, each symmetry is a map of the coordinates.
-        let ell = cut(4, 3, 1).unwrap();
-        let nodes = |ell: Ell| -> Vec<[u16; 2]> {
-            let all = ell.parts.iter().flat_map(|part| part.nodes(&grid()));
+        let l_shape = cut(4, 3, 1).unwrap();
+        let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
+            let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
             let mut all: Vec<[u16; 2]> =
                 all.map(|node| grid().point(node)).map(|[x, y, _]| [x, y]).collect();
             all.sort_unstable();
@@ -167,24 +172,24 @@ mod tests {
             |[x, y]| [3 - y, x],
             |[x, y]| [3 - y, 3 - x],
         ];
-        for (seen, map) in ell.symmetries().into_iter().zip(maps) {
-            let mut expected: Vec<[u16; 2]> = nodes(ell).into_iter().map(map).collect();
+        for (seen, map) in l_shape.symmetries().into_iter().zip(maps) {
+            let mut expected: Vec<[u16; 2]> = nodes(l_shape).into_iter().map(map).collect();
             expected.sort_unstable();
             assert_eq!(nodes(seen), expected);
         }
-        let mut ells = Vec::new();
-        ells_into([4, 3, 1], &grid(), false, &mut ells);
-        assert_eq!(ells[..4], ell.symmetries()[..4]);
+        let mut l_shapes = Vec::new();
+        l_shapes_into([4, 3, 1], &grid(), false, &mut l_shapes);
+        assert_eq!(l_shapes[..4], l_shape.symmetries()[..4]);
     }
 
     #[test]
     fn every_l_keeps_the_area_and_joins_equal_sides() {
         for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
             for k in -3..=16 {
-                let Some(ell) = cut(a, b, k) else { continue };
-                assert_eq!(area(ell), u32::from(a) * u32::from(b), "{a}x{b}, k = {k}");
-                for seen in ell.symmetries() {
-                    assert_eq!(area(seen), area(ell));
+                let Some(l_shape) = cut(a, b, k) else { continue };
+                assert_eq!(area(l_shape), u32::from(a) * u32::from(b), "{a}x{b}, k = {k}");
+                for seen in l_shape.symmetries() {
+                    assert_eq!(area(seen), area(l_shape));
                     assert!(!seen.parts[0].intersects(&grid(), &seen.parts[1]));
                 }
             }
@@ -197,22 +202,24 @@ mod tests {
 
     #[test]
     fn no_l_is_listed_twice() {
-        let mut ells = Vec::new();
+        let mut l_shapes = Vec::new();
         for (a, b) in (1..=24).flat_map(|a| (1..=24).map(move |b| (a, b))) {
             for turned in [false, true] {
-                ells_into([a, b, 1], &grid(), turned, &mut ells);
+                l_shapes_into([a, b, 1], &grid(), turned, &mut l_shapes);
                 let both = if turned { vec![(a, b), (b, a)] } else { vec![(a, b)] };
-                let mut expected: Vec<Ell> = Vec::new();
+                let mut expected: Vec<LShape> = Vec::new();
                 for (a, b) in both {
-                    for ell in schedule(a, b).filter_map(|k| cut(a, b, k)) {
-                        for seen in ell.symmetries().into_iter().take(if turned { 8 } else { 4 }) {
+                    for l_shape in schedule(a, b).filter_map(|k| cut(a, b, k)) {
+                        for seen in
+                            l_shape.symmetries().into_iter().take(if turned { 8 } else { 4 })
+                        {
                             if grid().fits(seen.bounding()) && !expected.contains(&seen) {
                                 expected.push(seen);
                             }
                         }
                     }
                 }
-                assert_eq!(ells, expected, "{a}x{b}");
+                assert_eq!(l_shapes, expected, "{a}x{b}");
             }
         }
     }

@@ -4,12 +4,12 @@ use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
 use crate::Work;
-use crate::strategies::shared::l_shapes::Ell;
+use crate::strategies::shared::l_shapes::LShape;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
 /// A search for the bases of an L.
 #[derive(Clone)]
-pub(crate) enum EllSearch {
+pub(crate) enum LShapeSearch {
     /// Base by base.
     Plain {
         /// Counts the busy nodes of either part.
@@ -51,62 +51,62 @@ impl PartSets {
         self.known[index].1.then_some(index)
     }
 
-    fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
-        let [tall, short] = ell.parts;
+    fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
+        let [tall, short] = l_shape.parts;
         let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
-        let offsets = ell.parts.map(|part| part.base);
+        let offsets = l_shape.parts.map(|part| part.base);
         let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
             // Two parts alike.
-            return self.first_of_equal(tall, offsets, ell);
+            return self.first_of_equal(tall, offsets, l_shape);
         };
-        set.first_with(other, offsets, ell.bounding()).map(|base| ell.at(base))
+        set.first_with(other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
     }
 
     fn first_of_equal(
         &mut self,
         set: usize,
         offsets: [Coordinates; 2],
-        ell: Ell,
+        l_shape: LShape,
     ) -> Option<[Cuboid; 2]> {
         let other = self.sets[set].clone();
-        self.sets[set].first_with(&other, offsets, ell.bounding()).map(|base| ell.at(base))
+        self.sets[set].first_with(&other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
     }
 }
 
-impl EllSearch {
+impl LShapeSearch {
     /// The search that the option `search` names.
-    pub(crate) fn of(grid: Grid, options: &Options) -> EllSearch {
+    pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
-            "plain" => EllSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
-            _ => EllSearch::Sets(PartSets::new(grid)),
+            "plain" => LShapeSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
+            _ => LShapeSearch::Sets(PartSets::new(grid)),
         }
     }
 
     /// Takes note of a state; call it before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
-            EllSearch::Plain { sums, .. } => sums.load(free),
-            EllSearch::Sets(sets) => sets.known.clear(),
+            LShapeSearch::Plain { sums, .. } => sums.load(free),
+            LShapeSearch::Sets(sets) => sets.known.clear(),
         }
     }
 
     /// The parts at the first base in row-major order at which both are free.
-    pub(crate) fn first(&mut self, free: &Occupancy, ell: Ell) -> Option<[Cuboid; 2]> {
+    pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
-            EllSearch::Plain { sums, tested } => {
-                let bases = Scan::default().bases(*free.grid(), ell.bounding());
-                let mut parts = bases.map(|base| ell.at(base)).inspect(|_| *tested += 1);
+            LShapeSearch::Plain { sums, tested } => {
+                let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
+                let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| *tested += 1);
                 parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
             }
-            EllSearch::Sets(sets) => sets.first(free, ell),
+            LShapeSearch::Sets(sets) => sets.first(free, l_shape),
         }
     }
 
     /// What it has looked at: bases of Ls one by one, or words of the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
-            EllSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
-            EllSearch::Sets(sets) => {
+            LShapeSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
+            LShapeSearch::Sets(sets) => {
                 Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
             }
         }
