@@ -24,7 +24,7 @@ use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "linear-best",
-    title: "Best Fit along a LinearOrder",
+    title: "Best Fit along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
     options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],

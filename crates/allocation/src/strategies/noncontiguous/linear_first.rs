@@ -26,7 +26,7 @@ use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "linear-first",
-    title: "First Fit along a LinearOrder",
+    title: "First Fit along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
     options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],

@@ -29,7 +29,7 @@ use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "linear-sorted",
-    title: "Sorted Free List along a LinearOrder",
+    title: "Sorted Free List along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
     options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
