@@ -1,4 +1,4 @@
-//! First Fit's searches: how the strategies that take the first free base find it.
+//! First Fit's searches, for all strategies that take the first free base of some shapes.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
@@ -34,25 +34,26 @@ pub(crate) fn is_plain(options: &Options) -> bool {
     options.get("search") == "plain"
 }
 
-/// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
-/// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
-/// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory.
-/// Scan orders other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
+/// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
+    /// The literature's, over a table of prefix sums: O(N) to fill it once for all shapes, then
+    /// O(1) a base.
     Plain(PrefixSums),
+    /// [`BoxSearch`] with all its searches, or with one of them alone and without memory.
     Engine(Box<BoxSearch>),
+    /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) a shape.
     Set(BaseSet),
 }
 
-/// The name of a question that a count of nodes alone determines.
+/// The key under which a refusal is remembered that depends on a count of nodes alone.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so that no shape has this name.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
-    /// The exact engine with all its ways.
+    /// The engine with all its searches.
     pub(crate) fn engine(grid: Grid) -> BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
@@ -86,7 +87,7 @@ impl BaseSearch {
         }
     }
 
-    /// Takes note of a state; call it before the searches in that state.
+    /// Takes note of a state, before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
@@ -107,7 +108,7 @@ impl BaseSearch {
         }
     }
 
-    /// Searches whatever nodes are free from now on, without an index that follows grants and
+    /// From now on searches whatever nodes are free, without an index that follows grants and
     /// releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
@@ -144,7 +145,7 @@ impl BaseSearch {
         }
     }
 
-    /// What its searches have looked at; who asks [`BaseSearch::is_base`] counts that itself.
+    /// What searches have looked at. Callers of [`BaseSearch::is_base`] count their own questions.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),

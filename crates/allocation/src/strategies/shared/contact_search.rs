@@ -1,8 +1,9 @@
-//! The free placements with the most or the least contact, over whole words of bases.
+//! The free placements with the most or the least contact: the engine of BF, WF, ADJ and MFA.
 //!
-//! The set of all bases is one bit a base ([`BaseSet`]). A face of a placement touches something
-//! exactly if the neighbouring base on that side is none, so that shifts of the set tell for all
-//! bases at once which of their faces touch anything, and bound what each can score:
+//! The set of all bases has one bit a base ([`BaseSet`]). A face of a placement touches something
+//! exactly if its neighbour on that side is not a base. So shifts of the set tell, for 64 bases at
+//! once, which faces touch anything. That bounds the contact of each base, and only bases with a
+//! high bound are counted:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second one touches nothing on
@@ -11,7 +12,7 @@
 //!                  only if their bound is not below the best so far
 //! ```
 //!
-//! Faces are counted in words of the nodes beside them. O(N/64 log(side)) for the set, and
+//! Contact is counted in words of the nodes beside a face. Cost: O(N/64 log(side)) for the set, and
 //! O(surface) for each base that is counted.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
@@ -21,14 +22,14 @@ use crate::contiguous::Scored;
 use crate::strategies::shared::bit_set::ones;
 use crate::strategies::shared::contact::most_contact;
 
-/// A search by contact, with its scratch memory.
+/// The search, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
     /// By axis: the bases that touch something on the low and on the high side.
     edges: [[Vec<u64>; 2]; 3],
-    /// The axes on which the shape at hand has faces, with the area of one.
+    /// The axes on which the current shape has faces, with the area of a face.
     faces: Vec<(usize, i64)>,
     /// Bases counted.
     counted: u64,
@@ -77,9 +78,9 @@ impl ContactSearch {
         best
     }
 
-    /// Hands the placements that may have the most contact to a function, which answers the least
-    /// contact that it still wants to see; all that have more than that are among them, and
-    /// those that have as much. With `first`, nothing comes after a perfect one.
+    /// Calls `see` with placements that may have the most contact. It returns the least contact
+    /// that it still wants to see, and sees every placement that has at least that. With `first`,
+    /// nothing comes after a placement with all the contact that there can be.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,
@@ -91,7 +92,7 @@ impl ContactSearch {
         }
         let perfect = most_contact(&self.grid, shape);
         let mut least = -1;
-        // What touches on every axis; it alone can be perfect.
+        // First the bases that touch something on every axis: only they can be perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
                 let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };
@@ -133,7 +134,7 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// What a placement has of contact, if it is free; of the shape that was searched last.
+    /// The contact of a placement of the shape that was searched last, if it is free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =
@@ -142,7 +143,7 @@ impl ContactSearch {
         })
     }
 
-    /// The set of bases of a shape and what they touch; false if there are none.
+    /// Computes the bases of a shape and what they touch; false if there is no base.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
         if !self.bases.compute_loaded(shape) || !self.bases.any() {
@@ -166,7 +167,7 @@ impl ContactSearch {
         self.faces.iter().fold(self.bases.words()[word], |all, &(axis, _)| all & both(axis))
     }
 
-    /// Those that touch something.
+    /// The bases of a word that touch something on some axis.
     #[inline]
     fn anywhere(&self, word: usize) -> u64 {
         let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
@@ -179,15 +180,15 @@ impl ContactSearch {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// The most contact that a base can have: every face that touches something, whole.
+    /// The most contact that a base can have: the areas of all faces that touch something.
     #[inline]
     fn bound(&self, word: usize, bit: u32) -> i64 {
         let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts the contact of a base, unless it is less than so much, face by face from the most
-    /// that any base can have.
+    /// The contact of a base, if it is at least `least`. Counts down from `most`, face by face, and
+    /// gives up below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -208,8 +209,8 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// Counts the contact of a base, unless it is not less than so much: of a face that touches
-    /// something it is one node at least, or at the border of a mesh the whole face.
+    /// The contact of a base, if it is below `below`. Counts up from a lower bound: a face that
+    /// touches something touches at least one node, and a face at the border touches it whole.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -238,7 +239,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// What a face touches, and whether that is busy nodes.
+    /// The contact of a face, and whether it touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),

@@ -1,4 +1,4 @@
-//! One-dimensional packing: the machine as a line of nodes in some order.
+//! One-dimensional allocation: the nodes in a linear order, of which a job gets some in a row.
 
 use std::sync::Arc;
 
@@ -53,23 +53,23 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// Which free nodes of the line a job gets.
+/// Which free nodes of the order a job gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// The first ones.
     Sorted,
-    /// Those with the least distance from the first to the last, the first such.
+    /// Those with the least distance from the first to the last; of equals the first.
     MinSpan,
-    /// The first ones of the shortest run of consecutive free nodes that is long enough, the first
-    /// such; `MinSpan` if there is none.
+    /// The first ones of the shortest run of consecutive free nodes that is long enough; of equally
+    /// short runs the first. `MinSpan` if no run is long enough.
     Best,
 }
 
-/// A line of nodes, with its scratch memory.
+/// The nodes of a machine in a linear order, such as that of a space-filling curve.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// Empty for row-major, where a node's rank is its number.
+    /// The nodes by rank; empty for row-major, where a node's rank is its number.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, ascending.
     ranks: Vec<u32>,
@@ -125,8 +125,8 @@ impl LinearOrder {
         Some(self.place(first, count))
     }
 
-    /// The nodes of the line that searches have looked at, once to list the free ones and once to
-    /// choose among these; and the words that they were read from.
+    /// Boxes: nodes looked at, once to list the free ones and once to choose among them. Words:
+    /// those that free nodes were read from.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -166,7 +166,7 @@ fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// A strategy that packs a line.
+/// A strategy that allocates along a linear order.
 #[derive(Clone)]
 pub(crate) struct Linear {
     order: LinearOrder,

@@ -117,8 +117,8 @@ impl PrefixSums {
         found
     }
 
-    /// The cells filled, and the bases tested by [`PrefixSums::first`]; who counts busy nodes
-    /// counts his own tests.
+    /// The cells filled, and the bases tested by [`PrefixSums::first`]. Callers of
+    /// [`PrefixSums::busy_in`] count their own questions.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

@@ -84,7 +84,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The same placements by the set of all bases, and by candidates where these are few.
+/// The same placements from the set of all bases; by the plain search where candidates are few.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

@@ -132,12 +132,12 @@ pub fn mfa_candidates(
     rows
 }
 
-/// A walk along the candidates, with the status of the nodes as scratch memory.
+/// A walk along the candidates, with its scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
-    /// By node: the last walk that found it covered (twice its number) or scored it (one more). A
-    /// number a walk saves resetting the status of every node.
+    /// By node: twice the number of the last walk that found it covered, or one more if the walk
+    /// scored it. So no walk needs to reset the status of every node.
     status: Vec<u64>,
     walk: u64,
     work: Work,

@@ -131,8 +131,9 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The same choice without the walk: a base is a candidate exactly if its placement touches a busy
-/// node, and of those with the highest index the first met is the one around the earliest submesh.
+/// The choice of the walk, without walking. A base is a candidate exactly if its placement touches
+/// a busy node. Of the candidates with the highest index, the walk meets first the one around the
+/// submesh that was granted first.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,

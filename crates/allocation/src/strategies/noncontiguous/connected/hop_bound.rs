@@ -5,7 +5,7 @@ use pavior_mesh::Grid;
 use super::component::ComponentGraph;
 use super::hop_sums::{HopSums, least_hops};
 
-/// No bound is computed in graphs of more nodes than so many times those asked for.
+/// No bound is computed in components with more nodes than this many times those asked for.
 const ROOMY: usize = 4;
 /// No bound is computed for sets of fewer nodes.
 const FEW: usize = 8;

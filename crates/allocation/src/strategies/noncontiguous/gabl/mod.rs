@@ -10,19 +10,19 @@
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
-//! The pieces come from one chain of shapes, each one node shorter on its longest side:
+//! The pieces come from one sequence of shapes, each one node shorter on its longest side:
 //! near-square, not "the largest free submesh" of the text. `shape=largest` really takes the
 //! largest free box within the shape each time.
 //!
 //! Requests: a shape whose volume is the count is first tried whole. One whose volume exceeds the
-//! count is only the start of the chain. Without a shape the chain starts at a near-cubic box, made
-//! by adding 1 to the shortest side of 1x1x1 that can still grow (ties: x, then y, then z) until it
-//! holds the count.
+//! count is only the start of the sequence. Without a shape the sequence starts at a near-cubic
+//! box, made by adding 1 to the shortest side of 1x1x1 that can still grow (ties: x, then y, then
+//! z) until it holds the count.
 //!
-//! The engine computes the bases of all these shapes at once, one bit a base, from the single node
-//! up to the first that is free nowhere: O(N/64) a shape. Which base is taken is the busy list's
-//! choice: O(B) for each shape that has bases, for B busy pieces, or O(nodes beside the bases)
-//! where they are few; in spaces and on rings besides, for each piece, O(B) or O(nodes around it).
+//! The engine finds the bases of all these shapes at once, one bit a base, from the single node up
+//! to the first shape that is free nowhere: O(N/64) a shape. The order of the busy list chooses
+//! among the bases. For B busy pieces that is O(B) a shape, or O(nodes beside the bases) where they
+//! are few. In spaces and on rings each piece costs O(B) more, or O(nodes around it).
 //!
 //! Cost of `plain`: at most a + b + c shapes and one search a piece, each the search of the busy
 //! list: O(B^2) (right border lines in a plane whose y does not wrap, right border planes
@@ -37,18 +37,19 @@
 //! Spaces and tori are the project's own, and the paper's future work.
 
 mod busy_search;
+mod engine;
+mod plain;
 mod shrinking_bases;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides, volume};
 
 use crate::kind::{Entry, StrategyKind};
-use crate::strategies::shared::base_search::{BaseSearch, ENGINE, is_plain};
-use crate::strategies::shared::busy_list::{is_short, words};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Strategy, Work};
 use busy_search::BusySearch;
-use shrinking_bases::ShrinkingBases;
+use engine::Engine;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "gabl",
@@ -96,11 +97,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
         busy: BusySearch::new(*grid),
         pieces: Vec::new(),
         shapes: Vec::new(),
-        engine: engine.then(|| Engine {
-            exact: BaseSearch::engine(*grid),
-            bases: BaseSet::new(*grid),
-            chain: ShrinkingBases::default(),
-        }),
+        engine: engine.then(|| Engine::new(*grid)),
     })
 }
 
@@ -119,102 +116,7 @@ struct Greedy {
     engine: Option<Engine>,
 }
 
-/// What the engine has beside the busy list, whose order tells which of the bases is taken.
-#[derive(Clone)]
-struct Engine {
-    /// Whether the whole shape is free.
-    exact: BaseSearch,
-    /// Where it is.
-    bases: BaseSet,
-    /// Where pieces are.
-    chain: ShrinkingBases,
-}
-
 impl Greedy {
-    /// A free box of a shape, turned or not.
-    fn search(&mut self, shape: Sides, turn: Turn) -> Option<Cuboid> {
-        let mut shapes = turn.shapes(self.grid, &Request::shape(shape));
-        shapes.find_map(|shape| self.busy.first(shape))
-    }
-
-    /// Takes a piece of a shape, and says whether there was one.
-    fn take_piece(&mut self, shape: Sides) -> bool {
-        let Some(piece) = self.search(shape, self.parts) else { return false };
-        self.busy.add(&Placement::Whole(piece));
-        self.pieces.push(piece);
-        true
-    }
-
-    /// The whole shape by the engine: the exact search remembers where it was refused.
-    fn whole(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
-        let short = is_short(&self.grid, self.busy.list().boxes().len());
-        let Some(engine) = self.engine.as_mut().filter(|_| !short) else {
-            return self.search(shape, self.first);
-        };
-        let (asked, shapes) = (self.first.name(shape), self.first.of_shape(shape));
-        let found = engine.exact.first(free, asked, &shapes, Scan::default())?;
-        engine.bases.compute(free, found.sides);
-        self.busy.begin(&engine.bases);
-        self.busy.next(&engine.bases)
-    }
-
-    /// The intended loop of the paper, over the bases of all its shapes. While one shape is asked
-    /// for bases only vanish, and the boxes beside which there is none are passed once.
-    fn take_from_chain(&mut self, free: &Occupancy, nodes: u32, mut shape: Sides) {
-        let Some(mut engine) = self.engine.take() else { return };
-        let mut left = u64::from(nodes);
-        while volume(shape) > left {
-            self.shrink(&mut shape);
-        }
-        let chain = std::iter::successors(Some(shape), |&shape| {
-            let mut less = shape;
-            (less != [1; 3]).then(|| {
-                self.shrink(&mut less);
-                less
-            })
-        });
-        engine.chain.load(free, chain, self.parts);
-        for bases in engine.chain.sets() {
-            let size = volume(bases.shape());
-            if size > left {
-                continue;
-            }
-            self.pieces.iter().for_each(|piece| bases.cover(piece));
-            self.busy.begin(bases);
-            while size <= left {
-                let Some(piece) = self.busy.next(bases) else { break };
-                self.busy.propose(piece);
-                bases.cover(&piece);
-                self.pieces.push(piece);
-                left -= size;
-            }
-        }
-        self.busy.withdraw();
-        assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-        self.engine = Some(engine);
-    }
-
-    /// Whether a search of the busy list for each shape, O(m^2) for m boxes and mostly in vain, is
-    /// less work than the sets of all shapes: each takes as long as about 56 steps of a search, and
-    /// as one for nine words.
-    fn searches_pay(&self) -> bool {
-        let boxes = self.busy.list().boxes().len();
-        boxes * boxes <= words(&self.grid).div_ceil(9) + 56
-    }
-
-    /// The intended loop of the paper.
-    fn shrink_to_fit(&mut self, nodes: u32, mut shape: Sides) {
-        let mut left = u64::from(nodes);
-        while left > 0 {
-            if volume(shape) <= left && self.take_piece(shape) {
-                left -= volume(shape);
-            } else {
-                assert_ne!(shape, [1; 3], "enough nodes are free, so one is");
-                self.shrink(&mut shape);
-            }
-        }
-    }
-
     /// One off the longest side.
     fn shrink(&self, shape: &mut Sides) {
         let longest = *shape.iter().max().expect("three sides");
@@ -222,30 +124,6 @@ impl Greedy {
         let axis =
             if self.last_of_ties { (0..3).rfind(is_longest) } else { (0..3).find(is_longest) };
         shape[axis.expect("one is the longest")] -= 1;
-    }
-
-    /// The largest free box within the shape, again and again. What was not free, or was too large,
-    /// stays so: one pass from the largest to the smallest is enough.
-    fn take_largest(&mut self, nodes: u32, shape: Sides) {
-        let mut left = u64::from(nodes);
-        let mut shapes = std::mem::take(&mut self.shapes);
-        shapes.clear();
-        // The whole shape was the first attempt, if it has the right count.
-        let open = |&s: &Sides| volume(s) <= left && !(s == shape && volume(s) == left);
-        let most = shape.map(|side| u32::from(side).min(nodes) as u16);
-        for a in 1..=most[0] {
-            for b in 1..=most[1] {
-                shapes.extend((1..=most[2]).map(|c| [a, b, c]).filter(open));
-            }
-        }
-        shapes.sort_unstable_by_key(|&sides| std::cmp::Reverse((volume(sides), sides)));
-        for &shape in &shapes {
-            while volume(shape) <= left && self.take_piece(shape) {
-                left -= volume(shape);
-            }
-        }
-        assert_eq!(left, 0, "enough nodes are free, and the last shape is one node");
-        self.shapes = shapes;
     }
 
     /// A near-cubic box that fits the grid and holds a count.
@@ -276,16 +154,16 @@ impl Strategy for Greedy {
                 self.shrink(&mut shape);
             }
         }
-        let chained = self.engine.is_some() && !self.searches_pay();
+        let by_engine = self.engine.is_some() && !self.searches_pay();
         if self.largest {
             self.take_largest(request.nodes, shape);
-        } else if chained {
-            self.take_from_chain(free, request.nodes, shape);
+        } else if by_engine {
+            self.take_by_engine(free, request.nodes, shape);
         } else {
             self.shrink_to_fit(request.nodes, shape);
         }
         let proposal = Placement::Parts(std::mem::take(&mut self.pieces));
-        if !chained {
+        if !by_engine {
             // A proposal changes nothing: the pieces leave the busy list.
             self.busy.remove(&proposal);
         }
@@ -307,11 +185,7 @@ impl Strategy for Greedy {
     }
 
     fn work(&self) -> Work {
-        let words = |engine: &Engine| {
-            let words = engine.bases.words_touched() + engine.chain.words_touched();
-            engine.exact.work() + Work::of_words(words)
-        };
-        self.busy.work() + self.engine.as_ref().map(words).unwrap_or_default()
+        self.busy.work() + self.engine.as_ref().map(Engine::work).unwrap_or_default()
     }
 
     fn fork(&self) -> Box<dyn Strategy> {

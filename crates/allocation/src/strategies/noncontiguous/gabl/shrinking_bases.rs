@@ -1,22 +1,23 @@
-//! The bases of a chain of shapes, each one node shorter on a longest side than the one before: all
-//! of them at once, from the single node upwards.
+//! The bases of all shapes of GABL's shrinking sequence, found from the single node upwards.
 //!
-//! A shape's bases are those of the next smaller one whose neighbour along the axis that grew is
-//! one too: one pass over the words a shape and orientation, up to the first shape that is free
-//! nowhere. All larger ones are free nowhere either, so that nothing is ever searched in vain.
+//! Each shape is one node shorter on a longest side than the one before it. A base of the smaller
+//! shape is a base of the larger one if its neighbour along that axis is a base, too. So one pass
+//! over the words finds the bases of the larger shape. A shape that is free nowhere ends the
+//! search, since all larger ones are free nowhere either.
 
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// The sets of bases; scratch memory, of which a copy starts empty.
+/// The sets of bases, as scratch memory. A copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, the largest first.
     shapes: Vec<Sides>,
-    /// The sets that have bases, those of the smallest shape first, by shape in orientation order.
+    /// The sets that are not empty: those of the smallest shape first, of one shape in the order of
+    /// its orientations.
     sets: Vec<BaseSet>,
-    /// How many of them are of this question.
+    /// How many of the sets are of this question.
     used: usize,
     touched: u64,
 }
@@ -28,17 +29,16 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Computes the bases of a chain of shapes, which ends with the single node, in a state with
-    /// free nodes.
+    /// Finds the bases of a sequence of shapes, which ends with the single node. Some node is free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
-        chain: impl Iterator<Item = Sides>,
+        sequence: impl Iterator<Item = Sides>,
         turn: Turn,
     ) {
         let grid = *free.grid();
         self.shapes.clear();
-        self.shapes.extend(chain);
+        self.shapes.extend(sequence);
         self.used = 0;
         let single = self.next_set(grid);
         single.compute(free, [1; 3]);
@@ -55,7 +55,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds the set of a shape that is one node longer than one of the sets below, if it has bases.
+    /// Adds the set of a shape that is one node longer than that of one of the sets `below`, if the
+    /// shape has bases.
     fn add_grown(&mut self, grid: Grid, shape: Sides, below: std::ops::Range<usize>) {
         let grown = below.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -82,8 +83,8 @@ impl ShrinkingBases {
         &mut self.sets[self.used - 1]
     }
 
-    /// The sets that have bases, in the order in which their shapes are tried: large ones first,
-    /// and the orientations of each in order.
+    /// The sets that are not empty, in the order in which their shapes are tried: the largest
+    /// first, and the orientations of each in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
         // Those of one shape stand in their order.

@@ -1,4 +1,4 @@
-//! Growing a set of nodes from a nucleus, neighbour by neighbour: NAS.
+//! NAS grows a nucleus, neighbour by neighbour, to the number of nodes asked for.
 
 use std::collections::VecDeque;
 
@@ -22,10 +22,10 @@ pub(crate) enum NeighbourRule {
 pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
-    /// The connected sets of free nodes.
-    sets: Components,
-    /// By node, right-up: the last flood that saw it.
+    components: Components,
+    /// Right-up only, by node: the number of the last flood that reached it.
     marks: Vec<u32>,
+    /// The number of the current flood.
     flood: u32,
     open: Vec<NodeId>,
     work: Work,
@@ -37,25 +37,24 @@ impl NeighbourGrowth {
             NeighbourRule::FourWay => Vec::new(),
             NeighbourRule::RightUp => vec![0; grid.nodes() as usize],
         };
-        let (sets, open) = (Components::default(), Vec::new());
-        NeighbourGrowth { grid, rule, sets, marks, flood: 0, open, work: Work::default() }
+        let (components, open) = (Components::default(), Vec::new());
+        NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Takes note of a state; call it before the questions in that state. Returns the number of
-    /// nodes of the largest connected set, which nothing can grow beyond. O(N/64) and O(runs of
-    /// free nodes).
+    /// Takes note of a state, before the questions in that state. Returns the number of nodes of
+    /// the largest component, beyond which nothing can grow. O(N/64) and O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
-        self.sets.load(&self.grid, free);
-        self.work.boxes += self.sets.runs();
-        self.sets.largest()
+        self.components.load(&self.grid, free);
+        self.work.boxes += self.components.runs();
+        self.components.largest()
     }
 
-    /// Whether a free nucleus can grow to so many nodes: O(log runs) four-way, O(nodes) right-up.
+    /// Whether a free nucleus can grow to `nodes` nodes. O(log runs) four-way, O(nodes) right-up.
     pub(crate) fn reaches(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> bool {
         self.work.boxes += 1;
         if self.rule == NeighbourRule::FourWay {
-            return self.sets.size(self.grid.id(nucleus.base)) >= nodes;
+            return self.components.size(self.grid.id(nucleus.base)) >= nodes;
         }
         self.flood += 1;
         self.open.clear();
@@ -81,30 +80,30 @@ impl NeighbourGrowth {
         false
     }
 
-    /// Grows a free nucleus to so many nodes, of which enough must be free: always the free
-    /// neighbour with most neighbours allocated, the first in row-major order of those; where there
-    /// is none left, the nearest free node. Returns what was added, in row-major order.
+    /// Grows a free nucleus to `nodes` nodes, and returns those added in row-major order. The next
+    /// one is the free neighbour with most allocated neighbours, the first in row-major order of
+    /// equals. Where no neighbour is left, it is the nearest free node. Enough nodes are free.
     pub(crate) fn grow(&mut self, free: &Occupancy, nucleus: &Cuboid, nodes: u32) -> Vec<NodeId> {
-        let mut crowd = Crowd::new(self.grid, self.rule, free);
+        let mut allocated = Allocated::new(self.grid, self.rule, free);
         for node in nucleus.nodes(&self.grid) {
-            crowd.add(node);
+            allocated.add(node);
         }
         let mut added = Vec::new();
         while nucleus.volume() + (added.len() as u32) < nodes {
-            let node = match crowd.fullest() {
+            let node = match allocated.fullest() {
                 Some(node) => node,
-                None => crowd.nearest(),
+                None => allocated.nearest(),
             };
-            crowd.add(node);
+            allocated.add(node);
             added.push(node);
         }
-        self.work.boxes += crowd.visited;
+        self.work.boxes += allocated.visited;
         added.sort_unstable();
         added
     }
 
-    /// The nodes looked at to grow or to see how far growth goes, one by one; those labelled by
-    /// their connected sets.
+    /// Boxes: nodes looked at one by one, and runs joined to components. Words: those that runs
+    /// were read from.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -127,28 +126,30 @@ fn neighbours(
     steps.into_iter().flatten()
 }
 
-/// The nodes allocated so far, and their free neighbours by how many of them each touches.
-struct Crowd<'a> {
+/// The nodes allocated so far, and their free neighbours.
+struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,
     free: &'a Occupancy,
+    /// By node: whether it is allocated, and how many allocated neighbours it has.
     owned: Vec<bool>,
     touched: Vec<u8>,
-    fringe: [Fringe; 5],
+    /// The free neighbours, by their number of allocated neighbours.
+    neighbours: [NodeSet; 5],
     /// Nodes looked at.
     visited: u64,
 }
 
-/// Some nodes, of which the first in row-major order is asked for.
-struct Fringe {
+/// A set of nodes that knows its first one in row-major order.
+struct NodeSet {
     nodes: BitSet,
     /// No node before this one is in it.
     low: u32,
 }
 
-impl Fringe {
-    fn new(nodes: u32) -> Fringe {
-        Fringe { nodes: BitSet::new(nodes), low: 0 }
+impl NodeSet {
+    fn new(nodes: u32) -> NodeSet {
+        NodeSet { nodes: BitSet::new(nodes), low: 0 }
     }
 
     fn insert(&mut self, node: NodeId) {
@@ -169,30 +170,31 @@ impl Fringe {
     }
 }
 
-impl<'a> Crowd<'a> {
+impl<'a> Allocated<'a> {
     fn new(grid: Grid, rule: NeighbourRule, free: &'a Occupancy) -> Self {
         let nodes = grid.nodes() as usize;
         let (owned, touched) = (vec![false; nodes], vec![0; nodes]);
-        let fringe = std::array::from_fn(|_| Fringe::new(grid.nodes()));
-        Crowd { grid, rule, free, owned, touched, fringe, visited: 0 }
+        let neighbours = std::array::from_fn(|_| NodeSet::new(grid.nodes()));
+        Allocated { grid, rule, free, owned, touched, neighbours, visited: 0 }
     }
 
     fn add(&mut self, node: NodeId) {
         self.owned[node.index()] = true;
-        self.fringe[usize::from(self.touched[node.index()])].remove(node);
+        self.neighbours[usize::from(self.touched[node.index()])].remove(node);
         for beside in neighbours(&self.grid, self.rule, node) {
             self.visited += 1;
             if self.free.is_node_free(beside) && !self.owned[beside.index()] {
                 let touched = &mut self.touched[beside.index()];
-                self.fringe[usize::from(*touched)].remove(beside);
+                self.neighbours[usize::from(*touched)].remove(beside);
                 *touched += 1;
-                self.fringe[usize::from(*touched)].insert(beside);
+                self.neighbours[usize::from(*touched)].insert(beside);
             }
         }
     }
 
+    /// The free neighbour with most allocated neighbours.
     fn fullest(&mut self) -> Option<NodeId> {
-        self.fringe.iter_mut().rev().find_map(Fringe::first)
+        self.neighbours.iter_mut().rev().find_map(NodeSet::first)
     }
 
     /// The free node with the fewest hops to an allocated one, the first in row-major order of
@@ -217,21 +219,4 @@ impl<'a> Crowd<'a> {
         let open = self.free.iter().filter(|node| !self.owned[node.index()]);
         open.min_by_key(|node| (hops[node.index()], *node)).expect("enough nodes are free")
     }
-}
-
-/// The maximal runs along x of nodes in row-major order.
-pub(crate) fn runs_along_x(grid: &Grid, nodes: &[NodeId]) -> Vec<Cuboid> {
-    let mut runs: Vec<Cuboid> = Vec::new();
-    for point in nodes.iter().map(|node| grid.point(*node)) {
-        match runs.last_mut() {
-            Some(run)
-                if run.base[1..] == point[1..]
-                    && u32::from(run.base[0]) + u32::from(run.sides[0]) == u32::from(point[0]) =>
-            {
-                run.sides[0] += 1;
-            }
-            _ => runs.push(Cuboid::node(point)),
-        }
-    }
-    runs
 }

@@ -17,10 +17,10 @@
 //! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
 //! where no connected set is large enough, the first nucleus grows on from the nearest free node.
 //!
-//! Cost: a First Fit for each shape, L and nucleus, of which the engine leaves out all but the
-//! first where no connected set has n nodes; O(N/64) and O(r log r) to join the r runs of free
-//! nodes to connected sets, then O(log r) a base to know whether growth succeeds (O(n) with
-//! `right-up`), and O(n log n) to grow once. Release costs nothing.
+//! Cost: a First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only where some
+//! connected set of free nodes has n nodes. O(N/64) and O(r log r) to find these sets from r runs
+//! of free nodes; then O(log r) a base to know whether growth succeeds (O(n) with `right-up`), and
+//! O(n log n) to grow once. Release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
 //! network on chip", IJGHPC 15(1), 2023. Departures: the printed step 6 runs while size >=
@@ -47,9 +47,10 @@ use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count,
 use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::strategies::shared::l_shapes::search::LShapeSearch;
 use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
+use crate::strategies::shared::runs::runs;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
-use growth::{NeighbourGrowth, NeighbourRule, runs_along_x};
+use growth::{NeighbourGrowth, NeighbourRule};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "nas",
@@ -161,7 +162,7 @@ fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Side
 }
 
 impl NeighbourAllocation {
-    /// First Fit, All-Shapes First Fit.
+    /// The rectangle of First Fit, then of All-Shapes First Fit.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -175,7 +176,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// The L-shapes of LSSA.
+    /// The first free L-shape of LSSA.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -187,7 +188,7 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// The first nucleus from which growth reaches n nodes, or without a limit the first at all.
+    /// The first free nucleus; if `limited`, the first from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
@@ -241,7 +242,7 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // All that is left is connected, so that the largest connected set bounds it.
+        // All that is tried from here on is connected: it lies in one component.
         let largest = if self.plain { u32::MAX } else { self.growth.prepare(free) };
         if largest < nodes && !self.guarantee {
             return None;
@@ -268,7 +269,7 @@ impl SearchRule for NeighbourAllocation {
             added.insert(0, self.grid.id(nucleus.base));
             added.sort_unstable();
         }
-        parts.extend(runs_along_x(&self.grid, &added));
+        parts.extend_from_slice(runs(&self.grid, added.into_iter()).parts());
         Some(Placement::Parts(parts))
     }
 

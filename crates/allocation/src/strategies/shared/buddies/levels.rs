@@ -1,16 +1,16 @@
-//! The free blocks of every level from the free nodes at once, by words.
+//! Finds the free blocks of every level from the free nodes, 64 nodes at a time.
 //!
-//! A block is free if its children are. With a bit a block, at the node where it stands, the free
-//! blocks of a level are those of the level below, each and-ed with its siblings along one axis
-//! after another. The maximal ones are those whose parent is not among the next level's. O(L N/64)
-//! for L levels, where going from block to block costs a visit for each that changes.
+//! Each block has a bit, at the node where it stands. A block is free if all its children are, so
+//! that the free blocks of a level are the conjunction of the shifted bits of the level below. A
+//! free block is maximal if its parent is not free. O(L N/64) for L levels, where following single
+//! changes costs a visit for each block that changes.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// Where blocks of each level above the lowest stand. It fits machines whose blocks of a level are
-/// all alike.
+/// Where the blocks of each level stand, but for the lowest. For machines whose blocks of a level
+/// are all alike.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,

@@ -1,4 +1,4 @@
-//! The busy list: the allocated boxes in an order, that of their grants or another one.
+//! The busy list: the allocated boxes, in order of grant or in another order.
 
 mod owners;
 
@@ -8,14 +8,13 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// A walk along a list of up to so many boxes is quicker than to look for those around a piece by
-/// their nodes, and it is quicker to look for the first box beside a few bases, as these get fewer,
-/// than for all of them once.
+/// Up to this many boxes, a walk along the list is quicker than a search by nodes for the boxes
+/// around a piece. So is a search by nodes for the first box beside some bases, each time anew,
+/// than one for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank, those of one rank in order of grant. For m boxes, a box is
-/// found in O(log m), and all boxes that leave together leave in one pass over what is behind the
-/// first.
+/// Allocated boxes, in order of rank; those of one rank in order of grant. Of m boxes, one is found
+/// in O(log m). Boxes that leave together leave in one pass over those behind the first.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
@@ -25,11 +24,11 @@ pub(crate) struct BusyList {
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// By node: the key of the box that holds it, where that was asked for. In a long list what is
-    /// proposed has the keys that it would be granted with.
+    /// By node: the key of the box that holds it, if the list was made so. In a long list, what is
+    /// proposed has the keys that its grant would give it.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
-    /// Scratch: where the boxes stand that leave.
+    /// Scratch: the places of the boxes that leave.
     leaving: Vec<usize>,
     upkeep: u64,
 }
@@ -49,8 +48,8 @@ impl BusyList {
         BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
     }
 
-    /// The same empty list, which also knows the box of each node: O(its nodes) for each box that
-    /// comes or goes, and O(N) a copy.
+    /// The same empty list, which also knows the box of each node. That costs O(its nodes) for each
+    /// box that comes or goes, and O(N) a copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -113,7 +112,7 @@ impl BusyList {
         self.leaving = leaving;
     }
 
-    /// Where a box stands that leaves.
+    /// Forgets the key of a box that leaves, and says where it stands in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("what is released was granted");
         if let Some(owners) = &mut self.owners {
@@ -124,14 +123,14 @@ impl BusyList {
         index
     }
 
-    /// Whether the list knows the box of each node, and there are so few bases that to look for the
-    /// boxes beside them is less work than a walk along it.
+    /// Whether a search by nodes for the boxes beside some bases is less work than a walk along the
+    /// list. It needs a list that knows the box of each node.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// Where the first box of the list on whose right side a base is stands; its length if there is
-    /// none. Of a list that knows the box of each node. O(nodes on the left of the bases).
+    /// The place of the first box that has a base on its right side; the length of the list if none
+    /// has. For a list that knows the box of each node. O(nodes on the left of the bases).
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
         if let Some(owners) = &self.owners {
@@ -140,9 +139,8 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// The keys of all boxes of the list on whose right side there are bases, ascending. Of a list
-    /// that knows the box of each node. O(nodes on the left of the bases), and the sorting of those
-    /// found.
+    /// The keys of all boxes that have bases on their right sides, ascending. For a list that knows
+    /// the box of each node. O(nodes on the left of the bases), and O(k log k) for k keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
         keys.clear();
         if let Some(owners) = &self.owners {
@@ -154,14 +152,14 @@ impl BusyList {
         keys.dedup();
     }
 
-    /// Whether it pays to look for many of its boxes by their nodes.
+    /// Whether many of its boxes are better found by their nodes than by a walk.
     pub(crate) fn is_long(&self) -> bool {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// The keys of the boxes, proposed ones too, that hold a node of a box, ascending, if the box
-    /// has fewer nodes than `limit`; returns whether it has. For a long list that knows the box of
-    /// each node.
+    /// If `part` has fewer than `limit` nodes: collects the keys of the boxes that hold some of
+    /// them, proposed ones too, ascending. Returns whether it has. For a long list that knows the
+    /// box of each node.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
         let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
         if let Some(owners) = small {
@@ -170,19 +168,18 @@ impl BusyList {
         small.is_some()
     }
 
-    /// Where a box stands, by key: in the list, or behind it among what is proposed.
+    /// The place of the box with a key; what is proposed stands behind the list.
     pub(crate) fn place_of(&self, key: u64) -> usize {
         let listed = self.keys.binary_search(&key).ok();
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// What is proposed: boxes that count as busy for a while, in the order in which they were
-    /// found.
+    /// What is proposed: boxes that count as busy for a while, in the order of their coming.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
 
-    /// A box counts as busy until [`BusyList::withdraw`]. Of a list in order of grant.
+    /// A box counts as busy until [`BusyList::withdraw`]. For a list in order of grant.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -202,7 +199,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// The boxes entered and taken out; what only moves up for them is not counted.
+    /// The boxes entered and taken out. Boxes that only move up are not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -220,7 +217,8 @@ impl BusyList {
     }
 }
 
-/// Whether a search of the busy list, O(m^2) for m boxes, is less work than one of all nodes.
+/// Whether a plain search of a busy list of so many boxes, O(m^2) for m, is less work than a search
+/// over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }

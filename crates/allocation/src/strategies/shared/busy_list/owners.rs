@@ -1,11 +1,12 @@
-//! Which busy box holds each node, for questions about the boxes beside a few bases or around a few
-//! nodes.
+//! The busy box of each node. It finds the boxes beside a few bases, or around a few nodes, without
+//! a walk along the list.
 
 use std::ops::Range;
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
-/// By node: the key of the busy box that holds it, its place in an order that no two boxes share.
+/// By node, the key of the busy box that holds it. Keys are in the order of the list, and no two
+/// boxes have the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
@@ -45,8 +46,9 @@ impl Owners {
         bases.count() as usize * b * c
     }
 
-    /// Shows the key of each node just left of the left face of a placement: those of the boxes on
-    /// whose right side a base is. O(bases * b * c) for a shape a x b x c.
+    /// Calls `show` with the key of each busy node that is just left of a placement at one of the
+    /// bases: those of the boxes with a base on their right side. O(bases * b * c) for a shape
+    /// a x b x c.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -69,8 +71,8 @@ impl Owners {
         }
     }
 
-    /// The keys of the boxes that hold a node of a box, ascending. O(its nodes), and the sorting of
-    /// those found.
+    /// The keys of the boxes that hold nodes of `part`, ascending. O(its nodes), and O(k log k) for
+    /// k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {

@@ -1,4 +1,4 @@
-//! L-shapes: a rectangle cut in two whose halves are put together again along equal sides.
+//! L-shapes: a rectangle is cut in two, and its halves are joined along equal sides. LSSA and NAS.
 //!
 //! ```text
 //!   even a: 4x3, k = 1         odd a: 5x3, k = -1            m = ceil(a/2) + k = 2
@@ -21,7 +21,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// An L: its taller part first, both relative to the corner of the bounding box.
+/// An L-shape: its taller part first, both relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
@@ -39,7 +39,7 @@ impl LShape {
         std::array::from_fn(|axis| self.parts.iter().map(|part| end(axis, part)).max().unwrap_or(1))
     }
 
-    /// Seen in a mirror that stands on an axis.
+    /// Mirrored along an axis.
     fn mirrored(mut self, axis: usize) -> LShape {
         let side = self.bounding()[axis];
         for part in &mut self.parts {
@@ -79,8 +79,8 @@ impl LShape {
     }
 }
 
-/// The values of k for a x b, those that Seo and Kim's schedule visits: 1, 1 + s, ... with
-/// s = max(1, b/4); or -1 where b = ceil(a/2) for odd a, of whose further values none is an L.
+/// The values of k for a x b, as Seo and Kim's schedule visits them: 1, 1 + s, .. with s = max(1,
+/// b/4). For odd a and b = ceil(a/2) it is -1 alone, since its further values make no L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -93,7 +93,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// The L of a x b for a k, if it is one.
+/// The L of a x b for a value of k, if it is one.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -109,9 +109,9 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// The distinct L-shapes of a x b that fit a grid: of S(a,b), then of S(b,a); k ascending; each in
-/// its eight symmetries, or without turning in the four that keep it upright. In place of what
-/// `l_shapes` holds.
+/// Replaces what `l_shapes` holds by the distinct L-shapes of a x b that fit a grid: of S(a,b),
+/// then of S(b,a), k ascending, each in its eight symmetries. Without turning they are those of
+/// S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -122,9 +122,8 @@ pub(crate) fn l_shapes_into(
     if c != 1 {
         return;
     }
-    // The widths of the two parts add up to a, and each k has its own heights, so that only the Ls
-    // of a square turned are those that it has already; the symmetries of an L differ, since its
-    // parts do in height.
+    // No L is made twice. Each k has heights of its own, and the widths add up to a: so S(a,b) and
+    // S(b,a) differ unless a = b. The symmetries of an L differ, since its parts differ in height.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {

@@ -17,16 +17,17 @@ pub(crate) enum LShapeSearch {
         /// Bases tested.
         tested: u64,
     },
-    /// The bases of parts, 64 at a time: the symmetries of an L share the sets of four.
+    /// By the sets of bases of the parts, 64 bases at a time. The eight symmetries of an L have
+    /// four parts, and share their sets.
     Sets(PartSets),
 }
 
-/// The sets of bases of the parts that were asked for in one state; scratch memory.
+/// The sets of bases of the parts that were asked for in the current state.
 #[derive(Clone)]
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// The parts that were asked for in this state, and whether each has bases: set by set.
+    /// Set by set: the part, and whether it has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -35,7 +36,7 @@ impl PartSets {
         PartSets { grid, sets: Vec::new(), known: Vec::new() }
     }
 
-    /// The number of a part's set; none if it has no bases.
+    /// The place of a part's set; none if the part has no bases.
     fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
         let part = [sides[0], sides[1]];
         let known = self.known.iter().position(|&(other, _)| other == part);
@@ -82,7 +83,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Takes note of a state; call it before the searches in that state.
+    /// Takes note of a state, before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain { sums, .. } => sums.load(free),
@@ -102,7 +103,7 @@ impl LShapeSearch {
         }
     }
 
-    /// What it has looked at: bases of Ls one by one, or words of the sets.
+    /// Bases of Ls tested one by one, or words of the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
