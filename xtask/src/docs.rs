@@ -235,8 +235,15 @@ fn linked(line: &str, sources: &[Source]) -> String {
     while let Some((before, after)) = rest.split_once("[`") {
         let Some((name, after)) = after.split_once("`]") else { break };
         text += before;
-        let link = after.strip_prefix("(super::").and_then(|after| after.split_once(')'));
-        let (module, after) = link.unwrap_or((name, after));
+        let link = after.strip_prefix('(').and_then(|after| after.split_once(')'));
+        let (module, after) = match link {
+            // The folder's own strategy.
+            Some(("super", after)) => (name, after),
+            Some((path, after)) if path.starts_with("super::") || path.starts_with("crate::") => {
+                (path.rsplit("::").next().unwrap_or(path), after)
+            }
+            _ => (name, after),
+        };
         match sources.iter().find(|source| source.module == module) {
             Some(source) => text += &format!("[`{name}`]({}.md)", source.name),
             None => text += &format!("`{name}`"),
@@ -299,6 +306,8 @@ mod tests {
             linked("a [`Curve`](super::super::Curve) and [`two_db`]"),
             "a `Curve` and [`two_db`](2db.md)"
         );
+        assert_eq!(linked("of [`2db`](crate::strategies::two_db)"), "of [`2db`](2db.md)");
+        assert_eq!(linked("of [`two_db`](super)"), "of [`two_db`](2db.md)");
         assert_eq!(linked("[`open"), "[`open");
     }
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Misses nothing: it grants n nodes if and only if n free nodes are connected by the machine's own
-//! links, around rings too, in one to three dimensions. A component is a largest connected set of
+//! links, around rings too, in one to three dimensions. A component is a maximal connected set of
 //! free nodes. The rule has four steps:
 //!
 //! 1. Boxes of exactly n nodes: the box asked for if it has n, then the others, compact ones first,

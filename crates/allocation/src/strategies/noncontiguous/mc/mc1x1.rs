@@ -10,7 +10,7 @@
 //!   2 2 2 2 2
 //! ```
 //!
-//! The rule of [`mc`](super::mc) with a single node for a box, and its code. Cost: as there.
+//! The rule of [`mc`](super) with a single node for a box, and its code. Cost: as there.
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
 //! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008; as in SST's scheduler
