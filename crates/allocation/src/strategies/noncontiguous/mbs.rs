@@ -80,7 +80,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let cube =
         |side: u16| -> Sides { std::array::from_fn(|axis| if is_long(axis) { side } else { 1 }) };
     let longest = (0..3).map(|axis| grid.side(axis)).max().expect("three sides").ilog2();
-    let ladders: Vec<Arc<[Sides]>> =
+    let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
     // A stack, not recursion: a thin machine has as many blocks as columns.
@@ -89,7 +89,8 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);
         let level = sides.min().unwrap_or(1).ilog2();
         let corner = cube(1 << level);
-        roots.push(Root { base: cuboid.base, ladder: ladders[level as usize].clone() });
+        roots
+            .push(Root { base: cuboid.base, sides_by_level: sides_by_top[level as usize].clone() });
         let mut rest = cuboid;
         for (axis, &cut) in corner.iter().enumerate() {
             if rest.sides[axis] > cut {
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     fn cuboids(grid: &Grid) -> Vec<Cuboid> {
-        let root = |root: &Root| Cuboid::new(root.base, *root.ladder.last().unwrap());
+        let root = |root: &Root| Cuboid::new(root.base, *root.sides_by_level.last().unwrap());
         let mut cuboids: Vec<Cuboid> = initial_blocks(grid).iter().map(root).collect();
         cuboids.sort_by_key(|cuboid| grid.id(cuboid.base));
         cuboids

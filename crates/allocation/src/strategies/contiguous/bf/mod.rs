@@ -98,9 +98,9 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn 
 
 /// The most contact, or the least, by the engine.
 #[derive(Clone)]
-pub(crate) struct ByContact {
-    pub(crate) search: ContactSearch,
-    pub(crate) least: bool,
+struct ByContact {
+    search: ContactSearch,
+    least: bool,
 }
 
 impl BoxRule for ByContact {

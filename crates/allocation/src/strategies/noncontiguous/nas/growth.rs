@@ -17,7 +17,7 @@ pub(crate) enum NeighbourRule {
     FourWay,
 }
 
-/// NeighbourGrowth on a two-dimensional mesh; scratch memory.
+/// The growth, on a two-dimensional mesh, with its scratch memory.
 #[derive(Clone)]
 pub(crate) struct NeighbourGrowth {
     grid: Grid,

@@ -4,10 +4,10 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// How many rings go through part of each line. Two partitions can only ever compete for a line's
-/// way back: cables between a partition's own units belong to no other partition, and a ring of a
-/// whole line closes by itself. Boxes that were not proposed here may exceed what a line can carry;
-/// it is in use until enough of them are gone.
+/// By line, how many rings go through part of it. These alone compete, for the line's way back:
+/// cables between a partition's own units belong to no other partition, and a ring of the whole line
+/// closes by itself. Boxes that the strategy did not propose may be more rings than a line carries;
+/// it then carries no further one until enough of them are gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
@@ -17,7 +17,7 @@ pub(crate) struct Cables {
     most: u32,
     /// By axis and line: the rings through part of it.
     rings: [Vec<u32>; 3],
-    /// By axis: the units on lines that carry another ring.
+    /// By axis: the units on lines that can carry one more ring.
     open: [Occupancy; 3],
     upkeep: u64,
 }
@@ -53,8 +53,8 @@ impl Cables {
         })
     }
 
-    /// Leaves of free units those on lines that have the cables for a shape: a box of them has its
-    /// cables, too. O(N/64).
+    /// Leaves in `usable` the free units on lines that have the cables for a shape. A box of these
+    /// units has its cables, too. O(N/64).
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {

@@ -38,9 +38,7 @@ mod cables;
 mod judge;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{
-    BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume,
-};
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
 use crate::claim::{BoxGroup, Claim, Recognition};
 use crate::contiguous::complete;

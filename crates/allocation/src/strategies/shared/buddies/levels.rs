@@ -28,15 +28,15 @@ struct Level {
 impl BuddyLevels {
     /// None where blocks of one level differ in shape.
     pub(super) fn new(grid: &Grid, roots: &[Root]) -> Option<BuddyLevels> {
-        let tallest = roots.iter().max_by_key(|root| root.ladder.len())?;
-        let alike = |root: &Root| tallest.ladder.starts_with(&root.ladder);
+        let tallest = roots.iter().max_by_key(|root| root.sides_by_level.len())?;
+        let alike = |root: &Root| tallest.sides_by_level.starts_with(&root.sides_by_level);
         if !roots.iter().all(alike) {
             return None;
         }
-        let pairs = tallest.ladder.windows(2);
+        let pairs = tallest.sides_by_level.windows(2);
         let above = pairs.enumerate().map(|(below, pair)| {
             let mut bases = vec![0; (grid.nodes() as usize).div_ceil(64)];
-            let tall = roots.iter().filter(|root| root.ladder.len() > below + 1);
+            let tall = roots.iter().filter(|root| root.sides_by_level.len() > below + 1);
             for root in tall {
                 mark(grid, root, pair[1], &mut bases);
             }
@@ -74,7 +74,7 @@ impl BuddyLevels {
 
 /// Marks where the blocks of given sides stand in a root.
 fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
-    let whole = root.ladder[root.ladder.len() - 1];
+    let whole = root.sides_by_level[root.sides_by_level.len() - 1];
     let along = |axis: usize| (0..whole[axis]).step_by(usize::from(sides[axis]));
     for z in along(2) {
         for y in along(1) {

@@ -1,9 +1,9 @@
-//! Buddies: blocks that split into equal children and merge with their own siblings only.
+//! Buddies: blocks that split into equal children, and merge with their own siblings alone.
 //!
-//! The machine is cut into roots; a block of level l >= 1 has R children of level l - 1. A block is
-//! *free* if all its nodes are free and its parent's are not: the maximal blocks. This is a
-//! function of the occupancy alone, so boxes that are no blocks (failed nodes, reservations) just
-//! split blocks down as far as they need to, and their release merges them again.
+//! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1. The *free*
+//! blocks are the maximal ones: all their nodes are free, and not all of their parent's. They depend
+//! on the occupancy alone. So a box that is no block (a failed node, a reservation) splits blocks as
+//! far as it needs to, and its release merges them again.
 
 mod levels;
 
@@ -21,9 +21,9 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// Its lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of its blocks by level; the last are its own. Each level has R times the nodes of
-    /// the level below, and each side is the lower one's or its double.
-    pub(crate) ladder: Arc<[Sides]>,
+    /// The sides of its blocks by level, the last of which are its own. A block has R times the nodes
+    /// of one a level below, and each of its sides is as long as that one's or twice as long.
+    pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
 /// The roots of a machine: what never changes.
@@ -59,8 +59,8 @@ struct Block {
     base: Coordinates,
 }
 
-/// How far a search has come in one level: it takes the free blocks in order, and then the children
-/// of one block that it has split.
+/// How far a search has come in one level. It takes the free blocks in order, then the children of
+/// one block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     taken: u32,
@@ -73,17 +73,18 @@ impl Buddies {
     /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the
     /// free blocks of a level are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
-        let levels = list.iter().map(|root| root.ladder.len()).max().expect("a grid has nodes");
+        let levels =
+            list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
         let mut free = vec![FreeSet::new(grid.nodes(), order); levels];
         let mut of = Vec::new();
         if list.len() > 1 {
             of = vec![0; grid.nodes() as usize];
         }
         for (index, root) in (0u32..).zip(&list) {
-            let level = root.ladder.len() - 1;
+            let level = root.sides_by_level.len() - 1;
             free[level].insert(grid.id(root.base).0);
             if !of.is_empty() {
-                for node in Cuboid::new(root.base, root.ladder[level]).nodes(&grid) {
+                for node in Cuboid::new(root.base, root.sides_by_level[level]).nodes(&grid) {
                     of[node.index()] = index;
                 }
             }
@@ -284,8 +285,8 @@ impl Buddies {
     /// The root that holds a node.
     fn root(&self, node: NodeId) -> Block {
         let root = self.roots.of.get(node.index()).copied().unwrap_or(0);
-        let Root { base, ladder } = &self.roots.list[root as usize];
-        Block { root, level: ladder.len() - 1, base: *base }
+        let Root { base, sides_by_level } = &self.roots.list[root as usize];
+        Block { root, level: sides_by_level.len() - 1, base: *base }
     }
 
     /// The block of a level that stands at a base.
@@ -298,7 +299,7 @@ impl Buddies {
     }
 
     fn sides(&self, root: u32, level: usize) -> Sides {
-        self.roots.list[root as usize].ladder[level]
+        self.roots.list[root as usize].sides_by_level[level]
     }
 
     /// A child of a block, numbered row-major: a bit for each axis that is halved.
