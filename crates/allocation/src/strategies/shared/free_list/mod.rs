@@ -21,6 +21,7 @@
 //! arcs can meet in two arcs.
 
 pub(crate) mod placing;
+pub(crate) mod strategy;
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
 
