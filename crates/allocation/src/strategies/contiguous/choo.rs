@@ -10,8 +10,8 @@
 //!               . . . B B B .     there B does, so go to 6, a base
 //! ```
 //!
-//! The occupancy of a space is never held: only, for the line (y, z) at hand, the next possible x,
-//! as the two-dimensional status table of the source has for every line.
+//! The occupancy of a space is never held. The search keeps the next possible x of the current line
+//! (y, z) alone, where the two-dimensional status table of the source has one for every line.
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
@@ -81,7 +81,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct ScanSearch {
     /// The axis that lines run along, then the other two, the slowest last.
     axes: [usize; 3],
-    /// Scratch: the boxes that cover bases of the plane, and of the line, at hand.
+    /// Scratch: the boxes that cover bases of the current plane, and of the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
     /// Boxes held against a plane, a line or a base, and these bases.
@@ -112,7 +112,7 @@ impl ScanSearch {
         None
     }
 
-    /// The first base on the line at hand that none of its boxes covers.
+    /// The first base on the current line that none of its boxes covers.
     fn first_on_line(&mut self, grid: &Grid, axis: usize, side: u16) -> Option<u16> {
         let limit = grid.starts(axis, side);
         let mut at = 0;

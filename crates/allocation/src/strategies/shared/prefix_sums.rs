@@ -14,7 +14,7 @@ pub(crate) struct PrefixSums {
     extents: [usize; 3],
     /// `sums[x, y, z]`: busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch: the same for the row at hand alone.
+    /// Scratch: the same for the current row alone.
     line: Vec<u32>,
     work: Work,
 }

@@ -29,7 +29,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// The best candidate of one orientation whose index is above a threshold.
+    /// The best candidate of one orientation with an index above `threshold`. The corners of the
+    /// machine are candidates if `corners` is true.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

@@ -54,7 +54,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The same with the set of all bases, so that no piece without a base is taken apart.
+/// The same search with the set of all bases: no piece without a base is taken apart.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

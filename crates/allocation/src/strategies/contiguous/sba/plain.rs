@@ -11,7 +11,7 @@ pub(super) type Area = [AxisRange; 3];
 
 #[derive(Clone, Default)]
 pub(super) struct StackBased {
-    /// Scratch: what the busy boxes cover of the shape at hand.
+    /// Scratch: what the busy boxes cover for the current shape.
     coverages: CoverageList,
     /// Scratch: areas, each with the number of coverages that it is known to be free of.
     stack: Vec<(Area, usize)>,
@@ -20,8 +20,8 @@ pub(super) struct StackBased {
 }
 
 impl StackBased {
-    /// The lowest base of the first area that no busy box covers; with the set of bases at hand,
-    /// areas without one are left out.
+    /// The lowest base of the first area that no busy box covers. Areas for which `has_base` is
+    /// false are left out.
     pub(super) fn first(
         &mut self,
         view: &View<'_>,

@@ -8,7 +8,8 @@ use super::component::ComponentGraph;
 pub(super) struct Floods {
     /// By node: its flood, or one of the marks below; [`UNREACHED`] between questions.
     marks: Vec<u32>,
-    begun: Vec<Flood>,
+    /// The floods begun.
+    floods: Vec<Flood>,
     /// The nodes reached.
     reached: Vec<u32>,
     looked: u64,
@@ -30,8 +31,8 @@ struct Flood {
 
 /// How far the floods have come.
 struct Progress {
-    /// The nodes of all floods that have ended, and of the largest.
-    nodes: u32,
+    /// The nodes of all floods that have ended, and of the largest of them.
+    ended_nodes: u32,
     largest: u32,
     /// How many floods have ended, and how many can go on.
     ended: u32,
@@ -44,7 +45,7 @@ impl Progress {
     /// The nodes that the last flood would reach, if one can go on. All floods together would reach
     /// `rest` nodes.
     fn open(&self, rest: u32) -> u32 {
-        if self.going == 0 { 0 } else { rest - self.nodes }
+        if self.going == 0 { 0 } else { rest - self.ended_nodes }
     }
 }
 
@@ -52,10 +53,10 @@ impl Floods {
     /// How many nodes of the component a set cuts off from the largest rest. O(nodes of the set,
     /// of all rests but one, and those near the set).
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
-        let ends = self.around(component, set);
+        let progress = self.around(component, set);
         self.finish(set);
         let rest = (component.count() - set.len()) as u32;
-        rest - ends.largest.max(ends.open(rest))
+        rest - progress.largest.max(progress.open(rest))
     }
 
     /// Floods from the neighbours of a set, until at most one can go on.
@@ -69,9 +70,9 @@ impl Floods {
                 self.start(beside);
             }
         }
-        let mut ends = self.begun();
-        self.join(component, &mut ends, |_| true);
-        ends
+        let mut progress = self.progress_at_start();
+        self.join(component, &mut progress, |_| true);
+        progress
     }
 
     /// The nodes of a rest that would be parted from its main part without `node`. The rest is
@@ -85,19 +86,19 @@ impl Floods {
         most: usize,
         is_in: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
-        let mut ends = self.beside(component, node, &is_in);
-        if ends.nodes as usize > most {
-            self.outgrow(component, &mut ends, is_in);
+        let mut progress = self.beside(component, node, &is_in);
+        if progress.ended_nodes as usize > most {
+            self.outgrow(component, &mut progress, is_in);
         }
-        let floods = 0..self.begun.len() as u32;
-        let roots = floods.filter(|&flood| self.begun[flood as usize].parent == flood);
+        let floods = 0..self.floods.len() as u32;
+        let roots = floods.filter(|&flood| self.floods[flood as usize].parent == flood);
         let size = |flood: &u32| {
-            let Flood { open, nodes, .. } = self.begun[*flood as usize];
+            let Flood { open, nodes, .. } = self.floods[*flood as usize];
             (open > 0, nodes)
         };
         let kept = roots.max_by_key(size);
         let mut nodes = Vec::new();
-        if ends.ended + ends.going > 1 {
+        if progress.ended + progress.going > 1 {
             for index in 0..self.reached.len() {
                 let reached = self.reached[index];
                 if Some(self.root(self.marks[reached as usize])) != kept {
@@ -123,16 +124,16 @@ impl Floods {
                 self.start(beside);
             }
         }
-        let mut ends = self.begun();
-        self.join(component, &mut ends, is_in);
-        ends
+        let mut progress = self.progress_at_start();
+        self.join(component, &mut progress, is_in);
+        progress
     }
 
     fn begin(&mut self, component: &ComponentGraph) {
         if self.marks.len() < component.count() {
             self.marks.resize(component.count(), UNREACHED);
         }
-        self.begun.clear();
+        self.floods.clear();
         self.reached.clear();
     }
 
@@ -146,27 +147,27 @@ impl Floods {
     /// Begins a flood at a node, unless one has reached it.
     fn start(&mut self, node: u32) {
         if self.marks[node as usize] == UNREACHED {
-            let flood = self.begun.len() as u32;
+            let flood = self.floods.len() as u32;
             self.marks[node as usize] = flood;
-            self.begun.push(Flood { parent: flood, nodes: 1, open: 1 });
+            self.floods.push(Flood { parent: flood, nodes: 1, open: 1 });
             self.reached.push(node);
         }
     }
 
     /// The state before any flood has gone on.
-    fn begun(&self) -> Progress {
-        Progress { nodes: 0, largest: 0, ended: 0, going: self.begun.len() as u32, next: 0 }
+    fn progress_at_start(&self) -> Progress {
+        Progress { ended_nodes: 0, largest: 0, ended: 0, going: self.floods.len() as u32, next: 0 }
     }
 
     /// Lets the floods go on until at most one can.
     fn join(
         &mut self,
         component: &ComponentGraph,
-        ends: &mut Progress,
+        progress: &mut Progress,
         is_in: impl Fn(u32) -> bool,
     ) {
-        while ends.going > 1 {
-            self.go_on(component, ends, &is_in);
+        while progress.going > 1 {
+            self.go_on(component, progress, &is_in);
         }
     }
 
@@ -174,15 +175,15 @@ impl Floods {
     fn outgrow(
         &mut self,
         component: &ComponentGraph,
-        ends: &mut Progress,
+        progress: &mut Progress,
         is_in: impl Fn(u32) -> bool,
     ) {
-        while ends.going > 0 {
-            let flood = self.root(self.marks[self.reached[ends.next] as usize]);
-            if self.begun[flood as usize].nodes > ends.largest {
+        while progress.going > 0 {
+            let flood = self.root(self.marks[self.reached[progress.next] as usize]);
+            if self.floods[flood as usize].nodes > progress.largest {
                 return;
             }
-            self.go_on(component, ends, &is_in);
+            self.go_on(component, progress, &is_in);
         }
     }
 
@@ -190,11 +191,11 @@ impl Floods {
     fn go_on(
         &mut self,
         component: &ComponentGraph,
-        ends: &mut Progress,
+        progress: &mut Progress,
         is_in: impl Fn(u32) -> bool,
     ) {
-        let node = self.reached[ends.next];
-        ends.next += 1;
+        let node = self.reached[progress.next];
+        progress.next += 1;
         let mut flood = self.root(self.marks[node as usize]);
         for &beside in component.beside(node) {
             match self.marks[beside as usize] {
@@ -203,42 +204,42 @@ impl Floods {
                     if is_in(beside) {
                         self.marks[beside as usize] = flood;
                         self.reached.push(beside);
-                        self.begun[flood as usize].nodes += 1;
-                        self.begun[flood as usize].open += 1;
+                        self.floods[flood as usize].nodes += 1;
+                        self.floods[flood as usize].open += 1;
                     }
                 }
                 other => {
                     let other = self.root(other);
                     if other != flood {
                         flood = self.merge(flood, other);
-                        ends.going -= 1;
+                        progress.going -= 1;
                     }
                 }
             }
         }
-        let flood = &mut self.begun[flood as usize];
+        let flood = &mut self.floods[flood as usize];
         flood.open -= 1;
         if flood.open == 0 {
-            ends.going -= 1;
-            ends.nodes += flood.nodes;
-            ends.largest = ends.largest.max(flood.nodes);
-            ends.ended += 1;
+            progress.going -= 1;
+            progress.ended_nodes += flood.nodes;
+            progress.largest = progress.largest.max(flood.nodes);
+            progress.ended += 1;
         }
     }
 
     fn merge(&mut self, a: u32, b: u32) -> u32 {
-        let joined = self.begun[b as usize];
-        self.begun[b as usize].parent = a;
-        self.begun[a as usize].nodes += joined.nodes;
-        self.begun[a as usize].open += joined.open;
+        let joined = self.floods[b as usize];
+        self.floods[b as usize].parent = a;
+        self.floods[a as usize].nodes += joined.nodes;
+        self.floods[a as usize].open += joined.open;
         a
     }
 
     /// The flood that a flood has become part of. Halves the way there for the next time.
     fn root(&mut self, mut flood: u32) -> u32 {
-        while self.begun[flood as usize].parent != flood {
-            let parent = self.begun[flood as usize].parent;
-            self.begun[flood as usize].parent = self.begun[parent as usize].parent;
+        while self.floods[flood as usize].parent != flood {
+            let parent = self.floods[flood as usize].parent;
+            self.floods[flood as usize].parent = self.floods[parent as usize].parent;
             flood = parent;
         }
         flood

@@ -5,9 +5,9 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 use crate::{Placement, Work};
 
 /// By line, how many rings go through part of it. These alone compete, for the line's way back:
-/// cables between a partition's own units belong to no other partition, and a ring of the whole line
-/// closes by itself. Boxes that the strategy did not propose may be more rings than a line carries;
-/// it then carries no further one until enough of them are gone.
+/// cables between a partition's own units belong to no other partition, and a ring of the whole
+/// line closes by itself. Boxes that the strategy did not propose may be more rings than a line
+/// carries; it then carries no further one until enough of them are gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,

@@ -1,9 +1,9 @@
 //! Buddies: blocks that split into equal children, and merge with their own siblings alone.
 //!
 //! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1. The *free*
-//! blocks are the maximal ones: all their nodes are free, and not all of their parent's. They depend
-//! on the occupancy alone. So a box that is no block (a failed node, a reservation) splits blocks as
-//! far as it needs to, and its release merges them again.
+//! blocks are the maximal ones: all their nodes are free, and not all of their parent's. They
+//! depend on the occupancy alone. So a box that is no block (a failed node, a reservation) splits
+//! blocks as far as it needs to, and its release merges them again.
 
 mod levels;
 
@@ -21,8 +21,8 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// Its lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of its blocks by level, the last of which are its own. A block has R times the nodes
-    /// of one a level below, and each of its sides is as long as that one's or twice as long.
+    /// The sides of its blocks by level, the last of which are its own. A block has R times the
+    /// nodes of one a level below, and each of its sides is as long as that one's or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 

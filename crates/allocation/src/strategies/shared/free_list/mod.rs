@@ -1,14 +1,15 @@
-//! The list of all maximal free boxes of a mesh, maintained: what the free-list strategies keep.
+//! The list of all maximal free boxes of a mesh, which the free-list strategies keep.
 //!
 //! A free box is maximal if no other free box holds it. The list changes with every grant and
 //! release:
 //!
-//! - A grant A cuts every entry that it meets into up to two slabs an axis, left and right of A,
-//!   below and above it, each as large as can be (they overlap at the corners). A slab that another
-//!   entry holds is dropped. O(C * F) for C slabs and F entries.
-//! - A release A joins entries near it by iterative consensus, the rule of KYMFL: two boxes whose
-//!   ranges on an axis touch or overlap make one that spans both there and has what they share on
-//!   the other axes; whatever is held by another is dropped; until nothing new comes. O(F^3).
+//! - A grant A cuts every entry that it meets into up to two slabs an axis: left and right of A,
+//!   below and above it. Each is as large as can be, so that they overlap at the corners. A slab
+//!   that another entry holds is dropped. O(C * F) for C slabs and F entries.
+//! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
+//!   joined along an axis on which their ranges touch or overlap: the join spans both there, and has
+//!   what they share on the other axes. Boxes that another one holds are dropped. This goes on until
+//!   nothing new comes. O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
@@ -16,9 +17,9 @@
 //!   . . . Q Q        . . . . .
 //! ```
 //!
-//! Consensus misses nothing: cut a free box that holds nodes of A and of its outside at A's face;
-//! if both parts lie in entries, their join holds the box. None of this is true on rings, where two
-//! arcs can meet in two arcs.
+//! Consensus misses nothing. Take a free box with nodes inside and outside of A, and cut it at a
+//! face of A. If both parts lie in entries, the join of these holds the box. On rings this is not
+//! true, since two arcs can meet in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;

@@ -1,5 +1,5 @@
-//! Where in a list of free boxes a request goes: the placement policies of the free-list
-//! strategies.
+//! The placement policies of the free-list strategies: where in a list of free boxes a request
+//! goes.
 //!
 //! A request may stand at any corner of any entry that it fits, in any orientation that is tried.
 //! Which of these placements is taken:
