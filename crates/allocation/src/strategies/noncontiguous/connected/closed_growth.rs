@@ -4,7 +4,7 @@
 use pavior_mesh::Grid;
 
 use super::component::ComponentGraph;
-use super::cut_off::Floods;
+use super::cut_off::FloodFill;
 use super::frontier::Frontier;
 use super::hop_bound::HopBound;
 use super::hop_sums::HopSums;
@@ -46,7 +46,7 @@ impl ClosedGrowth {
         &mut self,
         grid: &Grid,
         component: &ComponentGraph,
-        (hop_sums, floods): (&mut HopSums, &mut Floods),
+        (hop_sums, floods): (&mut HopSums, &mut FloodFill),
         (seed, wanted): (u32, usize),
         most: u64,
     ) -> Option<&[u32]> {

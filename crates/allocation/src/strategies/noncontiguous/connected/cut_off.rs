@@ -2,10 +2,10 @@
 
 use super::component::ComponentGraph;
 
-/// Floods from several nodes at once. Two that meet become one, and all stop when at most one can
+/// FloodFill from several nodes at once. Two that meet become one, and all stop when at most one can
 /// go on. Rests are mostly joined near the set, so that floods around it stop soon. Scratch memory.
 #[derive(Clone, Default)]
-pub(super) struct Floods {
+pub(super) struct FloodFill {
     /// By node: its flood, or one of the marks below; [`UNREACHED`] between questions.
     marks: Vec<u32>,
     /// The floods begun.
@@ -49,7 +49,7 @@ impl Progress {
     }
 }
 
-impl Floods {
+impl FloodFill {
     /// How many nodes of the component a set cuts off from the largest rest. O(nodes of the set,
     /// of all rests but one, and those near the set).
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
@@ -59,7 +59,7 @@ impl Floods {
         rest - progress.largest.max(progress.open(rest))
     }
 
-    /// Floods from the neighbours of a set, until at most one can go on.
+    /// FloodFill from the neighbours of a set, until at most one can go on.
     fn around(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
         self.begin(component);
         for &node in set {
@@ -110,7 +110,7 @@ impl Floods {
         nodes
     }
 
-    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
+    /// FloodFill from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
     fn beside(
         &mut self,
         component: &ComponentGraph,

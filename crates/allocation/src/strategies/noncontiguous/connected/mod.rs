@@ -25,8 +25,8 @@
 //! 3. If every candidate cuts nodes off: sets grown with all that they would cut off, component by
 //!    component, until one cuts nothing off. Growth begins at the same nodes. It takes the free
 //!    neighbour with the least sum of hops to the set, and with it what it parts from the largest
-//!    rest. A neighbour is passed over if it parts more nodes than are missing. If no other is left,
-//!    the one that parts the fewest is taken, with as many of these nodes as are missing.
+//!    rest. A neighbour is passed over if it parts more nodes than are missing. If no other is
+//!    left, the one that parts the fewest is taken, with as many of these nodes as are missing.
 //! 4. If these cut nodes off, too, and the component has up to 128 nodes: all its connected sets of
 //!    n nodes, by branch and bound. The first met of those that cut the fewest off is a candidate.
 //!    After 2^14 steps, for all components together, the best one met so far counts.

@@ -10,7 +10,7 @@ use super::branch_and_bound::{BranchAndBound, STEPS};
 use super::closed_growth::ClosedGrowth;
 use super::compact_growth::{CompactGrowth, Next};
 use super::component::ComponentGraphs;
-use super::cut_off::Floods;
+use super::cut_off::FloodFill;
 use super::hop_sums::{HopSums, hops_in};
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::strategies::shared::components::Components;
@@ -40,7 +40,7 @@ pub(crate) struct ConnectedSearch {
     growth: CompactGrowth,
     closed: ClosedGrowth,
     branch_and_bound: BranchAndBound,
-    floods: Floods,
+    floods: FloodFill,
     work: Work,
 }
 
@@ -72,7 +72,7 @@ impl ConnectedSearch {
             growth: CompactGrowth::default(),
             closed: ClosedGrowth::default(),
             branch_and_bound: BranchAndBound::default(),
-            floods: Floods::default(),
+            floods: FloodFill::default(),
             work: Work::default(),
         }
     }

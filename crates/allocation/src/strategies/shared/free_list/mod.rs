@@ -7,9 +7,9 @@
 //!   below and above it. Each is as large as can be, so that they overlap at the corners. A slab
 //!   that another entry holds is dropped. O(C * F) for C slabs and F entries.
 //! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
-//!   joined along an axis on which their ranges touch or overlap: the join spans both there, and has
-//!   what they share on the other axes. Boxes that another one holds are dropped. This goes on until
-//!   nothing new comes. O(F^3).
+//!   joined along an axis on which their ranges touch or overlap: the join spans both there, and
+//!   has what they share on the other axes. Boxes that another one holds are dropped. This goes on
+//!   until nothing new comes. O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
