@@ -28,7 +28,8 @@ struct Near {
 }
 
 impl Near {
-    /// The same with one more axis, on which the placement shares and touches so many coordinates.
+    /// The same with one more axis, on which the placement shares some coordinates with the box and
+    /// touches some.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -104,8 +105,8 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps of the boxes of one level those that a placement at a coordinate shares nodes with or
-    /// touches, as far as this axis tells.
+    /// Keeps of the boxes of one level those that a placement at a coordinate of this axis may share
+    /// nodes with or touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();

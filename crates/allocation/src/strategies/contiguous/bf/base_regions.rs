@@ -1,9 +1,9 @@
-//! Bases that neighbour each other: the readings `base` and `area` of Best Fit.
+//! Bases and the bases beside them, for the readings `base` and `area` of Best Fit.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
-/// The neighbours of a canonical base among the canonical bases of its shape, both directions of
-/// every axis on which the shape can move or meets the border; `None` beyond an end.
+/// The neighbours of a canonical base among the canonical bases of its shape, in both directions of
+/// each axis; `None` beyond an end. An axis of one node, or a ring that the shape closes, has none.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,

@@ -2,8 +2,9 @@
 
 use super::component::ComponentGraph;
 
-/// FloodFill from several nodes at once. Two that meet become one, and all stop when at most one can
-/// go on. Rests are mostly joined near the set, so that floods around it stop soon. Scratch memory.
+/// FloodFill from several nodes at once. Two that meet become one, and all stop when at most one
+/// can go on. Rests are mostly joined near the set, so that floods around it stop soon. Scratch
+/// memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
     /// By node: its flood, or one of the marks below; [`UNREACHED`] between questions.
@@ -110,7 +111,8 @@ impl FloodFill {
         nodes
     }
 
-    /// FloodFill from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
+    /// FloodFill from the neighbours of a node, through nodes of `is_in`, until at most one can go
+    /// on.
     fn beside(
         &mut self,
         component: &ComponentGraph,
