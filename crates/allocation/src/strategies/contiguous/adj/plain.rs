@@ -105,8 +105,8 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps of the boxes of one level those that a placement at a coordinate of this axis may share
-    /// nodes with or touch.
+    /// Keeps of the boxes of one level those that a placement at a coordinate of this axis may
+    /// share nodes with or touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();
