@@ -107,12 +107,15 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
         let header = text.lines().map_while(|line| line.strip_prefix("//!"));
         let header = header.map(|line| line.strip_prefix(' ').unwrap_or(line).to_string());
         let own = path.strip_prefix(root).unwrap_or(&path);
-        let folder = own.parent().and_then(Path::file_name).unwrap_or_default();
+        let below = path.strip_prefix(root.join(SOURCES)).unwrap_or(&path);
+        let family = below.iter().next().unwrap_or_default();
+        // A strategy of several files has a folder of its own.
+        let named = if own.ends_with("mod.rs") { own.parent().unwrap_or(own) } else { own };
         found.push(Source {
             name: name.to_string(),
             path: own.display().to_string(),
-            family: folder.to_string_lossy().into_owned(),
-            module: own.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            family: family.to_string_lossy().into_owned(),
+            module: named.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             header: header.collect(),
         });
     }
@@ -232,8 +235,15 @@ fn linked(line: &str, sources: &[Source]) -> String {
     while let Some((before, after)) = rest.split_once("[`") {
         let Some((name, after)) = after.split_once("`]") else { break };
         text += before;
-        let link = after.strip_prefix("(super::").and_then(|after| after.split_once(')'));
-        let (module, after) = link.unwrap_or((name, after));
+        let link = after.strip_prefix('(').and_then(|after| after.split_once(')'));
+        let (module, after) = match link {
+            // The folder's own strategy.
+            Some(("super", after)) => (name, after),
+            Some((path, after)) if path.starts_with("super::") || path.starts_with("crate::") => {
+                (path.rsplit("::").next().unwrap_or(path), after)
+            }
+            _ => (name, after),
+        };
         match sources.iter().find(|source| source.module == module) {
             Some(source) => text += &format!("[`{name}`]({}.md)", source.name),
             None => text += &format!("`{name}`"),
@@ -296,6 +306,8 @@ mod tests {
             linked("a [`Curve`](super::super::Curve) and [`two_db`]"),
             "a `Curve` and [`two_db`](2db.md)"
         );
+        assert_eq!(linked("of [`2db`](crate::strategies::two_db)"), "of [`2db`](2db.md)");
+        assert_eq!(linked("of [`two_db`](super)"), "of [`two_db`](2db.md)");
         assert_eq!(linked("[`open"), "[`open");
     }
 

@@ -18,24 +18,18 @@ const TEMPLATE: &str = r#"//! {title}: what it does, in a sentence.
 
 use pavior_mesh::{Scan, Sides};
 
-use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, complete};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View};
+use crate::kind::{Entry, StrategyKind};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "{name}",
     title: "{title}",
     source: "authors and year",
     options: &[TURN_ON],
     variants: &["", "turn=none"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Function(|grid, options| {
-            Contiguous::new(grid, options, {rule}).boxed()
-        }),
-    },
+    does: StrategyKind::contiguous(|grid, options| {
+        Contiguous::new(grid, options, {rule}).boxed()
+    }),
 };
 
 #[derive(Clone)]

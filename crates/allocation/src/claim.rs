@@ -90,6 +90,16 @@ pub enum Question {
     Count,
 }
 
+/// The claim of a strategy that succeeds exactly when enough nodes are free, and grants as many.
+pub fn by_count(_: &Options) -> Claim {
+    Claim {
+        family: |_, _, _| Vec::new(),
+        scan: Scan::default(),
+        grants: Grants::Exact,
+        recognition: Recognition::Count,
+    }
+}
+
 impl Recognition {
     /// The word for it in `pavior strategies`.
     pub fn word(&self) -> &'static str {

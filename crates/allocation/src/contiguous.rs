@@ -44,6 +44,12 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
+/// The claim of a rule that takes the first free base in row-major order, of the first orientation
+/// that has one.
+pub fn first_base(options: &Options) -> Claim {
+    Claim { recognition: Recognition::First, ..complete(options) }
+}
+
 /// A placement of one shape, and how good it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {

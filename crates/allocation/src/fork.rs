@@ -30,7 +30,7 @@ pub struct Fork {
     /// Set bits are healthy nodes; none where all are.
     healthy: Option<Occupancy>,
     draw: Stream,
-    /// The strategy was last asked about other free nodes, and has still these.
+    /// Whether the strategy's index is still that of the nodes of [`Fork::find_within`].
     elsewhere: bool,
 }
 
@@ -111,8 +111,8 @@ impl Fork {
         }
     }
 
-    /// What the strategy would grant if only these nodes were free, which must be free here. All
-    /// others are taken, and given back.
+    /// What the strategy would grant if only these nodes were free. They must be free here. All
+    /// others are taken for the question, and given back.
     ///
     /// # Errors
     /// As [`Fork::find`].

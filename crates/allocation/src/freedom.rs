@@ -16,16 +16,16 @@
 //! of nodes replaces: what the strategy grants is granted if the freedom allows it.
 //!
 //! Cost: that of the strategy's own search, and O(N/64 log(side)) a box allowed, up to the first
-//! that is free; little for one that holds a box known to be free nowhere, which is forgotten when
-//! nodes become free. Requests without a freedom cost nothing more.
+//! that is free. A box that holds one known to be free nowhere costs little; what is known is
+//! forgotten when nodes become free. Requests without a freedom cost nothing more.
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Cuboid, Freedom, Grid, Occupancy, Request, Sides, orientations, volume};
 
 use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
+use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
-use crate::strategies::shared::connected_search::ConnectedSearch;
 use crate::{Answers, BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
 
 /// A strategy, and what is needed to honour freedoms.
@@ -38,14 +38,13 @@ pub(crate) struct Placer {
     hardware: bool,
     /// What is known of its answers to requests without a freedom.
     claimed: Answers,
-    /// Whether the switches are missing that join parts of placements.
+    /// Whether the switches that join parts of placements have failed.
     unswitched: bool,
-    /// Made for the first request with a freedom.
+    /// The searches for requests with a freedom, made for the first of these.
     wider: Option<Box<Wider>>,
 }
 
-/// The searches that do not depend on the strategy. They know nothing but the state that they are
-/// asked in.
+/// The searches that do not depend on the strategy. Each is told the state with every question.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,

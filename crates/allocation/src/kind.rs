@@ -9,7 +9,8 @@ use thiserror::Error;
 
 use crate::allowed;
 use crate::checked::Checked;
-use crate::claim::Claim;
+use crate::claim::{Claim, by_count};
+use crate::contiguous::complete;
 use crate::errors::BuildError;
 use crate::{Refusal, Strategy};
 
@@ -64,6 +65,54 @@ impl fmt::Debug for BuildStrategy {
             BuildStrategy::Function(_) => "Function",
             BuildStrategy::Closure(_) => "Closure",
         })
+    }
+}
+
+/// What most strategies say, and what one of them says otherwise:
+/// `StrategyKind::contiguous(build).with_claim(claim)`.
+impl StrategyKind {
+    /// A strategy that grants one box, turns requests, works on every grid and misses no free box.
+    pub const fn contiguous(build: fn(&Grid, &Options) -> Box<dyn Strategy>) -> StrategyKind {
+        StrategyKind {
+            contiguous: true,
+            turns: true,
+            supports: ANY_GRID,
+            claim: complete,
+            build: BuildStrategy::Function(build),
+        }
+    }
+
+    /// A strategy that does not turn requests, works on every grid, and succeeds exactly when
+    /// enough nodes are free.
+    pub const fn noncontiguous(build: fn(&Grid, &Options) -> Box<dyn Strategy>) -> StrategyKind {
+        StrategyKind {
+            contiguous: false,
+            turns: false,
+            supports: ANY_GRID,
+            claim: by_count,
+            build: BuildStrategy::Function(build),
+        }
+    }
+
+    /// The same with another claim.
+    pub const fn with_claim(mut self, claim: fn(&Options) -> Claim) -> StrategyKind {
+        self.claim = claim;
+        self
+    }
+
+    /// The same on some grids only.
+    pub const fn with_supports(
+        mut self,
+        supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
+    ) -> StrategyKind {
+        self.supports = supports;
+        self
+    }
+
+    /// The same, which turns requests or does not when nothing is said.
+    pub const fn with_turns(mut self, turns: bool) -> StrategyKind {
+        self.turns = turns;
+        self
     }
 }
 

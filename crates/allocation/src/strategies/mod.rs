@@ -17,11 +17,13 @@ use contiguous::{
 };
 use noncontiguous::{
     anca, connected, gabl, gen_alg, granular_mbs, linear_best, linear_first, linear_sorted, mbs,
-    mc, mc1x1, mip, naive, nas, paging, random,
+    mc, mip, naive, nas, paging, random,
 };
 use partitioned::{bluegene, tpu};
-pub use shared::border_planes::tbl_most_pieces;
-pub use shared::fringe::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+
+pub use contiguous::mfa::{MfaCandidate, MfaSide, MfaVerdict, mfa_candidates};
+pub(crate) use noncontiguous::connected::ConnectedSearch;
+pub use shared::right_borders::planes_plain::tbl_most_pieces;
 
 /// Every strategy, contiguous ones first, in the order in which tables show them.
 const ALL: &[&Entry] = &[
@@ -58,7 +60,7 @@ const ALL: &[&Entry] = &[
     &nas::ENTRY,
     &connected::ENTRY,
     &mc::ENTRY,
-    &mc1x1::ENTRY,
+    &mc::mc1x1::ENTRY,
     &gen_alg::ENTRY,
     &linear_first::ENTRY,
     &linear_best::ENTRY,

@@ -1,6 +1,7 @@
 //! The registry agrees with the folders, and its entries are well formed.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Registry, Selection};
 
@@ -13,18 +14,21 @@ fn strategy_of(module: &str) -> String {
     }
 }
 
+/// The files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn folders_and_registry_agree() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src/strategies");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/strategies"));
     let mut files = BTreeSet::new();
-    for folder in ["contiguous", "noncontiguous", "partitioned"] {
-        let Ok(entries) = std::fs::read_dir(format!("{root}/{folder}")) else { continue };
-        for entry in entries {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            let stem = name.trim_end_matches(".rs");
-            if stem != "mod" {
-                files.insert(strategy_of(stem));
-            }
+    for path in files_below(root) {
+        if std::fs::read_to_string(&path).unwrap().contains(" static ENTRY: Entry") {
+            // A strategy of several files has a folder of its own.
+            let named = if path.ends_with("mod.rs") { path.parent().unwrap() } else { &path };
+            files.insert(strategy_of(named.file_stem().unwrap().to_str().unwrap()));
         }
     }
     let named: BTreeSet<String> = Registry::new().entries().map(|spec| spec.name.into()).collect();

@@ -21,28 +21,24 @@
 //! how peripheral is measured is not stated, the count of border nodes is a reading. 3D (by the
 //! difference of the longest and the shortest side) and tori are the project's own.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
-use super::super::shared::factor_shapes::{factor_shapes, factor_shapes_into};
-use crate::claim::{BoxGroup, Claim, Grants, Over, Recognition};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::{BoxGroup, Claim, Over, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
+use crate::strategies::shared::factor_shapes::{factor_shapes, factor_shapes_into};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "asff",
     title: "All-Shapes First Fit",
     source: "Ababneh, Bani-Mohammad & Ould-Khaoua 2010",
     options: &[PLACE, OptionSpec { bare: false, ..SEARCH }],
     variants: &["", "plain", "peripheral", "peripheral:plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_claim(claim),
 };
 
 const PLACE: OptionSpec = OptionSpec {
@@ -64,8 +60,6 @@ fn claim(options: &Options) -> Claim {
             let shapes = nodes(request).map(|nodes| factor_shapes(nodes, grid));
             shapes.unwrap_or_default().into_iter().map(BoxGroup::cuboid).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: match options.get("place") {
             "peripheral" => Recognition::Best {
                 score: |free, cuboid| {
@@ -79,29 +73,25 @@ fn claim(options: &Options) -> Claim {
             },
             _ => Recognition::First,
         },
+        ..complete(options)
     }
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     let peripheral = options.get("place") == "peripheral";
-    Box::new(AllShapes {
-        grid: *grid,
-        peripheral,
-        search: if peripheral {
-            BaseSearch::of_bases(*grid, options)
-        } else {
-            BaseSearch::of(*grid, options, Scan::default())
-        },
-        shapes: Vec::new(),
-        tested: 0,
-    })
+    let search = if peripheral {
+        BaseSearch::of_bases(*grid, options)
+    } else {
+        BaseSearch::of(*grid, options, Scan::default())
+    };
+    let rule = AllShapes { grid: *grid, peripheral, shapes: Vec::new(), tested: 0 };
+    SearchStrategy::boxed(search, rule)
 }
 
 #[derive(Clone)]
 struct AllShapes {
     grid: Grid,
     peripheral: bool,
-    search: BaseSearch,
     shapes: Vec<Sides>,
     /// Bases tested one by one.
     tested: u64,
@@ -116,8 +106,13 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 
 impl AllShapes {
     /// The base of a shape with most border nodes: its volume less the box of its inner nodes.
-    fn outermost(&mut self, free: &Occupancy, shape: Sides) -> Option<Coordinates> {
-        self.search.compute(free, shape);
+    fn outermost(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        shape: Sides,
+    ) -> Option<Coordinates> {
+        search.compute(free, shape);
         let inner = |base: Coordinates| -> u64 {
             let side = |axis: usize| {
                 let n = u32::from(self.grid.side(axis));
@@ -130,54 +125,38 @@ impl AllShapes {
         };
         let mut tested = 0;
         let bases = Scan::default().bases(self.grid, shape).inspect(|_| tested += 1);
-        let free = bases.filter(|&base| self.search.is_base(base, shape));
+        let free = bases.filter(|&base| search.is_base(base, shape));
         let outermost = free.min_by_key(|&base| inner(base));
         self.tested += tested;
         outermost
     }
 }
 
-impl Strategy for AllShapes {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for AllShapes {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let nodes = nodes(request)?;
         factor_shapes_into(nodes, &self.grid, &mut self.shapes);
-        self.search.load(free);
+        search.load(free);
         if !self.peripheral {
             let asked = asked_by_count(nodes);
-            let found = self.search.first(free, asked, &self.shapes, Scan::default());
+            let found = search.first(free, asked, &self.shapes, Scan::default());
             return found.map(Placement::Whole);
         }
         for index in 0..self.shapes.len() {
             let shape = self.shapes[index];
-            if let Some(base) = self.outermost(free, shape) {
+            if let Some(base) = self.outermost(search, free, shape) {
                 return Some(Placement::Whole(Cuboid::new(base, shape)));
             }
         }
         None
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
-        Work::of_boxes(self.tested) + self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        Work::of_boxes(self.tested)
     }
 }

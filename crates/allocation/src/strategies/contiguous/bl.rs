@@ -5,23 +5,16 @@
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.
 
-use super::super::shared::base_search::ENGINE;
-use super::super::shared::turning::TURN_OFF;
 use super::tbl;
-use crate::contiguous::complete;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::ENGINE;
+use crate::strategies::shared::turning::TURN_OFF;
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "bl",
     title: "Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2006",
     options: &[TURN_OFF, ENGINE],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: false,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Function(tbl::build),
-    },
+    does: StrategyKind::contiguous(tbl::build).with_turns(false),
 };

@@ -10,8 +10,8 @@
 //!               . . . B B B .     there B does, so go to 6, a base
 //! ```
 //!
-//! The occupancy of a space is never held: only, for the line (y, z) at hand, the next possible x,
-//! as the two-dimensional status table of the source has for every line.
+//! The occupancy of a space is never held. The search keeps the next possible x of the current line
+//! (y, z) alone, where the two-dimensional status table of the source has one for every line.
 //!
 //! Several searches give the same answers: the engine is First Fit's. `plain` is the literature's.
 //!
@@ -28,28 +28,22 @@
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::coverage::covered;
-use super::super::shared::turning::{TURN_ON, box_family};
 use super::ff;
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::Claim;
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, first_base};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::coverage::covered;
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "choo",
     title: "Scan Search",
     source: "Choo, Yoo & Youn 2000",
     options: &[TURN_ON, SCAN, ENGINE],
     variants: &["", "plain", "scan=yzx", "plain:scan=yzx"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_claim(claim),
 };
 
 const SCAN: OptionSpec = OptionSpec {
@@ -61,12 +55,7 @@ const SCAN: OptionSpec = OptionSpec {
 };
 
 fn claim(options: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: scan_of(options),
-        grants: Grants::Exact,
-        recognition: Recognition::First,
-    }
+    Claim { scan: scan_of(options), ..first_base(options) }
 }
 
 fn scan_of(options: &Options) -> Scan {
@@ -92,7 +81,7 @@ fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
 struct ScanSearch {
     /// The axis that lines run along, then the other two, the slowest last.
     axes: [usize; 3],
-    /// Scratch: the boxes that cover bases of the plane, and of the line, at hand.
+    /// Scratch: the boxes that cover bases of the current plane, and of the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
     /// Boxes held against a plane, a line or a base, and these bases.
@@ -123,7 +112,7 @@ impl ScanSearch {
         None
     }
 
-    /// The first base on the line at hand that none of its boxes covers.
+    /// The first base on the current line that none of its boxes covers.
     fn first_on_line(&mut self, grid: &Grid, axis: usize, side: u16) -> Option<u16> {
         let limit = grid.starts(axis, side);
         let mut at = 0;

@@ -14,32 +14,28 @@
 //! computes coverage per request; any correct search has the same result. The papers disagree on
 //! the direction of the scan, so it is an option.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::turning::{TURN_OFF, Turn, box_family};
-use crate::claim::{Claim, Grants, Recognition};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::claim::Claim;
+use crate::contiguous::first_base;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
+use crate::strategies::shared::turning::{TURN_OFF, Turn};
+use crate::{Placement, Strategy};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "ff",
     title: "First Fit",
     source: "Zhu 1992; Qiao & Ni 1994",
     options: &[SEARCH, TURN_OFF, SCAN],
     variants: &["", "plain", "corners", "leaps", "rows", "turn=all", "scan=yx", "scan=x-y"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: false,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_turns(false).with_claim(claim),
 };
 
 /// The option `scan`.
-pub(in crate::strategies) const SCAN: OptionSpec = OptionSpec {
+pub(crate) const SCAN: OptionSpec = OptionSpec {
     key: "scan",
     values: Values::Text("axes from fastest to slowest, such as yzx or x-yz", is_scan),
     default: "xyz",
@@ -52,71 +48,41 @@ fn is_scan(text: &str) -> bool {
 }
 
 /// The scan order that the options name.
-pub(in crate::strategies) fn scan_of(options: &Options) -> Scan {
+pub(crate) fn scan_of(options: &Options) -> Scan {
     options.get("scan").parse().expect("checked when it was read")
 }
 
-pub(in crate::strategies) fn claim(options: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: scan_of(options),
-        grants: Grants::Exact,
-        recognition: Recognition::First,
-    }
+pub(crate) fn claim(options: &Options) -> Claim {
+    Claim { scan: scan_of(options), ..first_base(options) }
 }
 
-pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     first_fit(grid, options, scan_of(options))
 }
 
 /// First Fit in a scan order, with the turning and the search that the options name.
-pub(in crate::strategies) fn first_fit(
-    grid: &Grid,
-    options: &Options,
-    scan: Scan,
-) -> Box<dyn Strategy> {
+pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> Box<dyn Strategy> {
     let search = BaseSearch::of(*grid, options, scan);
-    Box::new(FirstFit { turn: Turn::of(options), scan, search })
+    SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })
 }
 
 #[derive(Clone)]
 struct FirstFit {
     turn: Turn,
     scan: Scan,
-    search: BaseSearch,
 }
 
-impl Strategy for FirstFit {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.search.load(free);
+impl SearchRule for FirstFit {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
+        search.load(free);
         let shape = request.shape?;
         let (asked, shapes) = (self.turn.name(shape), self.turn.of_shape(shape));
-        let found = self.search.first(free, asked, &shapes, self.scan);
+        let found = search.first(free, asked, &shapes, self.scan);
         found.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
-    fn work(&self) -> Work {
-        self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

@@ -33,29 +33,26 @@
 use std::cmp::Reverse;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
 
-use super::super::shared::contact::{contact, most_contact};
-use super::super::shared::free_boxes::{FreeBoxes, holds, join};
-use super::super::shared::free_placing::{Placing, corners_of};
-use super::super::shared::turning::{TURN_ON, Turn, box_family};
-use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::claim::{Claim, Question, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::contact::{contact, most_contact};
+use crate::strategies::shared::free_list::placing::{Placing, corners_of};
+use crate::strategies::shared::free_list::{FreeBoxes, holds, join};
+use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "fl",
     title: "Free List",
     source: "Liu, Huang, Lombardi & Bhuyan 1995; Ababneh 2006",
     options: &[LIST, TURN_ON],
     variants: &["", "bounded", "linear"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: |grid, _| FreeBoxes::supports_plane(grid),
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build)
+        .with_supports(|grid, _| FreeBoxes::supports_plane(grid))
+        .with_claim(claim),
 };
 
 const LIST: OptionSpec = OptionSpec {
@@ -76,13 +73,11 @@ enum List {
 
 fn claim(options: &Options) -> Claim {
     Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: match options.get("list") {
             "bounded" => Recognition::Partial(Question::Boxes),
             _ => Recognition::Complete,
         },
+        ..complete(options)
     }
 }
 

@@ -19,29 +19,25 @@
 //! papers that came later. Tori are the project's own; in 3D no paper says which side would take
 //! the doubling.
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
+use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
-use crate::{Placement, Strategy, Work};
+use crate::claim::{BoxGroup, Claim, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::folds::{FoldOrder, Folds};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
+use crate::strategies::shared::turning::{FewShapes, TURN_ON};
+use crate::{Placement, Strategy};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "flexfold",
     title: "FlexFold",
     source: "Gupta & Jayendran 1996",
     options: &[SEARCH, TURN_ON, EVEN],
     variants: &["", "plain", "turn=none", "even=both"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(supports).with_claim(claim),
 };
 
 const EVEN: OptionSpec = OptionSpec {
@@ -72,63 +68,38 @@ fn shapes(folds: Folds, grid: Grid, request: &Request) -> impl Iterator<Item = S
     request.shape.into_iter().flat_map(move |shape| folds.of(shape, grid))
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
             shapes(folds(options), *grid, request).map(BoxGroup::cuboid).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::First,
+        ..complete(options)
     }
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(FlexFold {
-        grid: *grid,
-        folds: folds(options),
-        search: BaseSearch::of(*grid, options, Scan::default()),
-    })
+    let search = BaseSearch::of(*grid, options, Scan::default());
+    SearchStrategy::boxed(search, FlexFold { grid: *grid, folds: folds(options) })
 }
 
 #[derive(Clone)]
 struct FlexFold {
     grid: Grid,
     folds: Folds,
-    search: BaseSearch,
 }
 
-impl Strategy for FlexFold {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        self.search.load(free);
+impl SearchRule for FlexFold {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
+        search.load(free);
         let shapes: FewShapes = shapes(self.folds, self.grid, request).collect();
         let asked = request.shape.map_or(RefusalKey::Once, RefusalKey::Alone);
-        let found = self.search.first(free, asked, &shapes, Scan::default());
+        let found = search.first(free, asked, &shapes, Scan::default());
         found.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
-    fn work(&self) -> Work {
-        self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
     }
 }

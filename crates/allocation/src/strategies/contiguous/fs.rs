@@ -20,28 +20,26 @@
 //! unsupported.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
-use super::super::shared::busy_list::BusyList;
-use super::super::shared::coverage_list::CoverageList;
-use super::super::shared::turning::{TURN_OFF, Turn, box_family};
-use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{Claim, Question, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::busy_list::BusyList;
+use crate::strategies::shared::coverage::CoverageList;
+use crate::strategies::shared::turning::{TURN_OFF, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "fs",
     title: "Frame Sliding",
     source: "Chuang & Tzeng 1991, 1994",
     options: &[TURN_OFF, WALK],
     variants: &["", "turn=all", "walk=snake", "walk=clamp"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: false,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build)
+        .with_turns(false)
+        .with_supports(supports)
+        .with_claim(claim),
 };
 
 const WALK: OptionSpec = OptionSpec {
@@ -71,13 +69,8 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     Err(Unsupported(reason.into()))
 }
 
-fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::Partial(Question::Boxes),
-    }
+fn claim(options: &Options) -> Claim {
+    Claim { recognition: Recognition::Partial(Question::Boxes), ..complete(options) }
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

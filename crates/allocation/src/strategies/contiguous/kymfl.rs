@@ -22,77 +22,31 @@
 //! the way the list is maintained, and spaces. Rings are refused: there two boxes can meet in two
 //! pieces, and the rules do not hold. Virtual submeshes around faulty rows are left out.
 
-use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Grid, Occupancy, Request};
+use pavior_mesh::Cuboid;
 
-use super::super::shared::free_boxes::FreeBoxes;
-use super::super::shared::free_placing::{PLACE, Placing};
-use super::super::shared::turning::{TURN_ON, Turn};
-use crate::contiguous::complete;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::free_list::FreeBoxes;
+use crate::strategies::shared::free_list::placing::PLACE;
+use crate::strategies::shared::free_list::strategy::{MaximalFreeList, ReleaseRule};
+use crate::strategies::shared::turning::TURN_ON;
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "kymfl",
     title: "Maximal Free List of Kim & Yoon",
     source: "Kim & Yoon 1998",
     options: &[TURN_ON, PLACE],
     variants: &["", "place=contact", "place=first", "place=smallest"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: |grid, _| FreeBoxes::supports(grid),
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(|grid, options| {
+        MaximalFreeList::boxed(grid, options, IteratedConsensus)
+    })
+    .with_supports(|grid, _| FreeBoxes::supports(grid)),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(MaximalFreeList {
-        turn: Turn::of(options),
-        placing: Placing::of(options),
-        free: FreeBoxes::new(*grid),
-        work: Work::default(),
-    })
-}
-
 #[derive(Clone)]
-struct MaximalFreeList {
-    turn: Turn,
-    placing: Placing,
-    free: FreeBoxes,
-    /// What placing has looked at.
-    work: Work,
-}
+struct IteratedConsensus;
 
-impl Strategy for MaximalFreeList {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let (list, work) = (self.free.boxes(), &mut self.work);
-        let placed = self.placing.place(list, free, self.turn, request, work);
-        placed.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.free.take(part);
-        }
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.free.give(part);
-        }
-    }
-
-    fn work(&self) -> Work {
-        self.work + self.free.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.free.validate(free);
+impl ReleaseRule for IteratedConsensus {
+    fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid) {
+        list.give(given);
     }
 }

@@ -24,30 +24,27 @@
 //! belong to the shapes: unsupported. `connected` grants whatever an L of free nodes would hold, in
 //! 3D and on rings too.
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::ells::{Ell, EllSearch, ells_into};
-use super::super::shared::folds::{FoldOrder, Folds};
-use super::super::shared::turning::{FewShapes, TURN_ON};
-use crate::claim::{BoxGroup, Claim, Grants, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{BoxGroup, Claim, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::folds::{FoldOrder, Folds};
+use crate::strategies::shared::l_shapes::search::LShapeSearch;
+use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
+use crate::strategies::shared::turning::{FewShapes, TURN_ON};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "lssa",
     title: "L-Shaped Submesh Allocation",
     source: "Seo & Kim 2003",
     options: &[SEARCH, TURN_ON],
     variants: &["", "plain", "turn=none"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_supports(supports).with_claim(claim),
 };
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -62,77 +59,59 @@ fn folds(options: &Options) -> Folds {
     Folds { order: FoldOrder::Lssa, both_even: false, turned }
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, options| {
             let Some(shape) = request.shape else { return Vec::new() };
-            let (folds, mut ells) = (folds(options), Vec::new());
-            ells_into(shape, grid, folds.turned, &mut ells);
+            let (folds, mut l_shapes) = (folds(options), Vec::new());
+            l_shapes_into(shape, grid, folds.turned, &mut l_shapes);
             let rectangles = folds.of(shape, *grid).map(BoxGroup::cuboid);
-            rectangles.chain(ells.into_iter().map(Ell::shape)).collect()
+            rectangles.chain(l_shapes.into_iter().map(LShape::shape)).collect()
         },
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::Complete,
+        ..complete(options)
     }
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(LShaped {
+    let rule = LShaped {
         grid: *grid,
         folds: folds(options),
-        ell_search: EllSearch::of(*grid, options),
-        search: BaseSearch::of(*grid, options, Scan::default()),
-        ells: Vec::new(),
-    })
+        l_search: LShapeSearch::of(*grid, options),
+        l_shapes: Vec::new(),
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
 #[derive(Clone)]
 struct LShaped {
     grid: Grid,
     folds: Folds,
-    search: BaseSearch,
-    ell_search: EllSearch,
-    ells: Vec<Ell>,
+    l_search: LShapeSearch,
+    l_shapes: Vec<LShape>,
 }
 
-impl Strategy for LShaped {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for LShaped {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let shape = request.shape?;
-        self.search.load(free);
+        search.load(free);
         let folds: FewShapes = self.folds.of(shape, self.grid).collect();
-        let found = self.search.first(free, RefusalKey::Alone(shape), &folds, Scan::default());
+        let found = search.first(free, RefusalKey::Alone(shape), &folds, Scan::default());
         if let Some(cuboid) = found {
             return Some(Placement::Whole(cuboid));
         }
-        ells_into(shape, &self.grid, self.folds.turned, &mut self.ells);
-        self.ell_search.load(free);
-        let found = self.ells.iter().find_map(|&ell| self.ell_search.first(free, ell));
+        l_shapes_into(shape, &self.grid, self.folds.turned, &mut self.l_shapes);
+        self.l_search.load(free);
+        let found = self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape));
         found.map(|parts| Placement::Parts(parts.to_vec()))
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
-        self.search.work() + self.ell_search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.l_search.work()
     }
 }

@@ -26,71 +26,52 @@
 //! cubic, to be combined with placement policies. The scheme here is the project's own, with the
 //! property claimed; spaces are the project's own, too. Rings are refused as KYMFL refuses them.
 
-use pavior_kernel::{OptionSpec, Options, Stream};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
+use pavior_kernel::OptionSpec;
+use pavior_mesh::Cuboid;
 
-use super::super::shared::free_boxes::{FreeBoxes, end, holds, join};
-use super::super::shared::free_placing::{PLACE, Placing};
-use super::super::shared::turning::{TURN_ON, Turn};
-use crate::contiguous::complete;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
-use crate::{Placement, Strategy, Work};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::free_list::placing::PLACE;
+use crate::strategies::shared::free_list::strategy::{MaximalFreeList, ReleaseRule};
+use crate::strategies::shared::free_list::{FreeBoxes, end, holds, join};
+use crate::strategies::shared::turning::TURN_ON;
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "pmfl",
     title: "Maximal Free List, grown along faces",
     source: "Ababneh & Bani-Mohammad 2022",
     options: &[TURN_ON, OptionSpec { default: "first", ..PLACE }],
     variants: &["", "place=fragmentation"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: |grid, _| FreeBoxes::supports(grid),
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(|grid, options| {
+        MaximalFreeList::boxed(grid, options, GrowthAlongFaces::default())
+    })
+    .with_supports(|grid, _| FreeBoxes::supports(grid)),
 };
 
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(GrownFreeList {
-        turn: Turn::of(options),
-        placing: Placing::of(options),
-        free: FreeBoxes::new(*grid),
-        face: Vec::new(),
-        grown: Vec::new(),
-        joined: Vec::new(),
-        work: Work::default(),
-    })
-}
-
-#[derive(Clone)]
-struct GrownFreeList {
-    turn: Turn,
-    placing: Placing,
-    free: FreeBoxes,
-    /// Scratch: the entries at the face at hand, the boxes grown so far, and their joins.
+#[derive(Clone, Default)]
+struct GrowthAlongFaces {
+    /// Scratch: the entries at the current face, the boxes grown so far, and their joins.
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
-    /// What placing has looked at, and entries held against each other for releases.
-    work: Work,
+    /// Entries held against each other.
+    upkeep: u64,
 }
 
-impl GrownFreeList {
-    fn give(&mut self, given: &Cuboid) {
+impl ReleaseRule for GrowthAlongFaces {
+    fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid) {
         self.grown.clear();
         self.grown.push(*given);
         for axis in 0..3 {
             for low in [true, false] {
                 let at_face = |entry: &&Cuboid| stands_at(entry, given, axis, low);
                 self.face.clear();
-                self.work.upkeep += self.free.boxes().len() as u64;
-                self.face.extend(self.free.boxes().iter().filter(at_face));
+                self.upkeep += list.boxes().len() as u64;
+                self.face.extend(list.boxes().iter().filter(at_face));
                 self.grow(axis);
             }
         }
-        let (grown, upkeep) = (&self.grown, &mut self.work.upkeep);
-        let list = self.free.boxes_mut();
+        let (grown, upkeep) = (&self.grown, &mut self.upkeep);
+        let list = list.boxes_mut();
         list.retain(|entry| {
             let mut tested = grown.iter().inspect(|_| *upkeep += 1);
             !tested.any(|new| holds(new, entry))
@@ -98,6 +79,12 @@ impl GrownFreeList {
         list.extend_from_slice(grown);
     }
 
+    fn upkeep(&self) -> u64 {
+        self.upkeep
+    }
+}
+
+impl GrowthAlongFaces {
     /// Adds the joins of every grown box with every entry at a face, and keeps what none holds.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
@@ -113,7 +100,7 @@ impl GrownFreeList {
                 self.grown.push(*joined);
             }
         }
-        self.work.upkeep += tested;
+        self.upkeep += tested;
     }
 }
 
@@ -124,36 +111,4 @@ fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let beside =
         |other: usize| entry.base[other] < end(of, other) && of.base[other] < end(entry, other);
     touches && (0..3).all(|other| other == axis || beside(other))
-}
-
-impl Strategy for GrownFreeList {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let (list, work) = (self.free.boxes(), &mut self.work);
-        let placed = self.placing.place(list, free, self.turn, request, work);
-        placed.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.free.take(part);
-        }
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        for part in placement.parts() {
-            self.give(part);
-        }
-    }
-
-    fn work(&self) -> Work {
-        self.work + self.free.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.free.validate(free);
-    }
 }

@@ -25,38 +25,22 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::coverage_list::{CoverageList, Piece};
-use super::super::shared::turning::{TURN_ON, box_family};
 use super::ff;
-use crate::claim::{Claim, Grants, Recognition};
-use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, first_base};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::coverage::{CoverageList, Piece};
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "qa",
     title: "Quick Allocation",
     source: "Yoo, Youn & Shirazi 1997",
     options: &[TURN_ON, ENGINE],
     variants: &["", "plain", "turn=none"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_claim(first_base),
 };
-
-fn claim(_: &Options) -> Claim {
-    Claim {
-        family: box_family,
-        scan: Scan::default(),
-        grants: Grants::Exact,
-        recognition: Recognition::First,
-    }
-}
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
     if !is_plain(options) {

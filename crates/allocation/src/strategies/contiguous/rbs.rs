@@ -34,27 +34,23 @@
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::border_planes::is_short;
-use super::super::shared::right_borders::RightBorders;
-use super::super::shared::turning::TURN_OFF;
-use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::busy_list::is_short;
+use crate::strategies::shared::right_borders::lines::RightBorders;
+use crate::strategies::shared::turning::TURN_OFF;
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "rbs",
     title: "Right of Busy Submeshes",
     source: "Chiu & Chen 1999",
     options: &[TURN_OFF, ENGINE],
     variants: &["", "plain", "turn=all", "plain:turn=all"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: false,
-        supports: |grid, _| RightBorders::supports(grid),
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build)
+        .with_turns(false)
+        .with_supports(|grid, _| RightBorders::supports(grid)),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

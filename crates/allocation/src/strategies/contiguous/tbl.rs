@@ -37,60 +37,65 @@
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Sides};
 
-use super::super::shared::base_search::{ENGINE, is_plain};
-use super::super::shared::border_planes::{BorderPlanes, BusyBoxes, is_short};
-use super::super::shared::turning::TURN_ON;
-use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::busy_list::is_short;
+use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
+use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
+use crate::strategies::shared::turning::TURN_ON;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "tbl",
     title: "Turning Busy List",
     source: "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007",
     options: &[TURN_ON, ENGINE],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: complete,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build),
 };
 
-pub(in crate::strategies) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    let planes = BorderPlanes::new(*grid);
+pub(crate) fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let plain = PlaneSubtraction::new(*grid);
     if is_plain(options) {
-        return Contiguous::new(grid, options, TurningBusyList { planes, bases: None }).boxed();
+        return Contiguous::new(grid, options, TurningBusyList { plain, engine: None }).boxed();
     }
-    let rule = TurningBusyList { planes, bases: Some(BaseSet::new(*grid)) };
-    Contiguous::new(grid, options, rule).exact().boxed()
+    let engine = Some(Engine { bases: BaseSet::new(*grid), planes: BorderPlanes::new(*grid) });
+    Contiguous::new(grid, options, TurningBusyList { plain, engine }).exact().boxed()
 }
 
 #[derive(Clone)]
 struct TurningBusyList {
+    /// Also answers where the busy list is short.
+    plain: PlaneSubtraction,
+    engine: Option<Engine>,
+}
+
+#[derive(Clone)]
+struct Engine {
+    bases: BaseSet,
     planes: BorderPlanes,
-    /// The engine's.
-    bases: Option<BaseSet>,
 }
 
 impl BoxRule for TurningBusyList {
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        let found = match &mut self.bases {
-            Some(bases) if !is_short(view.grid(), view.busy().len()) => {
+        let found = match &mut self.engine {
+            Some(Engine { bases, planes }) if !is_short(view.grid(), view.busy().len()) => {
                 bases.compute(view.occupancy(), shape);
                 let busy = BusyBoxes::listed(view.busy());
-                self.planes.begin(bases, &busy);
-                self.planes.next(&busy, bases)
+                planes.begin(bases, &busy);
+                planes.next(&busy, bases)
             }
-            _ => self.planes.first(view.busy(), shape),
+            _ => self.plain.first(view.busy(), shape),
         };
         found.map(Scored::from)
     }
 
     fn work(&self) -> Work {
-        let words = self.bases.as_ref().map_or(0, BaseSet::words_touched);
-        self.planes.work() + Work::of_words(words)
+        let engine = self
+            .engine
+            .as_ref()
+            .map(|Engine { bases, planes }| planes.work() + Work::of_words(bases.words_touched()));
+        self.plain.work() + engine.unwrap_or_default()
     }
 }

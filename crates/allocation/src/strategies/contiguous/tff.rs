@@ -6,22 +6,16 @@
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.
 
-use super::super::shared::base_search::SEARCH;
-use super::super::shared::turning::TURN_ON;
 use super::ff;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::SEARCH;
+use crate::strategies::shared::turning::TURN_ON;
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "tff",
     title: "Turning First Fit",
     source: "Ababneh 2001",
     options: &[SEARCH, TURN_ON, ff::SCAN],
     variants: &["", "plain", "corners", "leaps", "rows", "scan=yzx"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports: ANY_GRID,
-        claim: ff::claim,
-        build: BuildStrategy::Function(ff::build),
-    },
+    does: StrategyKind::contiguous(ff::build).with_claim(ff::claim),
 };

@@ -25,28 +25,25 @@
 //! both sides are rounded to one.
 
 use pavior_kernel::{Options, Stream};
-use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan};
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
-use super::super::shared::free_set::{FREE, FreeOrder, FreeSet};
 use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::free_set::{FREE, FreeOrder, FreeSet};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "2db",
     title: "Two-Dimensional Buddy System",
     source: "Li & Cheng 1991",
     options: &[FREE],
     variants: &["", "free=fifo", "free=lifo"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(|grid, options| {
-            Box::new(BuddySystem::new(*grid, FreeOrder::of(options)))
-        }),
-    },
+    does: StrategyKind::contiguous(|grid, options| {
+        Box::new(BuddySystem::new(*grid, FreeOrder::of(options)))
+    })
+    .with_supports(supports)
+    .with_claim(claim),
 };
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -58,17 +55,17 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     }
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, _| {
             let block = level(request).map(|k| 1 << k).filter(|side| *side <= grid.side(0));
             block.map(|side| BoxGroup::cuboid([side, side, 1])).into_iter().collect()
         },
-        scan: Scan::default(),
         grants: Grants::RoundsUp {
             most: |request, _, _| level(request).map_or(0, |k| 1 << (2 * k)),
         },
         recognition: Recognition::Partial(Question::Boxes),
+        ..complete(options)
     }
 }
 

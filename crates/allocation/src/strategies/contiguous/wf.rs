@@ -26,29 +26,23 @@ use std::cell::Cell;
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-use super::super::shared::base_search::ENGINE_BY_KEY;
-use super::super::shared::contact::contact;
-use super::super::shared::prefix_sums::PrefixSums;
-use super::super::shared::turning::TURN_BEST_OFF;
 use super::bf;
 use crate::claim::Claim;
 use crate::contiguous::{BoxRule, Contiguous, Scored, View};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::ENGINE_BY_KEY;
+use crate::strategies::shared::contact::contact;
+use crate::strategies::shared::prefix_sums::PrefixSums;
+use crate::strategies::shared::turning::TURN_BEST_OFF;
 use crate::{Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "wf",
     title: "Worst Fit",
     source: "Qiao & Ni 1994",
     options: &[RULE, TURN_BEST_OFF, ENGINE_BY_KEY],
     variants: &["", "plain", "prism", "turn=all", "turn=best", "plain:turn=best"],
-    does: StrategyKind {
-        contiguous: true,
-        turns: false,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::contiguous(build).with_turns(false).with_claim(claim),
 };
 
 const RULE: OptionSpec = OptionSpec {

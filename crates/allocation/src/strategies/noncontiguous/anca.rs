@@ -24,52 +24,47 @@
 //! have. A bare count is given the most compact box of exactly so many nodes. Pieces are numbered
 //! as they are placed, the largest first (`order=small`: last). 3D and wraps are the project's own.
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH};
-use super::super::shared::factor_shapes::most_compact;
-use super::super::shared::turning::{TURN_ON, Turn};
 use super::mbs::{ORDER, numbered, smallest_first};
-use crate::claim::{BoxGroup, Claim, Grants, Question, Recognition};
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::claim::{BoxGroup, Claim, Question, Recognition};
+use crate::contiguous::complete;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH};
+use crate::strategies::shared::factor_shapes::most_compact;
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
+use crate::strategies::shared::turning::{TURN_ON, Turn};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "anca",
     title: "Adaptive Non-Contiguous Allocation",
     source: "Chang & Mohapatra 1998",
     options: &[SEARCH, TURN_ON, ORDER],
     variants: &["", "plain", "turn=none", "order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: true,
-        supports: ANY_GRID,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_turns(true).with_claim(claim),
 };
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
         family: |request, grid, _| whole(request, grid).map(BoxGroup::cuboid).into_iter().collect(),
-        scan: Scan::default(),
-        grants: Grants::Exact,
         recognition: Recognition::Partial(Question::Count),
+        ..complete(options)
     }
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(Anca {
+    let rule = Anca {
         grid: *grid,
         turn: Turn::of(options),
         smallest_first: smallest_first(options),
-        search: BaseSearch::of(*grid, options, Scan::default()),
         left: Occupancy::all_free(*grid),
         frames: Vec::new(),
         parts: Vec::new(),
         work: Work::default(),
-    })
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
 /// The shape that is granted, in one piece or in several.
@@ -82,7 +77,6 @@ struct Anca {
     grid: Grid,
     turn: Turn,
     smallest_first: bool,
-    search: BaseSearch,
     /// Scratch: the nodes that the pieces placed so far have left free.
     left: Occupancy,
     /// Scratch: the pieces of a level, largest first.
@@ -95,7 +89,7 @@ struct Anca {
 
 impl Anca {
     /// Places all pieces of the level, or says that one of them fits nowhere.
-    fn place(&mut self, free: &Occupancy) -> bool {
+    fn place(&mut self, search: &mut BaseSearch, free: &Occupancy) -> bool {
         self.left.copy_from(free);
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
@@ -105,15 +99,15 @@ impl Anca {
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);
-            self.search.load(&self.left);
-            let placed = self.search.first(&self.left, asked, &shapes, Scan::default());
+            search.load(&self.left);
+            let placed = search.first(&self.left, asked, &shapes, Scan::default());
             let Some(part) = placed else { break };
             self.left.take(&part).expect("the search found it free");
             self.parts.push(part);
-            self.search.granted(&Placement::Whole(part));
+            search.granted(&Placement::Whole(part));
         }
         for &part in &self.parts {
-            self.search.given_up(part);
+            search.given_up(part);
         }
         self.parts.len() == self.frames.len()
     }
@@ -139,15 +133,20 @@ impl Anca {
     }
 }
 
-impl Strategy for Anca {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for Anca {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let shape = whole(request, &self.grid)?;
         if volume(shape) > u64::from(free.count()) {
             return None;
         }
         self.frames.clear();
         self.frames.push(shape);
-        while !self.place(free) {
+        while !self.place(search, free) {
             if !self.halve() {
                 return None;
             }
@@ -155,28 +154,7 @@ impl Strategy for Anca {
         Some(Placement::Parts(numbered(self.parts.clone(), self.smallest_first)))
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
-        self.work + self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.work
     }
 }

@@ -29,24 +29,17 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request};
 
-use super::super::shared::runs::runs;
-use super::by_count;
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::runs::runs;
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "gen-alg",
     title: "Gen-Alg (Compact Location)",
     source: "Krumke et al. 1997; Bender, Bunde et al. 2008",
     options: &[RULE],
     variants: &["", "mm"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_supports(supports),
 };
 
 const RULE: OptionSpec = OptionSpec {

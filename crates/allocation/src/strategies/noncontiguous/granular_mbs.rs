@@ -28,26 +28,19 @@ use std::sync::Arc;
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Sides};
 
-use super::super::shared::buddies::{Buddies, Root};
-use super::super::shared::free_set::{FREE, FreeOrder};
-use super::by_count;
 use super::mbs::{MultipleBuddies, ORDER};
 use crate::Strategy;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::buddies::{Buddies, Root};
+use crate::strategies::shared::free_set::{FREE, FreeOrder};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "granular-mbs",
     title: "Granular Multiple Buddy Strategy",
     source: "Structural Simulation Toolkit (SST), scheduler element",
     options: &[FREE, ORDER],
     variants: &["", "free=fifo", "free=lifo:order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
@@ -62,7 +55,7 @@ fn final_blocks(grid: &Grid) -> Vec<Root> {
     for &(z, k) in &zs {
         for &(y, j) in &ys {
             for &(x, i) in &xs {
-                roots.push(Root { base: [x, y, z], ladder: ladder([i, j, k]) });
+                roots.push(Root { base: [x, y, z], sides_by_level: sides_by_level([i, j, k]) });
             }
         }
     }
@@ -76,16 +69,16 @@ fn intervals(side: u16) -> Vec<(u16, u32)> {
 }
 
 /// The sides by level of a block with sides of these powers of two.
-fn ladder(powers: [u32; 3]) -> Arc<[Sides]> {
+fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
-    let mut ladder = vec![sides];
+    let mut sides_by_level = vec![sides];
     for round in 1..=powers.into_iter().max().expect("three powers") {
         for axis in (0..3).filter(|&axis| round <= powers[axis]) {
             sides[axis] *= 2;
-            ladder.push(sides);
+            sides_by_level.push(sides);
         }
     }
-    ladder.into()
+    sides_by_level.into()
 }
 
 #[cfg(test)]
@@ -132,15 +125,21 @@ mod tests {
     }
 
     /// Every block of a root.
-    fn descendants(cuboid: Cuboid, ladder: &[Sides], found: &mut BTreeSet<Cuboid>) {
+    fn descendants(cuboid: Cuboid, sides_by_level: &[Sides], found: &mut BTreeSet<Cuboid>) {
         found.insert(cuboid);
-        let Some(&sides) = ladder.len().checked_sub(2).and_then(|level| ladder.get(level)) else {
+        let Some(&sides) =
+            sides_by_level.len().checked_sub(2).and_then(|level| sides_by_level.get(level))
+        else {
             return;
         };
         let axis = (0..3).find(|&axis| sides[axis] != cuboid.sides[axis]).unwrap();
         let mut base = cuboid.base;
         for _ in 0..2 {
-            descendants(Cuboid::new(base, sides), &ladder[..ladder.len() - 1], found);
+            descendants(
+                Cuboid::new(base, sides),
+                &sides_by_level[..sides_by_level.len() - 1],
+                found,
+            );
             base[axis] += sides[axis];
         }
     }
@@ -151,10 +150,10 @@ mod tests {
         {
             let grid = Grid::mesh(&sides).unwrap();
             let (mut roots, mut blocks) = (BTreeSet::new(), BTreeSet::new());
-            for Root { base, ladder } in final_blocks(&grid) {
-                let root = Cuboid::new(base, *ladder.last().unwrap());
+            for Root { base, sides_by_level } in final_blocks(&grid) {
+                let root = Cuboid::new(base, *sides_by_level.last().unwrap());
                 roots.insert(root);
-                descendants(root, &ladder, &mut blocks);
+                descendants(root, &sides_by_level, &mut blocks);
             }
             assert_eq!((blocks, roots), played(&grid), "{grid}");
         }

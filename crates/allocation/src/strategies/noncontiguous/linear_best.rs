@@ -18,24 +18,17 @@
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
-use super::super::shared::curve::{self, Linear, Packing};
-use super::by_count;
 use crate::Strategy;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "linear-best",
     title: "Best Fit along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
-    options: &[curve::ORDER],
+    options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: curve::supports,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! With `order=row-major` it is `naive` and `paging:0:row-major`, with another order `paging:0`
-//! with that order; all of them are [`Curve`](super::super::shared::curve::Curve).
+//! with that order; all of them are
+//! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!
@@ -22,24 +23,17 @@
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
-use super::super::shared::curve::{self, Linear, Packing};
-use super::by_count;
 use crate::Strategy;
-use crate::kind::{BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "linear-sorted",
     title: "Sorted Free List along a Curve",
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
-    options: &[curve::ORDER],
+    options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: curve::supports,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

@@ -32,25 +32,18 @@ use std::sync::Arc;
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
 
-use super::super::shared::buddies::{Buddies, Root};
-use super::super::shared::free_set::{FREE, FreeOrder};
-use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::buddies::{Buddies, Root};
+use crate::strategies::shared::free_set::{FREE, FreeOrder};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "mbs",
     title: "Multiple Buddy Strategy",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
     options: &[FREE, ORDER],
     variants: &["", "free=fifo", "free=lifo:order=small"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 /// The option `order`, of strategies that grant pieces of several sizes.
@@ -87,7 +80,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let cube =
         |side: u16| -> Sides { std::array::from_fn(|axis| if is_long(axis) { side } else { 1 }) };
     let longest = (0..3).map(|axis| grid.side(axis)).max().expect("three sides").ilog2();
-    let ladders: Vec<Arc<[Sides]>> =
+    let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
     // A stack, not recursion: a thin machine has as many blocks as columns.
@@ -96,7 +89,8 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);
         let level = sides.min().unwrap_or(1).ilog2();
         let corner = cube(1 << level);
-        roots.push(Root { base: cuboid.base, ladder: ladders[level as usize].clone() });
+        roots
+            .push(Root { base: cuboid.base, sides_by_level: sides_by_top[level as usize].clone() });
         let mut rest = cuboid;
         for (axis, &cut) in corner.iter().enumerate() {
             if rest.sides[axis] > cut {
@@ -162,7 +156,7 @@ mod tests {
     use super::*;
 
     fn cuboids(grid: &Grid) -> Vec<Cuboid> {
-        let root = |root: &Root| Cuboid::new(root.base, *root.ladder.last().unwrap());
+        let root = |root: &Root| Cuboid::new(root.base, *root.sides_by_level.last().unwrap());
         let mut cuboids: Vec<Cuboid> = initial_blocks(grid).iter().map(root).collect();
         cuboids.sort_by_key(|cuboid| grid.id(cuboid.base));
         cuboids

@@ -21,54 +21,52 @@
 //! for comes before them if it has exactly n nodes. 3D and wraps (for the boxes) are the project's
 //! own.
 
-use pavior_kernel::{Options, Stream};
+use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
 
-use super::super::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
-use super::super::shared::curve::{Curve, Packing};
-use super::super::shared::factor_shapes::factor_shapes_into;
-use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count};
+use crate::strategies::shared::factor_shapes::factor_shapes_into;
+use crate::strategies::shared::linear_order::{LinearOrder, Packing};
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "mip",
     title: "Minimum Interference Paging",
     source: "Bani-Mohammad & Ababneh 2018",
     options: &[SEARCH],
     variants: &["", "plain"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: true,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_turns(true),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(MinimumInterference {
+    let rule = MinimumInterference {
         grid: *grid,
-        search: BaseSearch::of(*grid, options, Scan::default()),
         shapes: Vec::new(),
         boxes: Vec::new(),
-        curve: Curve::new(*grid, order::row_major(grid)),
-    })
+        line: LinearOrder::new(*grid, order::row_major(grid)),
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
 #[derive(Clone)]
 struct MinimumInterference {
     grid: Grid,
-    search: BaseSearch,
     /// Scratch: the boxes of n nodes.
     shapes: Vec<Sides>,
     /// Scratch: the shape asked for, and these.
     boxes: Vec<Sides>,
-    curve: Curve,
+    line: LinearOrder,
 }
 
-impl Strategy for MinimumInterference {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+impl SearchRule for MinimumInterference {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
         let nodes = request.nodes;
         if nodes > free.count() {
             return None;
@@ -78,36 +76,15 @@ impl Strategy for MinimumInterference {
         factor_shapes_into(nodes, &self.grid, &mut self.shapes);
         self.boxes.clear();
         self.boxes.extend(asked.into_iter().chain(self.shapes.iter().copied()));
-        self.search.load(free);
+        search.load(free);
         let name = asked.map_or(asked_by_count(nodes), RefusalKey::Alone);
-        match self.search.first(free, name, &self.boxes, Scan::default()) {
+        match search.first(free, name, &self.boxes, Scan::default()) {
             Some(cuboid) => Some(Placement::Whole(cuboid)),
-            None => self.curve.find(free, nodes, Packing::MinSpan),
+            None => self.line.find(free, nodes, Packing::MinSpan),
         }
     }
 
-    fn granted(&mut self, placement: &Placement) {
-        self.search.granted(placement);
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.search.released(placement);
-    }
-
-    fn reset(&mut self, _free: &Occupancy) -> bool {
-        self.search.reset();
-        true
-    }
-
     fn work(&self) -> Work {
-        self.curve.work() + self.search.work()
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        self.search.validate(free);
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
+        self.line.work()
     }
 }

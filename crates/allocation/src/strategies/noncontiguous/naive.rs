@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The same rule as `paging:0:row-major` and as `linear-sorted:row-major`, under the name of the
-//! 1994 paper; the code is [`Curve`](super::super::shared::curve::Curve).
+//! 1994 paper; the code is [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N/64 + n) for n of N nodes. `free=fifo` and `free=lifo` take nodes in the order of their
 //! return, as [`paging`](super::paging) does.
@@ -20,25 +20,19 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, order};
 
-use super::super::shared::curve::{Linear, Packing};
-use super::super::shared::free_set::{FREE, FreeOrder};
-use super::{by_count, paging};
+use super::paging;
 use crate::Strategy;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::free_set::{FREE, FreeOrder};
+use crate::strategies::shared::linear_order::{Linear, Packing};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "naive",
     title: "Naive",
     source: "Liu, Lo, Windisch & Nitzberg 1994",
     options: &[FREE],
     variants: &["", "free=fifo", "free=lifo"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {

@@ -18,30 +18,30 @@
 //! option `shuffle` has three candidates.
 //!
 //! Cost: O(P) for P pages, and O(pages touched) to grant and to release. With k = 0 the code is
-//! [`Curve`](super::super::shared::curve::Curve), and `paging:0:row-major` is `naive`.
+//! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
+//! is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
 //! 1997. Departures: pages are cubes in 3D and segments in 1D. Where a side is no multiple of 2^k
-//!       the last pages are smaller (`border=unused` leaves them out, as the literature's machines
-//!       have none), and a job takes pages until they hold enough nodes. Wraps are ignored. The
-//!       papers keep a list of free pages and do not say whether it stays in the order of index
-//!       (`free=sorted`): with `free=fifo` a page that is returned goes to the end of the list,
-//!       with `free=lifo` to its beginning. Each page is then a part of its own.
+//! the last pages are smaller, and a job takes pages until they hold enough nodes; `border=unused`
+//! leaves small pages out, as the literature's machines have none. Wraps are ignored. The papers
+//! keep a list of free pages and do not say whether it stays in the order of index (`free=sorted`).
+//! With `free=fifo` a page that is returned goes to the end of the list, with `free=lifo` to its
+//! beginning. Each page is then a part of its own.
 
 use std::sync::Arc;
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, order, volume};
 
-use super::super::shared::curve::{Linear, Packing};
-use super::super::shared::free_set::{FREE, FreeOrder, FreeSet};
-use super::by_count;
-use crate::claim::{Claim, Grants, Question, Recognition};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{Claim, Grants, Question, Recognition, by_count};
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::free_set::{FREE, FreeOrder, FreeSet};
+use crate::strategies::shared::linear_order::{Linear, Packing};
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "paging",
     title: "Paging",
     source: "Liu, Lo, Windisch & Nitzberg 1994; Lo, Windisch, Liu & Nitzberg 1997",
@@ -60,13 +60,7 @@ pub(in crate::strategies) static ENTRY: Entry = Entry {
         "0:snake:free=lifo",
         "1:free=fifo",
     ],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build).with_supports(supports).with_claim(claim),
 };
 
 const SIZE: OptionSpec = OptionSpec {

@@ -21,24 +21,17 @@
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 
-use super::super::shared::runs::runs;
-use super::by_count;
-use crate::kind::{ANY_GRID, BuildStrategy, Entry, StrategyKind};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::runs::runs;
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "random",
     title: "Random",
     source: "Liu, Lo, Windisch & Nitzberg 1994",
     options: &[],
     variants: &[""],
-    does: StrategyKind {
-        contiguous: false,
-        turns: false,
-        supports: ANY_GRID,
-        claim: by_count,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build),
 };
 
 fn build(grid: &Grid, _: &Options) -> Box<dyn Strategy> {

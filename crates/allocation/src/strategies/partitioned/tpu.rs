@@ -42,24 +42,21 @@ use pavior_mesh::{
     BaseSet, Cubes, Cuboid, Grid, NodeId, Occupancy, Request, Scan, Sides, orientations, volume,
 };
 
-use super::super::shared::factor_shapes::factor_shapes_into;
-use crate::claim::{Claim, Grants, Recognition, Scene};
-use crate::kind::{BuildStrategy, Entry, StrategyKind, Unsupported};
+use crate::claim::{Claim, Grants, Recognition, Scene, by_count};
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::factor_shapes::factor_shapes_into;
 use crate::{Placement, Strategy, Work};
 
-pub(in crate::strategies) static ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     name: "tpu",
     title: "TPU Pod Slices",
     source: "Jouppi et al. 2023; Google Cloud TPU documentation",
     options: &[WIRING, ROUND],
     variants: &["", "static", "ocs:round=up", "static:round=up"],
-    does: StrategyKind {
-        contiguous: false,
-        turns: true,
-        supports,
-        claim,
-        build: BuildStrategy::Function(build),
-    },
+    does: StrategyKind::noncontiguous(build)
+        .with_turns(true)
+        .with_supports(supports)
+        .with_claim(claim),
 };
 
 const WIRING: OptionSpec = OptionSpec {
@@ -89,12 +86,11 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     }
 }
 
-fn claim(_: &Options) -> Claim {
+fn claim(options: &Options) -> Claim {
     Claim {
-        family: |_, _, _| Vec::new(),
-        scan: Scan::default(),
         grants: Grants::RoundsUp { most },
         recognition: Recognition::Own { feasible, allowed },
+        ..by_count(options)
     }
 }
 

@@ -1,15 +1,15 @@
-//! First Fit's searches: how the strategies that take the first free base find it.
+//! First Fit's searches, for all strategies that take the first free base of some shapes.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
     BaseSet, BoxSearch, Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Scan, Sides, Ways,
 };
 
-use super::prefix_sums::PrefixSums;
+use crate::strategies::shared::prefix_sums::PrefixSums;
 use crate::{Placement, Work};
 
 /// The option `search`.
-pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
+pub(crate) const SEARCH: OptionSpec = OptionSpec {
     key: "search",
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
@@ -19,7 +19,7 @@ pub(in crate::strategies) const SEARCH: OptionSpec = OptionSpec {
 };
 
 /// The option `search` of strategies whose engine has no searches to choose from.
-pub(in crate::strategies) const ENGINE: OptionSpec = OptionSpec {
+pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
     meaning: "the engine over whole words of nodes, or the literature's search; the answers are the \
               same",
@@ -27,38 +27,39 @@ pub(in crate::strategies) const ENGINE: OptionSpec = OptionSpec {
 };
 
 /// The same where another option's values are written bare.
-pub(in crate::strategies) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
+pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Whether the literature's own search is asked for.
-pub(in crate::strategies) fn is_plain(options: &Options) -> bool {
+pub(crate) fn is_plain(options: &Options) -> bool {
     options.get("search") == "plain"
 }
 
-/// A search for the first free base of a shape. `plain` is the literature's, as a table of prefix
-/// sums: O(N) to fill it once for all shapes, then O(1) a base. `engine` is `pavior_mesh`'s
-/// [`BoxSearch`]; `corners`, `leaps` and `rows` are its searches, each alone and without memory.
-/// Scan orders other than row-major take the whole set of bases, O(N/64 log(side)) a shape.
+/// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
+    /// The literature's, over a table of prefix sums: O(N) to fill it once for all shapes, then
+    /// O(1) a base.
     Plain(PrefixSums),
+    /// [`BoxSearch`] with all its searches, or with one of them alone and without memory.
     Engine(Box<BoxSearch>),
+    /// The whole set of bases, for scan orders that are not row-major: O(N/64 log(side)) a shape.
     Set(BaseSet),
 }
 
-/// The name of a question that a count of nodes alone determines.
-pub(in crate::strategies) fn asked_by_count(nodes: u32) -> RefusalKey {
+/// The key under which a refusal is remembered that depends on a count of nodes alone.
+pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so that no shape has this name.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
 }
 
 impl BaseSearch {
-    /// The exact engine with all its ways.
+    /// The engine with all its searches.
     pub(crate) fn engine(grid: Grid) -> BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
 
     /// The search that the options name, for strategies that keep to a scan order.
-    pub(in crate::strategies) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
+    pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = Ways {
             cube: false,
             corners: false,
@@ -79,15 +80,15 @@ impl BaseSearch {
     }
 
     /// The search that the options name, for questions about single bases.
-    pub(in crate::strategies) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
+    pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
             _ => BaseSearch::Set(BaseSet::new(grid)),
         }
     }
 
-    /// Takes note of a state; call it before the searches in that state.
-    pub(in crate::strategies) fn load(&mut self, free: &Occupancy) {
+    /// Takes note of a state, before the searches in that state.
+    pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
         }
@@ -107,16 +108,16 @@ impl BaseSearch {
         }
     }
 
-    /// Searches whatever nodes are free from now on, without an index that follows grants and
+    /// From now on searches whatever nodes are free, without an index that follows grants and
     /// releases.
-    pub(in crate::strategies) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
             *self = BaseSearch::Set(BaseSet::new(*search.grid()));
         }
     }
 
     /// A box that was granted only to see what would be left is free again.
-    pub(in crate::strategies) fn given_up(&mut self, cuboid: Cuboid) {
+    pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
         }
@@ -144,7 +145,7 @@ impl BaseSearch {
         }
     }
 
-    /// What its searches have looked at; who asks [`BaseSearch::is_base`] counts that itself.
+    /// What searches have looked at. Callers of [`BaseSearch::is_base`] count their own questions.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
@@ -157,7 +158,7 @@ impl BaseSearch {
     }
 
     /// Prepares [`BaseSearch::is_base`] for a shape that fits the grid.
-    pub(in crate::strategies) fn compute(&mut self, free: &Occupancy, shape: Sides) {
+    pub(crate) fn compute(&mut self, free: &Occupancy, shape: Sides) {
         if let BaseSearch::Set(set) = self {
             set.compute(free, shape);
         }
@@ -165,7 +166,7 @@ impl BaseSearch {
 
     /// Whether the shape last computed is free at a canonical base; for searches that
     /// [`BaseSearch::of_bases`] made.
-    pub(in crate::strategies) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
+    pub(crate) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
             BaseSearch::Set(set) => set.contains(base),

@@ -1,7 +1,7 @@
 //! A set of small numbers, one bit each.
 
 /// The positions of the ones of a word, ascending.
-pub(in crate::strategies) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros();
@@ -13,28 +13,28 @@ pub(in crate::strategies) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
 
 /// Some of the numbers `0..n`.
 #[derive(Clone, Debug)]
-pub(in crate::strategies) struct BitSet {
+pub(crate) struct BitSet {
     words: Vec<u64>,
     len: u32,
 }
 
 impl BitSet {
     /// None of the numbers `0..n`.
-    pub(in crate::strategies) fn new(n: u32) -> BitSet {
+    pub(crate) fn new(n: u32) -> BitSet {
         BitSet { words: vec![0; (n as usize).div_ceil(64)], len: 0 }
     }
 
     /// How many numbers are in it.
-    pub(in crate::strategies) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
-    pub(in crate::strategies) fn contains(&self, number: u32) -> bool {
+    pub(crate) fn contains(&self, number: u32) -> bool {
         self.words[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
     /// Puts a number in, and says whether it was not there before.
-    pub(in crate::strategies) fn insert(&mut self, number: u32) -> bool {
+    pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = !self.contains(number);
         self.words[number as usize / 64] |= 1 << (number % 64);
         self.len += u32::from(missing);
@@ -42,7 +42,7 @@ impl BitSet {
     }
 
     /// Takes a number out, and says whether it was there.
-    pub(in crate::strategies) fn remove(&mut self, number: u32) -> bool {
+    pub(crate) fn remove(&mut self, number: u32) -> bool {
         let present = self.contains(number);
         self.words[number as usize / 64] &= !(1 << (number % 64));
         self.len -= u32::from(present);
@@ -50,13 +50,13 @@ impl BitSet {
     }
 
     /// Makes these its numbers, a bit each.
-    pub(in crate::strategies) fn assign(&mut self, words: &[u64]) {
+    pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();
     }
 
     /// The least number from `from` on.
-    pub(in crate::strategies) fn next(&self, from: u32) -> Option<u32> {
+    pub(crate) fn next(&self, from: u32) -> Option<u32> {
         let first = from as usize / 64;
         let mut mask = u64::MAX << (from % 64);
         for (index, &word) in self.words.iter().enumerate().skip(first) {

@@ -2,14 +2,14 @@
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// Looks for boxes, and remembers which are free nowhere: nor is one that holds such a box, nor any
-/// of them once more nodes are taken.
+/// Looks for boxes, and remembers which are free nowhere. A box that holds such a box is free
+/// nowhere either, and both stay so while nodes are only taken.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
     /// The state that was loaded.
     state: Option<Occupancy>,
-    /// Boxes that are free nowhere in it, none of which holds another.
+    /// The boxes known to be free nowhere, none of which holds another.
     refused: Vec<Sides>,
 }
 
@@ -33,8 +33,8 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// The first bases in row-major order, up to so many, at which a box is free in the state.
-    /// O(N/64 log(side)); O(boxes refused) for one that holds a box that is free nowhere.
+    /// The first `most` bases, in row-major order, at which a box is free in the state.
+    /// O(N/64 log(side)), or O(boxes refused) if it holds one of these.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {

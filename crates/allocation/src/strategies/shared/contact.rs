@@ -19,7 +19,7 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
 
 /// The faces of a placement: for each, the slab of nodes beyond it, or none if it lies on the
 /// machine's border, and its area.
-pub(in crate::strategies) fn faces(
+pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
 ) -> impl Iterator<Item = (Option<Cuboid>, i64)> + use<> {

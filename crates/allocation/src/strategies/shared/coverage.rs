@@ -5,27 +5,29 @@
 //! to the canonical bases `0 ..= n - s` (the rest is the reject set); on a ring it is taken modulo
 //! n and split at 0; a side that closes the ring has the one base 0, which everything covers.
 
-use pavior_mesh::{Cuboid, Grid};
+use pavior_mesh::{Cuboid, Grid, Sides};
+
+use crate::Work;
 
 /// A closed interval of bases on one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) struct AxisRange {
-    pub(in crate::strategies) low: u16,
-    pub(in crate::strategies) high: u16,
+pub(crate) struct AxisRange {
+    pub(crate) low: u16,
+    pub(crate) high: u16,
 }
 
 impl AxisRange {
     /// No base.
-    pub(in crate::strategies) const EMPTY: AxisRange = AxisRange { low: 1, high: 0 };
+    pub(crate) const EMPTY: AxisRange = AxisRange { low: 1, high: 0 };
 
-    pub(in crate::strategies) fn contains(self, at: u16) -> bool {
+    pub(crate) fn contains(self, at: u16) -> bool {
         self.low <= at && at <= self.high
     }
 }
 
 /// The covered canonical bases of a side on one axis, as up to two spans; the second only where a
 /// ring is passed at 0.
-pub(in crate::strategies) fn covered(
+pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
     busy: &Cuboid,
@@ -51,9 +53,10 @@ pub(in crate::strategies) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// What covers any of some canonical bases of a side on one axis: [`covered`], asked of many boxes.
+/// A test whether a busy box covers any of some bases on one axis: [`covered`], asked of many
+/// boxes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::strategies) struct Cover {
+pub(crate) struct Cover {
     axis: usize,
     low: u16,
     /// The nodes of the placements at all of the bases.
@@ -63,24 +66,64 @@ pub(in crate::strategies) struct Cover {
 }
 
 impl Cover {
-    /// Of the bases of a range, which is not empty.
-    pub(in crate::strategies) fn new(
-        grid: &Grid,
-        axis: usize,
-        side: u16,
-        bases: AxisRange,
-    ) -> Cover {
+    /// For the canonical bases of a range, which is not empty.
+    pub(crate) fn new(grid: &Grid, axis: usize, side: u16, bases: AxisRange) -> Cover {
         let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
         let reach = u32::from(bases.high - bases.low) + u32::from(side);
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Whether a busy box covers any of them: it begins on their nodes, or these on its own.
+    /// Whether a busy box covers any of them: it begins on the placements' nodes, or these begin on
+    /// its own.
     #[inline]
-    pub(in crate::strategies) fn by(&self, busy: &Cuboid) -> bool {
+    pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
         let low = u32::from(self.low);
         let ahead = if start < low { start + self.ring - low } else { start - low };
         ahead < self.reach || ahead + length > self.ring
+    }
+}
+
+/// A box of bases, one span an axis, none of which wraps.
+pub(crate) type Piece = [AxisRange; 3];
+
+/// The coverages of a busy list for a shape: scratch memory that is filled once an orientation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CoverageList {
+    pieces: Vec<Piece>,
+    tested: u64,
+}
+
+impl CoverageList {
+    /// Computes the coverages of all boxes, in their order: O(B) for B boxes, at most eight pieces
+    /// each. The shape must fit the grid.
+    pub(crate) fn load(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) {
+        self.pieces.clear();
+        self.tested += busy.len() as u64;
+        for held in busy {
+            let [xs, ys, zs] = std::array::from_fn(|axis| covered(grid, axis, held, shape[axis]));
+            for z in zs.into_iter().flatten() {
+                for y in ys.into_iter().flatten() {
+                    self.pieces.extend(xs.into_iter().flatten().map(|x| [x, y, z]));
+                }
+            }
+        }
+    }
+
+    /// The pieces; every base in one of them is covered, every other canonical base is free.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Brings the pieces into ascending order of their first column.
+    pub(crate) fn sort_by_column(&mut self) {
+        self.pieces.sort_unstable_by_key(|piece| piece[0].low);
+        let pieces = self.pieces.len() as u64;
+        self.tested += pieces * u64::from(pieces.checked_ilog2().unwrap_or(0));
+    }
+
+    /// The boxes whose coverages were computed, and n log n for each sort.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
     }
 }

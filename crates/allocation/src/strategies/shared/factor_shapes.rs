@@ -15,14 +15,14 @@ pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
 }
 
 /// As [`factor_shapes`], in place of what `shapes` holds.
-pub(in crate::strategies) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
+pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
     shapes.extend(boxes(nodes, grid));
     shapes.sort_unstable_by_key(|&shape| rank(shape, grid));
 }
 
 /// The first of the [`factor_shapes`], found without allocating memory.
-pub(in crate::strategies) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
+pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid).min_by_key(|&shape| rank(shape, grid))
 }
 

@@ -4,7 +4,7 @@ use pavior_mesh::{Grid, Sides};
 
 /// The order of the four folds behind S(a,b) and S(b,a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) enum FoldOrder {
+pub(crate) enum FoldOrder {
     /// FlexFold: a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a.
     FlexFold,
     /// LSSA: a/2 x 2b, 2b x a/2, 2a x b/2, b/2 x 2a.
@@ -13,22 +13,18 @@ pub(in crate::strategies) enum FoldOrder {
 
 /// Which folds are made.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::strategies) struct Folds {
-    pub(in crate::strategies) order: FoldOrder,
+pub(crate) struct Folds {
+    pub(crate) order: FoldOrder,
     /// Whether both sides must be even; else only the one that is halved.
-    pub(in crate::strategies) both_even: bool,
+    pub(crate) both_even: bool,
     /// Whether shapes are turned.
-    pub(in crate::strategies) turned: bool,
+    pub(crate) turned: bool,
 }
 
 impl Folds {
     /// The distinct shapes of a plane shape that fit the grid, in order, itself first. None for a
     /// shape with a third side.
-    pub(in crate::strategies) fn of(
-        self,
-        [a, b, c]: Sides,
-        grid: Grid,
-    ) -> impl Iterator<Item = Sides> + use<> {
+    pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);
             if even { double.checked_mul(2).map(|double| (half / 2, double)) } else { None }

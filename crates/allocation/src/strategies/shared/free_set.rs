@@ -1,20 +1,20 @@
-//! A set of small numbers from which the next one is taken in a stated order: the least, or the one
-//! that came first or last.
+//! A set of free nodes, pages or blocks, from which the next one is taken in a stated order: by
+//! place, or in the order of return.
 //!
-//! Published strategies keep lists of free nodes, pages and blocks, and most papers do not say in
-//! which order. By place is the default: what is granted is then a function of the state alone. In
-//! the order of their return, the nodes of a job that has ended stay beside one another in the
-//! list, however far apart they lie on the machine.
+//! Published strategies keep such lists, and most papers do not say in which order. The default is
+//! by place: what is granted is then a function of the state alone. In the order of return, the
+//! nodes of a job that has ended stay neighbours in the list, however far apart they lie on the
+//! machine.
 //!
-//! Cost: O(1) to put in, take out and step on in the order of return; by place a step is that of a
+//! Cost: O(1) to put in, take out and step on in the order of return. By place a step is that of a
 //! [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
-use super::bit_set::BitSet;
+use crate::strategies::shared::bit_set::BitSet;
 
 /// The option `free`.
-pub(in crate::strategies) const FREE: OptionSpec = OptionSpec {
+pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
@@ -24,7 +24,7 @@ pub(in crate::strategies) const FREE: OptionSpec = OptionSpec {
 
 /// The order in which numbers are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::strategies) enum FreeOrder {
+pub(crate) enum FreeOrder {
     /// The least first.
     Sorted,
     /// The one that has been in longest first.
@@ -35,7 +35,7 @@ pub(in crate::strategies) enum FreeOrder {
 
 impl FreeOrder {
     /// The order that the options name.
-    pub(in crate::strategies) fn of(options: &Options) -> FreeOrder {
+    pub(crate) fn of(options: &Options) -> FreeOrder {
         match options.get("free") {
             "fifo" => FreeOrder::Fifo,
             "lifo" => FreeOrder::Lifo,
@@ -46,15 +46,15 @@ impl FreeOrder {
 
 /// Some of the numbers `0..n`.
 #[derive(Clone, Debug)]
-pub(in crate::strategies) struct FreeSet {
+pub(crate) struct FreeSet {
     set: BitSet,
     /// None where the least is taken first.
-    chain: Option<Chain>,
+    returned: Option<ReturnOrder>,
 }
 
 /// A ring of numbers through `n`, which stands for its beginning and its end.
 #[derive(Clone, Debug)]
-struct Chain {
+struct ReturnOrder {
     newest_first: bool,
     next: Vec<u32>,
     previous: Vec<u32>,
@@ -62,80 +62,80 @@ struct Chain {
 
 impl FreeSet {
     /// None of the numbers `0..n`.
-    pub(in crate::strategies) fn new(n: u32, order: FreeOrder) -> FreeSet {
-        let chain = (order != FreeOrder::Sorted).then(|| Chain {
+    pub(crate) fn new(n: u32, order: FreeOrder) -> FreeSet {
+        let returned = (order != FreeOrder::Sorted).then(|| ReturnOrder {
             newest_first: order == FreeOrder::Lifo,
             next: vec![n; n as usize + 1],
             previous: vec![n; n as usize + 1],
         });
-        FreeSet { set: BitSet::new(n), chain }
+        FreeSet { set: BitSet::new(n), returned }
     }
 
     /// How many numbers are in it.
-    pub(in crate::strategies) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.set.len()
     }
 
-    pub(in crate::strategies) fn contains(&self, number: u32) -> bool {
+    pub(crate) fn contains(&self, number: u32) -> bool {
         self.set.contains(number)
     }
 
     /// Puts a number in, and says whether it was not there before.
-    pub(in crate::strategies) fn insert(&mut self, number: u32) -> bool {
+    pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = self.set.insert(number);
-        if let (Some(chain), true) = (&mut self.chain, missing) {
-            chain.insert(number);
+        if let (Some(returned), true) = (&mut self.returned, missing) {
+            returned.insert(number);
         }
         missing
     }
 
     /// Takes a number out, and says whether it was there.
-    pub(in crate::strategies) fn remove(&mut self, number: u32) -> bool {
+    pub(crate) fn remove(&mut self, number: u32) -> bool {
         let present = self.set.remove(number);
-        if let (Some(chain), true) = (&mut self.chain, present) {
-            chain.remove(number);
+        if let (Some(returned), true) = (&mut self.returned, present) {
+            returned.remove(number);
         }
         present
     }
 
     /// Whether the least is taken first, whenever it came.
-    pub(in crate::strategies) fn is_sorted(&self) -> bool {
-        self.chain.is_none()
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.returned.is_none()
     }
 
     /// Makes these its numbers, a bit each, of a set that is sorted.
-    pub(in crate::strategies) fn assign(&mut self, bits: &[u64]) {
+    pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers come in no order");
         self.set.assign(bits);
     }
 
     /// The number after another one that is in it, or the first one.
-    pub(in crate::strategies) fn after(&self, number: Option<u32>) -> Option<u32> {
-        match &self.chain {
+    pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
+        match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),
-            Some(chain) => {
-                let end = chain.end();
-                let next = chain.next[number.unwrap_or(end) as usize];
+            Some(returned) => {
+                let end = returned.end();
+                let next = returned.next[number.unwrap_or(end) as usize];
                 (next != end).then_some(next)
             }
         }
     }
 
     /// The numbers in their order.
-    pub(in crate::strategies) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
     /// The words of memory that a step reads.
-    pub(in crate::strategies) fn words(&self, from: Option<u32>, to: u32) -> u64 {
-        match self.chain {
+    pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
+        match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),
             Some(_) => 1,
         }
     }
 }
 
-impl Chain {
+impl ReturnOrder {
     fn end(&self) -> u32 {
         self.next.len() as u32 - 1
     }

@@ -2,8 +2,8 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 
-use super::contact::faces;
 use crate::Work;
+use crate::strategies::shared::contact::faces;
 
 /// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box
 /// that passes the end of an axis is one box of the table.
@@ -14,7 +14,7 @@ pub(crate) struct PrefixSums {
     extents: [usize; 3],
     /// `sums[x, y, z]`: busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch: the same for the row at hand alone.
+    /// Scratch: the same for the current row alone.
     line: Vec<u32>,
     work: Work,
 }
@@ -100,15 +100,15 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// The contact score of a free box, as [`contact`](super::contact::contact) has it, in O(1): a
-    /// face is a box one node thick.
-    pub(in crate::strategies) fn contact(&self, cuboid: &Cuboid) -> i64 {
+    /// The contact score of a free box, as [`contact`](crate::strategies::shared::contact::contact)
+    /// has it, in O(1): a face is a box one node thick.
+    pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
     /// The first base, in scan order, at which a shape is free. O(bases).
-    pub(in crate::strategies) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
+    pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);
         let found = bases.find(|&base| self.busy_in(&Cuboid::new(base, shape)) == 0);
@@ -117,9 +117,9 @@ impl PrefixSums {
         found
     }
 
-    /// The cells filled, and the bases tested by [`PrefixSums::first`]; who counts busy nodes
-    /// counts his own tests.
-    pub(in crate::strategies) fn work(&self) -> Work {
+    /// The cells filled, and the bases tested by [`PrefixSums::first`]. Callers of
+    /// [`PrefixSums::busy_in`] count their own questions.
+    pub(crate) fn work(&self) -> Work {
         self.work
     }
 }

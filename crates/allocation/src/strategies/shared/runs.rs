@@ -6,7 +6,7 @@ use crate::Placement;
 
 /// The maximal runs along x of some nodes, which come in row-major order. A run ends with its row,
 /// also where x wraps: the order of the runs is then the order of the nodes.
-pub(in crate::strategies) fn runs(grid: &Grid, nodes: impl Iterator<Item = NodeId>) -> Placement {
+pub(crate) fn runs(grid: &Grid, nodes: impl Iterator<Item = NodeId>) -> Placement {
     let mut parts: Vec<Cuboid> = Vec::new();
     let mut after = None;
     for node in nodes {

@@ -1,0 +1,114 @@
+//! Adjacency: of the free placements at the corners that busy boxes make, the one with the highest
+//! boundary value, that is with most contact to busy nodes and the border.
+//!
+//! Misses nothing, and nothing scores better. On each axis the candidates are the coordinates at
+//! which the placement touches a busy box or the border, or is flush with a busy box's edge:
+//!
+//! ```text
+//!         S S S S         a side of p = 3 nodes and a busy box x1..x2
+//!   P P P                 x1 - p       touches it from the left
+//!         P P P           x1           flush with its left edge
+//!           P P P         x2 - p + 1   flush with its right edge
+//!                 P P P   x2 + 1       touches it from the right
+//! ```
+//!
+//! and 0 and W - p for the border. Slide a free placement left and down until it is stuck: it is at
+//! such corners on every axis, so none is missed. Along one axis the boundary value is piecewise
+//! linear and bends only at these coordinates, so the best of them is the best of all, and the
+//! first of them in scan order is the first of all.
+//!
+//! So the answer is Best Fit's, turned, and the engine is Best Fit's: O(N/64 log(side)) and
+//! O(surface) for each base that is counted.
+//!
+//! Cost of `plain`: up to 4B + 2 candidates an axis for B busy boxes (never more than the axis has
+//! bases), and for each combination the boxes near its plane and its line: O(B^3) in a plane,
+//! O(B^4) in space. Memory depends on B only; granting is O(1), releasing O(B).
+//!
+//! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
+//! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only its abstract was
+//! at hand; the candidates are a reconstruction. Corners of single busy boxes are not enough to be
+//! complete, so every x is combined with every y; the flush ones are the project's own, without
+//! them the best is missed. The MFA paper says that ADJ takes the *least* contact; the abstract
+//! says the highest. Which orientation is not said: the first that has a free base here, or with
+//! `over=all` the one with the best score (ties: the earlier orientation).
+
+mod plain;
+
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Grid, Sides};
+
+use crate::claim::{Claim, Over, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::contact::contact;
+use crate::strategies::shared::contact_search::ContactSearch;
+use crate::strategies::shared::turning::TURN_ON;
+use crate::{Strategy, Work};
+use plain::Adjacency;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "adj",
+    title: "Adjacency",
+    source: "Das Sharma & Pradhan 1993, 1996",
+    options: &[TURN_ON, OVER, ENGINE],
+    variants: &["", "plain", "over=all", "plain:over=all"],
+    does: StrategyKind::contiguous(build).with_claim(claim),
+};
+
+const OVER: OptionSpec = OptionSpec {
+    key: "over",
+    values: Values::OneOf(&["first", "all"]),
+    default: "first",
+    meaning: "the best of the first orientation that has a free base, or of all orientations",
+    bare: false,
+};
+
+fn over(options: &Options) -> Over {
+    if options.get("over") == "all" { Over::AllShapes } else { Over::FirstShape }
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        recognition: Recognition::Best { score: contact, over: over(options), first_of_ties: true },
+        ..complete(options)
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let plain = Adjacency::new(*grid);
+    if is_plain(options) {
+        return Contiguous::new(grid, options, plain).over(over(options)).boxed();
+    }
+    let rule = Engine { plain, search: ContactSearch::new(*grid), loaded: false };
+    Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
+}
+
+/// The same placements from the set of all bases; by the plain search where candidates are few.
+#[derive(Clone)]
+struct Engine {
+    plain: Adjacency,
+    search: ContactSearch,
+    loaded: bool,
+}
+
+impl BoxRule for Engine {
+    fn load(&mut self, _: &mut View<'_>) {
+        self.loaded = false;
+    }
+
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if Adjacency::is_short(view.grid(), view.busy().len()) {
+            return self.plain.best(view, shape);
+        }
+        if !self.loaded {
+            self.search.load(view.occupancy());
+            self.loaded = true;
+        }
+        self.search.most(shape)
+    }
+
+    fn work(&self) -> Work {
+        BoxRule::work(&self.plain) + self.search.work()
+    }
+}

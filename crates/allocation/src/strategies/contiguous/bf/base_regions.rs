@@ -1,0 +1,116 @@
+//! Bases and the bases beside them, for the readings `base` and `area` of Best Fit.
+
+use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
+
+/// The neighbours of a canonical base among the canonical bases of its shape, in both directions of
+/// each axis; `None` beyond an end. An axis of one node, or a ring that the shape closes, has none.
+pub(crate) fn neighbours(
+    grid: &Grid,
+    base: Coordinates,
+    shape: Sides,
+) -> impl Iterator<Item = Option<Coordinates>> + use<> {
+    let grid = *grid;
+    (0..3).flat_map(move |axis| {
+        let (n, starts) = (grid.side(axis), grid.starts(axis, shape[axis]));
+        let closed = n == 1 || (grid.wraps(axis) && shape[axis] == n);
+        let ring = grid.wraps(axis);
+        let (at, last) = (base[axis], starts - 1);
+        let below = if at > 0 { Some(at - 1) } else { ring.then_some(last) };
+        let above = if at < last { Some(at + 1) } else { ring.then_some(0) };
+        let moved = move |to: Option<u16>| {
+            to.map(|to| {
+                let mut point = base;
+                point[axis] = to;
+                point
+            })
+        };
+        [below, above].map(moved).into_iter().filter(move |_| !closed)
+    })
+}
+
+/// The number of neighbours of a base that are no bases, or lie beyond an end.
+pub(crate) fn closed_neighbours(
+    grid: &Grid,
+    base: Coordinates,
+    shape: Sides,
+    is_base: impl Fn(Coordinates) -> bool,
+) -> i64 {
+    neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
+}
+
+/// The number of bases connected with a base, itself included: slow and obvious, for the judge.
+pub(crate) fn region(
+    grid: &Grid,
+    base: Coordinates,
+    shape: Sides,
+    is_base: impl Fn(Coordinates) -> bool,
+) -> u32 {
+    let (mut seen, mut open, mut count) = (vec![false; grid.nodes() as usize], vec![base], 1);
+    seen[grid.id(base).index()] = true;
+    while let Some(at) = open.pop() {
+        for next in neighbours(grid, at, shape).flatten() {
+            let index = grid.id(next).index();
+            if !std::mem::replace(&mut seen[index], true) && is_base(next) {
+                open.push(next);
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+/// The connected regions of the bases of a shape, all labelled at once in O(N); scratch memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Regions {
+    /// By node: the size of the region that it is a base of, or 0.
+    sizes: Vec<u32>,
+    members: Vec<Coordinates>,
+}
+
+impl Regions {
+    pub(crate) fn label(
+        &mut self,
+        grid: &Grid,
+        shape: Sides,
+        is_base: impl Fn(Coordinates) -> bool,
+    ) {
+        self.sizes.clear();
+        self.sizes.resize(grid.nodes() as usize, 0);
+        for seed in Scan::default().bases(*grid, shape) {
+            if self.size(grid.id(seed)) == 0 && is_base(seed) {
+                self.flood(grid, seed, shape, &is_base);
+            }
+        }
+    }
+
+    fn flood(
+        &mut self,
+        grid: &Grid,
+        seed: Coordinates,
+        shape: Sides,
+        is_base: impl Fn(Coordinates) -> bool,
+    ) {
+        self.members.clear();
+        self.members.push(seed);
+        self.sizes[grid.id(seed).index()] = u32::MAX;
+        let mut next = 0;
+        while let Some(&at) = self.members.get(next) {
+            next += 1;
+            for beside in neighbours(grid, at, shape).flatten() {
+                let size = &mut self.sizes[grid.id(beside).index()];
+                if *size == 0 && is_base(beside) {
+                    *size = u32::MAX;
+                    self.members.push(beside);
+                }
+            }
+        }
+        for member in &self.members {
+            self.sizes[grid.id(*member).index()] = self.members.len() as u32;
+        }
+    }
+
+    /// The size of the region of a base.
+    pub(crate) fn size(&self, base: NodeId) -> u32 {
+        self.sizes[base.index()]
+    }
+}

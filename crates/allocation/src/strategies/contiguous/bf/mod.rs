@@ -1,0 +1,120 @@
+//! Best Fit: of all free bases, the one at which the placement fits most snugly.
+//!
+//! Misses nothing of the orientation asked for; with `turn=all` the best base of the first
+//! orientation that fits is taken, with `turn=best` the best over all orientations. The first base
+//! in row-major order wins a tie. Three readings of "most busy neighbours":
+//!
+//! ```text
+//!   frame (default)      base                     area
+//!   + + +   faces of     .        neighbours of   x x . X   the base in the
+//!   + P P + the whole  . b +      the base node   x . . X   smallest connected
+//!   + P P + placement    +        that are no     . . . .   set of bases (X),
+//!     + +   that touch            bases                     then as `base`
+//! ```
+//!
+//! Two searches give the same answers. The engine takes the set of all bases, O(N/64 log(side)),
+//! and counts the contact of those that touch most, O(surface) each. `plain`, and the readings
+//! `base` and `area`: O(N) to fill a table of prefix sums, then O(1) a base for its test and for
+//! its score (a face is a box one node thick); `area` labels the components of the bases in O(N)
+//! more. Zhu quotes O(N).
+//!
+//! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
+//! (the MFA paper), "and smallest number of free areas" (the NAS paper). Whose neighbours, whether
+//! the border counts and how ties go is not stated, so all three readings are here, and the border
+//! counts as busy in each. 3D meshes and tori: Qiao & Ni, MSU technical report, 1994, whose exact
+//! score is unknown too.
+
+mod base_regions;
+mod plain;
+
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Sides};
+
+use crate::claim::{Claim, Recognition};
+use crate::contiguous::{BoxRule, Contiguous, Scored, View, complete};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE_BY_KEY, is_plain};
+use crate::strategies::shared::contact::contact;
+use crate::strategies::shared::contact_search::ContactSearch;
+use crate::strategies::shared::turning::{TURN_BEST_OFF, turn_over};
+use crate::{Strategy, Work};
+use plain::{BestFit, area_of, neighbours_of};
+
+pub(crate) use plain::Rule;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "bf",
+    title: "Best Fit",
+    source: "Zhu 1992; Qiao & Ni 1994",
+    options: &[READING, TURN_BEST_OFF, ENGINE_BY_KEY],
+    variants: &["", "plain", "base", "area", "turn=all", "turn=best", "plain:turn=best"],
+    does: StrategyKind::contiguous(build).with_turns(false).with_claim(claim),
+};
+
+const READING: OptionSpec = OptionSpec {
+    key: "reading",
+    values: Values::OneOf(&["frame", "base", "area"]),
+    default: "frame",
+    meaning: "whose busy neighbours count: the placement's, the base node's among the bases, or \
+              first the smallest area of bases",
+    bare: true,
+};
+
+fn claim(options: &Options) -> Claim {
+    let score: fn(&Occupancy, &Cuboid) -> i64 = match options.get("reading") {
+        "base" => neighbours_of,
+        "area" => area_of,
+        _ => contact,
+    };
+    best_claim(score, options)
+}
+
+/// The claim of a strategy that takes the best score, the first base of those.
+pub(crate) fn best_claim(score: fn(&Occupancy, &Cuboid) -> i64, options: &Options) -> Claim {
+    Claim {
+        recognition: Recognition::Best { score, over: turn_over(options), first_of_ties: true },
+        ..complete(options)
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let rule = match options.get("reading") {
+        "base" => Rule::Base,
+        "area" => Rule::Area,
+        _ => Rule::Frame,
+    };
+    build_with(grid, options, rule)
+}
+
+/// Best Fit by a rule, with the options' turning and search.
+pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> Box<dyn Strategy> {
+    let least = rule == Rule::Apart;
+    if (least || rule == Rule::Frame) && !is_plain(options) {
+        let rule = ByContact { search: ContactSearch::new(*grid), least };
+        return Contiguous::new(grid, options, rule).exact().boxed();
+    }
+    Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
+}
+
+/// The most contact, or the least, by the engine.
+#[derive(Clone)]
+struct ByContact {
+    search: ContactSearch,
+    least: bool,
+}
+
+impl BoxRule for ByContact {
+    const READS_BUSY_LIST: bool = false;
+
+    fn load(&mut self, view: &mut View<'_>) {
+        self.search.load(view.occupancy());
+    }
+
+    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if self.least { self.search.least(shape) } else { self.search.most(shape) }
+    }
+
+    fn work(&self) -> Work {
+        self.search.work()
+    }
+}

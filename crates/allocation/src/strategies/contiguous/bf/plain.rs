@@ -1,0 +1,111 @@
+//! Best Fit's plain search: every base of a shape, scored from a table of prefix sums. It also
+//! answers for the readings that have no engine.
+
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+
+use super::base_regions::{Regions, closed_neighbours, region};
+use crate::Work;
+use crate::contiguous::{BoxRule, Scored, View};
+use crate::strategies::shared::contact::most_contact;
+use crate::strategies::shared::prefix_sums::PrefixSums;
+
+/// What makes a base good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Much contact.
+    Frame,
+    /// Many neighbours of the base that are no bases.
+    Base,
+    /// A small region of bases, then as `Base`.
+    Area,
+    /// Little contact: Worst Fit.
+    Apart,
+}
+
+#[derive(Clone)]
+pub(super) struct BestFit {
+    grid: Grid,
+    rule: Rule,
+    sums: PrefixSums,
+    regions: Regions,
+    /// Bases tested, and nodes labelled.
+    work: Work,
+}
+
+impl BestFit {
+    pub(super) fn new(grid: Grid, rule: Rule) -> BestFit {
+        let (sums, regions) = (PrefixSums::new(grid), Regions::default());
+        BestFit { grid, rule, sums, regions, work: Work::default() }
+    }
+
+    /// The best base of one orientation.
+    fn best_of(&mut self, shape: Sides) -> Option<(i64, Cuboid)> {
+        let (grid, sums) = (self.grid, &self.sums);
+        let is_base = |base: Coordinates| sums.busy_in(&Cuboid::new(base, shape)) == 0;
+        if self.rule == Rule::Area {
+            self.regions.label(&grid, shape, is_base);
+            self.work.words += u64::from(grid.nodes());
+        }
+        let perfect = match self.rule {
+            Rule::Frame => most_contact(&grid, shape),
+            _ => i64::MAX,
+        };
+        let mut best: Option<(i64, Cuboid)> = None;
+        let mut tested = 0;
+        let bases = Scan::default().bases(grid, shape).inspect(|_| tested += 1);
+        for base in bases.filter(|&base| is_base(base)) {
+            let cuboid = Cuboid::new(base, shape);
+            let score = match self.rule {
+                Rule::Frame => sums.contact(&cuboid),
+                Rule::Apart => -sums.contact(&cuboid),
+                Rule::Base => closed_neighbours(&grid, base, shape, is_base),
+                Rule::Area => {
+                    let size = self.regions.size(grid.id(base));
+                    area_score(size, closed_neighbours(&grid, base, shape, is_base))
+                }
+            };
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, cuboid));
+            }
+            if score == perfect {
+                break;
+            }
+        }
+        self.work.boxes += tested;
+        best
+    }
+}
+
+impl BoxRule for BestFit {
+    const READS_BUSY_LIST: bool = false;
+
+    fn load(&mut self, view: &mut View<'_>) {
+        self.sums.load(view.occupancy());
+    }
+
+    fn best(&mut self, _: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.best_of(shape).map(|(score, at)| Scored { score, at })
+    }
+
+    fn work(&self) -> Work {
+        self.work + self.sums.work()
+    }
+}
+
+/// A smaller region first, then more neighbours (of which there are at most six).
+fn area_score(region: u32, neighbours: i64) -> i64 {
+    neighbours - 8 * i64::from(region)
+}
+
+/// The score of the reading `base`, from the occupancy.
+pub(super) fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
+    closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
+}
+
+/// The score of the reading `area`, from the occupancy.
+pub(super) fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
+    let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
+    let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);
+    area_score(size, neighbours_of(free, cuboid))
+}

@@ -1,0 +1,80 @@
+//! Stack-Based Allocation: subtract what each busy box covers from the area of all bases, keeping
+//! the pieces on a stack; a piece that outlives every box is made of bases.
+//!
+//! Misses nothing: subtracting loses no base, and every piece is either looked at to the end or
+//! never needed. Both orientations are tried.
+//!
+//! ```text
+//!   1 3 3 4      the area of all bases without a coverage C leaves four pieces, taken
+//!   1 C C 4      in this order: left of it (full height), below, above, and right of
+//!   1 2 2 4      it, so that bases on the lower left come first
+//! ```
+//!
+//! The engine asks the exact search whether there is a base at all, and takes apart only pieces
+//! that have one, as the set of all bases shows.
+//!
+//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. O(B^2)
+//! is quoted; the number of pieces is small in practice, but an adverse arrangement makes O(B^2) of
+//! them in a plane, so the worst case lies above that. Granting is O(1), releasing O(B).
+//!
+//! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
+//! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers cite it as a volume of
+//! TPDS, which it is not). The loop is a reconstruction from published summaries; so is the order
+//! in which pieces are taken, and that they are disjoint. Spaces and tori are the project's own:
+//! there a coverage is up to eight boxes, cut where a ring is passed at 0.
+
+mod plain;
+
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
+
+use crate::contiguous::{BoxRule, Contiguous, Scored, View};
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::contiguous::sba::plain::{Area, StackBased};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::strategies::shared::busy_list::is_short;
+use crate::strategies::shared::turning::TURN_ON;
+use crate::{Strategy, Work};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "sba",
+    title: "Stack-Based Allocation",
+    source: "Yoo & Das 2002",
+    options: &[TURN_ON, ENGINE],
+    variants: &["", "plain"],
+    does: StrategyKind::contiguous(build),
+};
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let stack = StackBased::default();
+    if is_plain(options) {
+        return Contiguous::new(grid, options, stack).boxed();
+    }
+    let rule = Engine { stack, bases: BaseSet::new(*grid) };
+    Contiguous::new(grid, options, rule).exact().boxed()
+}
+
+/// The same search with the set of all bases: no piece without a base is taken apart.
+#[derive(Clone)]
+struct Engine {
+    stack: StackBased,
+    bases: BaseSet,
+}
+
+impl BoxRule for Engine {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        if is_short(view.grid(), view.busy().len()) {
+            return self.stack.best(view, shape);
+        }
+        self.bases.compute(view.occupancy(), shape);
+        let bases = &self.bases;
+        let sides = |area: &Area| area.map(|span| span.high - span.low + 1);
+        let has_base =
+            |area: &Area| bases.any_in(&Cuboid::new(area.map(|span| span.low), sides(area)));
+        self.stack.first(view, shape, has_base).map(Scored::from)
+    }
+
+    fn work(&self) -> Work {
+        self.stack.work() + Work::of_words(self.bases.words_touched())
+    }
+}

@@ -1,0 +1,90 @@
+//! Stack-Based Allocation's plain search: pieces of the area of all bases, on a stack.
+
+use pavior_mesh::{Cuboid, Sides};
+
+use crate::Work;
+use crate::contiguous::{BoxRule, Scored, View};
+use crate::strategies::shared::coverage::{AxisRange, CoverageList};
+
+/// A box of bases.
+pub(super) type Area = [AxisRange; 3];
+
+#[derive(Clone, Default)]
+pub(super) struct StackBased {
+    /// Scratch: what the busy boxes cover for the current shape.
+    coverages: CoverageList,
+    /// Scratch: areas, each with the number of coverages that it is known to be free of.
+    stack: Vec<(Area, usize)>,
+    /// Areas taken from the stack, and coverages held against them.
+    tested: u64,
+}
+
+impl StackBased {
+    /// The lowest base of the first area that no busy box covers. Areas for which `has_base` is
+    /// false are left out.
+    pub(super) fn first(
+        &mut self,
+        view: &View<'_>,
+        shape: Sides,
+        has_base: impl Fn(&Area) -> bool,
+    ) -> Option<Cuboid> {
+        self.coverages.load(view.grid(), view.busy(), shape);
+        let coverages = self.coverages.pieces();
+        let starts =
+            |axis: usize| AxisRange { low: 0, high: view.grid().starts(axis, shape[axis]) - 1 };
+        self.stack.clear();
+        self.stack.push((std::array::from_fn(starts), 0));
+        while let Some((area, checked)) = self.stack.pop() {
+            self.tested += 1;
+            if !has_base(&area) {
+                continue;
+            }
+            let rest = &coverages[checked..];
+            let hit = rest.iter().position(|covered| meets(&area, covered));
+            self.tested += hit.map_or(rest.len(), |index| index + 1) as u64;
+            let Some(hit) = hit else {
+                return Some(Cuboid::new(area.map(|span| span.low), shape));
+            };
+            push_pieces(area, &coverages[checked + hit], checked + hit + 1, &mut self.stack);
+        }
+        None
+    }
+}
+
+fn meets(area: &Area, other: &Area) -> bool {
+    (0..3).all(|axis| area[axis].low <= other[axis].high && other[axis].low <= area[axis].high)
+}
+
+/// Pushes what is left of an area without a coverage that it meets, as disjoint pieces: the ends on
+/// x at full depth and height, those on y at full height, those on z in the middle; the last first.
+fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, usize)>) {
+    let (mut below, mut above) = ([None; 3], [None; 3]);
+    let mut middle = area;
+    for axis in 0..3 {
+        let (span, cut) = (area[axis], hole[axis]);
+        if span.low < cut.low {
+            let mut piece = middle;
+            piece[axis].high = cut.low - 1;
+            below[axis] = Some(piece);
+        }
+        if cut.high < span.high {
+            let mut piece = middle;
+            piece[axis].low = cut.high + 1;
+            above[axis] = Some(piece);
+        }
+        middle[axis] = AxisRange { low: span.low.max(cut.low), high: span.high.min(cut.high) };
+    }
+    // Popped in the order left, below in y, below in z, above in z, above in y, right.
+    let pieces = above.into_iter().chain(below.into_iter().rev()).flatten();
+    stack.extend(pieces.map(|piece| (piece, checked)));
+}
+
+impl BoxRule for StackBased {
+    fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+        self.first(view, shape, |_| true).map(Scored::from)
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.coverages.work()
+    }
+}

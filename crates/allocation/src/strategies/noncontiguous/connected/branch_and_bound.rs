@@ -1,0 +1,127 @@
+//! Branch and bound over the connected sets of a small component.
+
+use std::cmp::Reverse;
+
+use super::component::ComponentGraph;
+use crate::strategies::shared::bit_set::ones;
+
+/// The most nodes that a component may have: sets of its nodes are bits of a word.
+const NODES: usize = 128;
+/// The most sets, smaller ones on the way included, that are looked at for a question.
+pub(super) const STEPS: u64 = 1 << 14;
+
+/// Looks for the set that cuts the fewest nodes off, with its scratch memory.
+#[derive(Clone, Default)]
+pub(super) struct BranchAndBound {
+    all: u128,
+    /// By node: its neighbours.
+    beside: Vec<u128>,
+    /// How many nodes the set has to have.
+    wanted: u32,
+    /// The best set so far, and how many nodes it cuts off: a better one cuts off fewer.
+    found: u128,
+    below: u32,
+    /// How many steps are left.
+    left: u64,
+    looked: u64,
+}
+
+impl BranchAndBound {
+    /// The connected set of `wanted` nodes that cuts the fewest off, in row-major order; of equals
+    /// the first met. None if it does not cut off fewer than `below`, or the component has more
+    /// than 128 nodes. Where `steps` do not suffice, the best set met counts. The steps made are
+    /// taken off `steps`. O(128) a step.
+    pub(super) fn least_cut(
+        &mut self,
+        component: &ComponentGraph,
+        wanted: u32,
+        below: u32,
+        steps: &mut u64,
+    ) -> Option<Vec<u32>> {
+        if component.count() > NODES {
+            return None;
+        }
+        self.all = u128::MAX >> (NODES - component.count());
+        let set = |node| component.beside(node).iter().fold(0, |set, &other| set | 1 << other);
+        self.beside.clear();
+        self.beside.extend((0..component.count() as u32).map(set));
+        (self.wanted, self.below, self.found) = (wanted, below, 0);
+        let (before, mut out) = (*steps, 0);
+        // Sets from ends and corners first, each start with its share of the steps.
+        let mut seeds: Vec<u32> = bits(self.all).collect();
+        seeds.sort_by_key(|&seed| component.beside(seed).len());
+        for (index, seed) in seeds.iter().enumerate() {
+            let share = steps.div_ceil((seeds.len() - index) as u64);
+            self.left = share;
+            self.descend(1 << seed, out);
+            *steps -= share - self.left;
+            out |= 1 << seed;
+        }
+        self.looked += before - *steps;
+        (self.found != 0).then(|| bits(self.found).collect())
+    }
+
+    /// Goes over the connected sets that hold all of `set` and none of `out`.
+    fn descend(&mut self, set: u128, out: u128) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let cut = self.least_cut_with(set, out);
+        if cut >= self.below || self.reach(set, self.all & !out).count_ones() < self.wanted {
+            return;
+        }
+        if set.count_ones() == self.wanted {
+            (self.found, self.below) = (set, cut);
+            return;
+        }
+        let inside = |node: u32| (self.beside[node as usize] & set).count_ones();
+        let next = bits(self.around(set) & !set & !out);
+        if let Some(node) = next.max_by_key(|&node| (inside(node), Reverse(node))) {
+            self.descend(set | 1 << node, out);
+            self.descend(set, out | 1 << node);
+        }
+    }
+
+    /// A lower bound to what a set cuts off that holds all of `set` and none of `out`; exact if
+    /// `set` has all its nodes.
+    ///
+    /// The largest rest will lie in one of the parts that are left without `set`. Nodes of `out` in
+    /// other parts are cut off. So are those by which all rests together exceed that part.
+    fn least_cut_with(&self, set: u128, out: u128) -> u32 {
+        let rests = self.all.count_ones() - self.wanted;
+        let (mut left, mut least) = (self.all & !set, rests);
+        while left != 0 {
+            let part = self.reach(left & left.wrapping_neg(), left);
+            left &= !part;
+            let missing = rests.saturating_sub(part.count_ones());
+            least = least.min(missing.max((out & !part).count_ones()));
+        }
+        least
+    }
+
+    /// The neighbours of the nodes of a set.
+    fn around(&self, set: u128) -> u128 {
+        bits(set).fold(0, |all, node| all | self.beside[node as usize])
+    }
+
+    /// What can be reached from a set through another one.
+    fn reach(&self, from: u128, through: u128) -> u128 {
+        let (mut reached, mut fresh) = (from, from);
+        while fresh != 0 {
+            fresh = self.around(fresh) & through & !reached;
+            reached |= fresh;
+        }
+        reached
+    }
+
+    /// The steps made.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked
+    }
+}
+
+/// The bits that are set, ascending.
+fn bits(set: u128) -> impl Iterator<Item = u32> {
+    ones(set as u64).chain(ones((set >> 64) as u64).map(|bit| bit + 64))
+}

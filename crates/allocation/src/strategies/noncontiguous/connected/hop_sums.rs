@@ -1,0 +1,250 @@
+//! Sums of hops between the nodes of a set, which measure how compact it is.
+
+use std::ops::Range;
+
+use pavior_mesh::{Coordinates, Grid, Sides};
+
+/// A set of nodes. By axis it keeps, for each coordinate, the sum of the hops from there to the
+/// nodes of the set along this axis; the hops from a node are the sum over the axes.
+#[derive(Clone, Debug)]
+pub(crate) struct HopSums {
+    axes: [Axis; 3],
+    /// How many axes count; all behind them have one coordinate.
+    count: usize,
+    nodes: u64,
+    /// The sum of the hops between all pairs.
+    total: u64,
+    /// Scratch, by coordinate of an axis: how many nodes have it; 0 between questions.
+    counts: Vec<u64>,
+}
+
+/// Sums are changed in chunks, of which the last may reach beyond the known ones.
+const CHUNK: usize = 8;
+
+/// The sums along one axis. Unless it is a ring, only those about the nodes of the set are known:
+/// beyond them, each sum is the one before it and a hop for each node.
+#[derive(Clone, Debug)]
+struct Axis {
+    side: usize,
+    ring: bool,
+    sums: Vec<u64>,
+    known: Range<usize>,
+    /// The hops between two coordinates, by their difference: from 1 - side to side - 1.
+    hops: Vec<u64>,
+}
+
+impl HopSums {
+    /// The empty set.
+    pub(crate) fn new(grid: Grid) -> HopSums {
+        let mut hop_sums = HopSums {
+            axes: std::array::from_fn(|axis| Axis::new(&grid, axis)),
+            count: (1..4).rev().find(|&axes| grid.side(axes - 1) > 1).unwrap_or(1),
+            nodes: 0,
+            total: 0,
+            counts: Vec::new(),
+        };
+        hop_sums.clear();
+        hop_sums
+    }
+
+    /// Becomes the empty set. O(sum of the sides of the set's bounding box; of rings whole sides).
+    pub(crate) fn clear(&mut self) {
+        self.axes.iter_mut().for_each(Axis::clear);
+        (self.nodes, self.total) = (0, 0);
+    }
+
+    /// The sum of the hops from a node of the set, or from one beside it, to the nodes of the set.
+    /// 0 from any node if the set is empty. O(1).
+    #[expect(clippy::inline_always, reason = "a call takes longer than the sum")]
+    #[inline(always)]
+    pub(crate) fn of(&self, point: Coordinates) -> u64 {
+        let along = |axis: usize| self.axes[axis].sums[usize::from(point[axis])];
+        match self.count {
+            1 => along(0),
+            2 => along(0) + along(1),
+            _ => along(0) + along(1) + along(2),
+        }
+    }
+
+    /// The same from any node. The set is not empty. O(1).
+    pub(crate) fn of_any(&self, point: Coordinates) -> u64 {
+        let axes = self.axes[..self.count].iter().zip(&point);
+        axes.map(|(axis, &at)| axis.of_any(usize::from(at), self.nodes)).sum()
+    }
+
+    /// The sum of the hops between all pairs of nodes of the set.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many nodes the set has.
+    pub(crate) fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Puts a node in. O(sum of the sides of the set's bounding box; of rings whole sides).
+    pub(crate) fn add(&mut self, point: Coordinates) {
+        for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
+            axis.learn(usize::from(at), self.nodes);
+        }
+        self.total += self.of(point);
+        self.nodes += 1;
+        for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
+            axis.change(usize::from(at), u64::wrapping_add);
+        }
+    }
+
+    /// Becomes the set of these nodes. O(nodes), and for each coordinate that some of them have
+    /// O(side of the bounding box; of a ring the whole side).
+    pub(crate) fn load(&mut self, points: &(impl Iterator<Item = Coordinates> + Clone)) {
+        self.clear();
+        for (index, axis) in self.axes[..self.count].iter_mut().enumerate() {
+            self.counts.resize(self.counts.len().max(axis.side), 0);
+            let (mut first, mut last) = (axis.side, 0);
+            for point in points.clone() {
+                let at = usize::from(point[index]);
+                self.counts[at] += 1;
+                (first, last) = (first.min(at), last.max(at));
+            }
+            self.nodes = 0;
+            for at in first..=last {
+                let layer = std::mem::take(&mut self.counts[at]);
+                if layer > 0 {
+                    axis.learn(at, self.nodes);
+                    self.total += layer * axis.sums[at];
+                    axis.change(at, |sum, hops| sum.wrapping_add(layer.wrapping_mul(hops)));
+                    self.nodes += layer;
+                }
+            }
+        }
+    }
+}
+
+impl Axis {
+    fn new(grid: &Grid, axis: usize) -> Axis {
+        let side = usize::from(grid.side(axis));
+        let hops = (1..2 * side).map(|k| hops(grid, axis, k.abs_diff(side) as u64));
+        let hops = hops.chain([0; CHUNK]).collect();
+        Axis { side, ring: grid.wraps(axis), sums: vec![0; side + CHUNK], known: 0..0, hops }
+    }
+
+    fn clear(&mut self) {
+        // The known sums were changed, and the rest of the last chunk.
+        let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
+        self.sums[changed].fill(0);
+        self.known = if self.ring { 0..self.side } else { 0..0 };
+    }
+
+    /// Makes the sums known at a coordinate and beside it.
+    #[inline]
+    fn learn(&mut self, at: usize, nodes: u64) {
+        let needed = at.saturating_sub(1)..(at + 2).min(self.side);
+        if self.known.is_empty() {
+            self.known = needed.clone();
+            self.sums[needed].fill(0);
+            return;
+        }
+        while needed.start < self.known.start {
+            self.known.start -= 1;
+            self.sums[self.known.start] = self.sums[self.known.start + 1] + nodes;
+        }
+        while self.known.end < needed.end {
+            self.sums[self.known.end] = self.sums[self.known.end - 1] + nodes;
+            self.known.end += 1;
+        }
+    }
+
+    fn of_any(&self, at: usize, nodes: u64) -> u64 {
+        let near = at.clamp(self.known.start, self.known.end - 1);
+        self.sums[near] + nodes * near.abs_diff(at) as u64
+    }
+
+    #[inline]
+    fn change(&mut self, at: usize, change: impl Fn(u64, u64) -> u64) {
+        let (first, shift) = (self.known.start, self.side - 1 - at);
+        let (sums, _) = self.sums[first..].as_chunks_mut::<CHUNK>();
+        let (hops, _) = self.hops[first + shift..].as_chunks::<CHUNK>();
+        for (sums, hops) in sums.iter_mut().zip(hops).take(self.known.len().div_ceil(CHUNK)) {
+            *sums = std::array::from_fn(|index| change(sums[index], hops[index]));
+        }
+    }
+}
+
+/// The hops between coordinates so far apart.
+fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
+    if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
+}
+
+/// A lower bound to the sum of the hops between all pairs of `nodes` nodes: around each node, no
+/// more others lie at each distance than in a ball. O(diameter of the ball).
+pub(crate) fn least_hops(grid: &Grid, nodes: u64) -> u64 {
+    let axes = (0..3).filter(|&axis| grid.side(axis) > 1).count();
+    let (mut left, mut hops, mut from_one) = (nodes.saturating_sub(1), 1, 0);
+    while left > 0 && axes > 0 {
+        let shell = [2, 4 * hops, 4 * hops * hops + 2][axes - 1].min(left);
+        from_one += hops * shell;
+        left -= shell;
+        hops += 1;
+    }
+    (nodes * from_one).div_ceil(2)
+}
+
+/// The sum of the hops between all pairs of nodes of a box. O(sum of its sides).
+pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
+    let nodes = pavior_mesh::volume(sides);
+    let along = |axis: usize| {
+        let (side, layer) = (u64::from(sides[axis]), nodes / u64::from(sides[axis]));
+        let apart = |k: u64| (side - k) * hops(grid, axis, k);
+        layer * layer * (1..side).map(apart).sum::<u64>()
+    };
+    (0..3).map(along).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_mesh::Cuboid;
+
+    #[test]
+    fn sums_are_those_over_pairs() {
+        for name in ["mesh:6x5", "torus:6x5", "grid:7wx3x4w"] {
+            let grid: Grid = name.parse().unwrap();
+            let all = [[3, 2, 1], [5, 3, 1], [6, 5, 1], [1, 1, 1], [7, 2, 3]];
+            for sides in all.into_iter().filter(|&sides| grid.fits(sides)) {
+                let at = Cuboid::new([0; 3], sides);
+                let points: Vec<Coordinates> =
+                    at.nodes(&grid).map(|node| grid.point(node)).collect();
+                let mut pairs = 0;
+                for (index, &a) in points.iter().enumerate() {
+                    let hops = |&b: &Coordinates| u64::from(grid.distance(a, b));
+                    pairs += points[..index].iter().map(hops).sum::<u64>();
+                }
+                let mut hop_sums = HopSums::new(grid);
+                for &point in &points {
+                    hop_sums.add(point);
+                }
+                assert_eq!((hop_sums.total(), hops_in(&grid, sides)), (pairs, pairs), "{name}");
+                hop_sums.load(&points.iter().copied());
+                assert_eq!(hop_sums.total(), pairs, "{name}");
+                assert!(least_hops(&grid, points.len() as u64) <= pairs);
+                for node in Cuboid::whole(&grid).nodes(&grid) {
+                    let from = grid.point(node);
+                    let hops = points.iter().map(|&to| u64::from(grid.distance(from, to)));
+                    assert_eq!(hop_sums.of_any(from), hops.sum(), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_set_that_was_cleared() {
+        // The last chunk of sums reaches farther with each node towards the origin, and no farther
+        // back.
+        let grid: Grid = "mesh:24x2".parse().unwrap();
+        let mut hop_sums = HopSums::new(grid);
+        (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));
+        hop_sums.clear();
+        let zero = |node| hop_sums.of(grid.point(node)) == 0;
+        assert!(Cuboid::whole(&grid).nodes(&grid).all(zero));
+    }
+}

@@ -1,0 +1,281 @@
+//! The search of `connected`: candidates from boxes, from growth and from branch and bound, of
+//! which the one that cuts the fewest nodes off wins. The header of [`connected`](super) has the
+//! steps.
+
+use std::cmp::Ordering;
+
+use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
+
+use super::branch_and_bound::{BranchAndBound, STEPS};
+use super::closed_growth::ClosedGrowth;
+use super::compact_growth::{CompactGrowth, Next};
+use super::component::ComponentGraphs;
+use super::cut_off::FloodFill;
+use super::hop_sums::{HopSums, hops_in};
+use crate::strategies::shared::box_finder::BoxFinder;
+use crate::strategies::shared::components::Components;
+use crate::strategies::shared::factor_shapes::factor_shapes_into;
+use crate::strategies::shared::runs::runs;
+use crate::{Placement, Work};
+
+/// The most boxes that are looked at for one shape.
+const BOXES: usize = 32;
+/// The most components in which sets are grown that may cut nodes off.
+const COMPONENTS: usize = 4;
+/// The number of grown sets, times their nodes, times the sum of the machine's sides, is at most
+/// this.
+const GROWTH: u64 = 1 << 22;
+
+/// The search. Between questions it keeps what it knows of the last state alone.
+#[derive(Clone)]
+pub(crate) struct ConnectedSearch {
+    grid: Grid,
+    /// The state that `components` is of.
+    state: Option<Occupancy>,
+    components: Components,
+    boxes: BoxFinder,
+    graphs: ComponentGraphs,
+    best: Option<Candidate>,
+    hop_sums: HopSums,
+    growth: CompactGrowth,
+    closed: ClosedGrowth,
+    branch_and_bound: BranchAndBound,
+    floods: FloodFill,
+    work: Work,
+}
+
+/// A set that may be granted.
+#[derive(Clone)]
+struct Candidate {
+    /// Where the graph of its component is kept.
+    component: usize,
+    /// Its nodes' numbers in the component, in row-major order.
+    nodes: Vec<u32>,
+    /// The box, if it is one.
+    at: Option<Cuboid>,
+    /// How many nodes of the component it cuts off from the largest rest.
+    cut: u32,
+    /// The sum of hops between its nodes.
+    hops: u64,
+}
+
+impl ConnectedSearch {
+    pub(crate) fn new(grid: Grid) -> ConnectedSearch {
+        ConnectedSearch {
+            grid,
+            state: None,
+            components: Components::default(),
+            boxes: BoxFinder::new(grid),
+            graphs: ComponentGraphs::new(grid),
+            best: None,
+            hop_sums: HopSums::new(grid),
+            growth: CompactGrowth::default(),
+            closed: ClosedGrowth::default(),
+            branch_and_bound: BranchAndBound::default(),
+            floods: FloodFill::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// The number of nodes of the largest component of the free nodes. O(N/64) if the state is that
+    /// of the question before.
+    pub(crate) fn largest(&mut self, free: &Occupancy) -> u32 {
+        self.work.words += u64::from(self.grid.nodes().div_ceil(64));
+        if self.state.as_ref() != Some(free) {
+            self.components.load(&self.grid, free);
+            self.work.boxes += self.components.runs();
+            match &mut self.state {
+                Some(state) => state.copy_from(free),
+                state => *state = Some(free.clone()),
+            }
+        }
+        self.components.largest()
+    }
+
+    /// A connected set of `nodes` free nodes, if there is one. The box `asked` is tried first.
+    pub(crate) fn find(
+        &mut self,
+        free: &Occupancy,
+        nodes: u32,
+        asked: Option<Sides>,
+    ) -> Option<Placement> {
+        if nodes == 0 || nodes > free.count() || self.largest(free) < nodes {
+            return None;
+        }
+        self.graphs.clear();
+        self.best = None;
+        let fits = |sides: &Sides| volume(*sides) == u64::from(nodes) && self.grid.fits(*sides);
+        let asked = asked.filter(fits);
+        let mut shapes = Vec::new();
+        factor_shapes_into(nodes, &self.grid, &mut shapes);
+        shapes.retain(|&sides| Some(sides) != asked);
+        self.boxes.load(free);
+        for sides in asked.into_iter().chain(shapes) {
+            let at_once = Some(sides) == asked || is_compact(&self.grid, sides);
+            if let Some(at) = self.box_of(free, sides, at_once) {
+                return Some(Placement::Whole(at));
+            }
+        }
+        let mut components = Vec::new();
+        self.components.at_least(nodes, &mut components);
+        self.grow(free, nodes, &components);
+        self.grow_closed(free, nodes, &components);
+        let best = self.best.as_ref()?;
+        Some(match best.at {
+            Some(at) => Placement::Whole(at),
+            None => runs(&self.grid, best.ids(&self.graphs)),
+        })
+    }
+
+    /// Makes candidates of the free boxes of a shape, up to the first that cuts nothing off.
+    /// Returns that one if it is to be taken at once.
+    fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
+        let hops = hops_in(&self.grid, sides);
+        if !at_once && self.most() < hops {
+            return None;
+        }
+        let before = self.boxes.words_touched();
+        let bases = self.boxes.first(sides, BOXES);
+        self.work.words += self.boxes.words_touched() - before;
+        for base in bases {
+            let at = Cuboid::new(base, sides);
+            let number = self.components.of(self.grid.id(base));
+            let component = self.graphs.look_at(&self.components, number, free);
+            let number = |node: NodeId| self.graphs.number(node);
+            let mut nodes: Vec<u32> = at.nodes(&self.grid).map(number).collect();
+            nodes.sort_unstable();
+            let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
+            if cut == 0 && at_once {
+                return Some(at);
+            }
+            let candidate = Candidate { component, nodes, at: Some(at), cut, hops };
+            self.add(candidate);
+            if cut == 0 {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Makes candidates of sets grown in the smallest components.
+    fn grow(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
+        let mut left = self.most_grown(nodes);
+        for &number in components.iter().take(COMPONENTS) {
+            let index = self.graphs.look_at(&self.components, number, free);
+            let component = self.graphs.get(index);
+            let seeds = component.seeds(&self.grid);
+            let mut starts: Vec<(u32, Next)> = [Next::Fullest, Next::Nearest]
+                .into_iter()
+                .flat_map(|next| seeds.iter().map(move |&seed| (seed, next)))
+                .collect();
+            // If the whole component is asked for, every start leads to it.
+            let whole = component.count() == nodes as usize;
+            starts.truncate(if whole { left.min(1) } else { left });
+            left -= starts.len();
+            self.growth.begin(component);
+            // Both rules from one seed, then from the next: a good set bounds all later ones.
+            starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
+            for start in starts {
+                let (component, most) = (self.graphs.get(index), self.most());
+                let grown =
+                    self.growth.grow(&self.grid, component, &mut self.hop_sums, start, nodes, most);
+                if let Some(nodes) = grown.map(<[u32]>::to_vec) {
+                    self.add_grown(index, nodes);
+                }
+            }
+        }
+    }
+
+    /// While every candidate cuts nodes off: goes through the components, grows sets together with
+    /// what they would cut off, and tries all sets of components that are small.
+    fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
+        let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
+        for &number in components {
+            if self.least_cut() == 0 {
+                return;
+            }
+            let index = self.graphs.look_at(&self.components, number, free);
+            let mut seeds = self.graphs.get(index).seeds(&self.grid);
+            seeds.truncate(left);
+            left -= seeds.len();
+            for seed in seeds {
+                let (component, most) = (self.graphs.get(index), self.most());
+                let (scratch, start) =
+                    ((&mut self.hop_sums, &mut self.floods), (seed, nodes as usize));
+                let grown = self.closed.grow(&self.grid, component, scratch, start, most);
+                if let Some(nodes) = grown.map(<[u32]>::to_vec) {
+                    self.add_grown(index, nodes);
+                }
+            }
+            let component = self.graphs.get(index);
+            if let Some(nodes) =
+                self.branch_and_bound.least_cut(component, nodes, self.least_cut(), &mut steps)
+            {
+                self.hop_sums.load(&nodes.iter().map(|&node| component.point(node)));
+                self.add_grown(index, nodes);
+            }
+        }
+    }
+
+    /// How many sets of a size may be grown.
+    fn most_grown(&self, nodes: u32) -> usize {
+        let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
+        (GROWTH / (u64::from(nodes) * sides)).max(1) as usize
+    }
+
+    /// Candidates with more hops than this are no better than the best one.
+    fn most(&self) -> u64 {
+        self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
+    }
+
+    /// How many nodes the best candidate cuts off.
+    fn least_cut(&self) -> u32 {
+        self.best.as_ref().map_or(u32::MAX, |best| best.cut)
+    }
+
+    /// Makes a candidate of a set that `hop_sums` holds.
+    fn add_grown(&mut self, component: usize, mut nodes: Vec<u32>) {
+        let cut = self.floods.cut_off(self.graphs.get(component), &nodes);
+        if cut <= self.least_cut() {
+            nodes.sort_unstable();
+            self.add(Candidate { component, nodes, at: None, cut, hops: self.hop_sums.total() });
+        }
+    }
+
+    /// Keeps a candidate if it is better than the best one.
+    fn add(&mut self, candidate: Candidate) {
+        let is_better = |best: &Candidate| candidate.compare(best, &self.graphs).is_lt();
+        if self.best.as_ref().is_none_or(is_better) {
+            self.best = Some(candidate);
+        }
+    }
+
+    /// Runs of free nodes, nodes of the fringes and of the floods; words compared and searched.
+    pub(crate) fn work(&self) -> Work {
+        let looked = self.growth.looked()
+            + self.closed.looked()
+            + self.branch_and_bound.looked()
+            + self.floods.looked();
+        Work { boxes: self.work.boxes + looked, ..self.work }
+    }
+}
+
+impl Candidate {
+    /// The better candidate is less.
+    fn compare(&self, other: &Candidate, graphs: &ComponentGraphs) -> Ordering {
+        let key = |candidate: &Candidate| (candidate.cut, candidate.hops, candidate.at.is_none());
+        key(self).cmp(&key(other)).then_with(|| self.ids(graphs).cmp(other.ids(graphs)))
+    }
+
+    fn ids<'a>(&'a self, graphs: &'a ComponentGraphs) -> impl Iterator<Item = NodeId> + 'a {
+        let component = graphs.get(self.component);
+        self.nodes.iter().map(|&number| component.node(number))
+    }
+}
+
+/// Whether no side is longer than twice another, on the axes that the grid has.
+fn is_compact(grid: &Grid, sides: Sides) -> bool {
+    let own = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| sides[axis]);
+    let longest = own.clone().max().unwrap_or(1);
+    own.min().is_none_or(|shortest| longest <= 2 * shortest)
+}

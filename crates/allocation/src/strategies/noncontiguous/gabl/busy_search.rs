@@ -1,0 +1,165 @@
+//! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap,
+//! right border planes elsewhere.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
+
+use crate::strategies::shared::busy_list::BusyList;
+use crate::strategies::shared::right_borders::lines::RightBorders;
+use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
+use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
+use crate::{Placement, Work};
+
+/// A busy list with its search, as the machine allows.
+#[derive(Clone)]
+pub(super) enum BusySearch {
+    Lines(RightBorders),
+    Planes(PlaneSearch),
+}
+
+#[derive(Clone)]
+pub(super) struct PlaneSearch {
+    plain: PlaneSubtraction,
+    engine: BorderPlanes,
+    list: BusyList,
+}
+
+impl BusySearch {
+    /// Nothing is busy.
+    pub(super) fn new(grid: Grid) -> BusySearch {
+        if RightBorders::supports(&grid).is_ok() {
+            return BusySearch::Lines(RightBorders::with_owners(grid));
+        }
+        BusySearch::Planes(PlaneSearch {
+            plain: PlaneSubtraction::new(grid),
+            engine: BorderPlanes::new(grid),
+            list: BusyList::default().with_owners(grid),
+        })
+    }
+
+    /// The first free box of a shape, by the plain search.
+    pub(super) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
+        match self {
+            BusySearch::Lines(lines) => lines.first(shape),
+            BusySearch::Planes(planes) => planes.plain.first(planes.list.boxes(), shape),
+        }
+    }
+
+    /// Begins a search among the bases of a shape.
+    pub(super) fn begin(&mut self, bases: &BaseSet) {
+        match self {
+            BusySearch::Lines(lines) => lines.begin(bases),
+            BusySearch::Planes(planes) => planes.engine.begin(bases, &BusyBoxes::of(&planes.list)),
+        }
+    }
+
+    /// The box that [`BusySearch::first`] would find if what is proposed were in the list. Since
+    /// [`BusySearch::begin`] bases may have vanished but not come.
+    pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
+        match self {
+            BusySearch::Lines(lines) => lines.next(bases),
+            BusySearch::Planes(planes) => planes.engine.next(&BusyBoxes::of(&planes.list), bases),
+        }
+    }
+
+    /// A box counts as busy until [`BusySearch::withdraw`].
+    pub(super) fn propose(&mut self, piece: Cuboid) {
+        match self {
+            BusySearch::Lines(lines) => lines.propose(piece),
+            BusySearch::Planes(planes) => planes.list.propose(piece),
+        }
+    }
+
+    /// Nothing is proposed any more.
+    pub(super) fn withdraw(&mut self) {
+        match self {
+            BusySearch::Lines(lines) => lines.withdraw(),
+            BusySearch::Planes(planes) => planes.list.withdraw(),
+        }
+    }
+
+    /// The list itself.
+    pub(super) fn list(&self) -> &BusyList {
+        match self {
+            BusySearch::Lines(lines) => lines.list(),
+            BusySearch::Planes(planes) => &planes.list,
+        }
+    }
+
+    pub(super) fn work(&self) -> Work {
+        match self {
+            BusySearch::Lines(lines) => lines.work(),
+            BusySearch::Planes(planes) => {
+                planes.plain.work() + planes.engine.work() + planes.list.work()
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, placement: &Placement) {
+        match self {
+            BusySearch::Lines(lines) => lines.add(placement),
+            BusySearch::Planes(planes) => planes.list.add(placement),
+        }
+    }
+
+    pub(super) fn remove(&mut self, placement: &Placement) {
+        match self {
+            BusySearch::Lines(lines) => lines.remove(placement),
+            BusySearch::Planes(planes) => planes.list.remove(placement),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+    use pavior_mesh::{NodeId, Occupancy};
+
+    /// Long lists find boxes by their nodes, short ones by a walk along the list. Either way the
+    /// boxes are those of the plain search, one after the other.
+    #[test]
+    fn the_boxes_found_by_bases_are_those_of_the_list() {
+        for (grid, busy) in [
+            (Grid::torus(&[12, 9, 7]).unwrap(), 350),
+            (Grid::mesh(&[12, 9, 7]).unwrap(), 400),
+            (Grid::torus(&[12, 9, 7]).unwrap(), 60),
+            (Grid::mesh(&[40, 25]).unwrap(), 500),
+        ] {
+            let mut dice = Stream::new(5, 0, "border walk");
+            for _ in 0..12 {
+                let mut free = Occupancy::all_free(grid);
+                let mut search = BusySearch::new(grid);
+                while search.list().boxes().len() < busy {
+                    let base = grid.point(NodeId(dice.below(u64::from(grid.nodes())) as u32));
+                    let part = Cuboid::new(base, [1 + dice.below(2) as u16, 1, 1]);
+                    if part.lies_on(&grid) && free.is_free(&part) {
+                        free.take(&part).unwrap();
+                        search.add(&Placement::Whole(part));
+                    }
+                }
+                for shape in [[3, 2, 1], [2, 2, 2], [1, 3, 1], [2, 1, 1], [1, 1, 1]] {
+                    if grid.fits(shape) {
+                        assert_same(&search, &free, shape);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first 20 boxes of a shape.
+    fn assert_same(search: &BusySearch, free: &Occupancy, shape: Sides) {
+        let (mut engine, mut plain) = (search.clone(), search.clone());
+        let mut bases = BaseSet::new(*free.grid());
+        bases.compute(free, shape);
+        engine.begin(&bases);
+        for _ in 0..20 {
+            let found = engine.next(&bases);
+            assert_eq!(found, plain.first(shape), "{shape:?} on {}", free.grid());
+            let Some(found) = found else { return };
+            engine.propose(found);
+            bases.cover(&found);
+            plain.add(&Placement::Whole(found));
+        }
+        engine.withdraw();
+    }
+}

@@ -1,0 +1,108 @@
+//! The bases of all shapes of GABL's shrinking sequence, found from the single node upwards.
+//!
+//! Each shape is one node shorter on a longest side than the one before it. A base of the smaller
+//! shape is a base of the larger one if its neighbour along that axis is a base, too. So one pass
+//! over the words finds the bases of the larger shape. A shape that is free nowhere ends the
+//! search, since all larger ones are free nowhere either.
+
+use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, orientations};
+
+use crate::strategies::shared::turning::Turn;
+
+/// The sets of bases, as scratch memory. A copy starts empty.
+#[derive(Debug, Default)]
+pub(crate) struct ShrinkingBases {
+    /// The shapes, the largest first.
+    shapes: Vec<Sides>,
+    /// The sets that are not empty: those of the smallest shape first, of one shape in the order of
+    /// its orientations.
+    sets: Vec<BaseSet>,
+    /// How many of the sets are of this question.
+    used: usize,
+    touched: u64,
+}
+
+impl Clone for ShrinkingBases {
+    fn clone(&self) -> ShrinkingBases {
+        ShrinkingBases { touched: self.touched, ..ShrinkingBases::default() }
+    }
+}
+
+impl ShrinkingBases {
+    /// Finds the bases of a sequence of shapes, which ends with the single node. Some node is free.
+    pub(crate) fn load(
+        &mut self,
+        free: &Occupancy,
+        sequence: impl Iterator<Item = Sides>,
+        turn: Turn,
+    ) {
+        let grid = *free.grid();
+        self.shapes.clear();
+        self.shapes.extend(sequence);
+        self.used = 0;
+        let single = self.next_set(grid);
+        single.compute(free, [1; 3]);
+        let mut below = 0..1;
+        for index in (0..self.shapes.len().saturating_sub(1)).rev() {
+            let first = self.used;
+            for shape in oriented(self.shapes[index], turn).filter(|&shape| grid.fits(shape)) {
+                self.add_grown(grid, shape, below.clone());
+            }
+            if self.used == first {
+                return;
+            }
+            below = first..self.used;
+        }
+    }
+
+    /// Adds the set of a shape that is one node longer than that of one of the sets `below`, if the
+    /// shape has bases.
+    fn add_grown(&mut self, grid: Grid, shape: Sides, below: std::ops::Range<usize>) {
+        let grown = below.into_iter().find_map(|index| {
+            let less = self.sets[index].shape();
+            let axis = (0..3).find(|&axis| less[axis] + 1 == shape[axis])?;
+            (0..3)
+                .all(|other| other == axis || less[other] == shape[other])
+                .then_some((index, axis))
+        });
+        let Some((index, axis)) = grown else { return };
+        self.next_set(grid);
+        let (lower, upper) = self.sets.split_at_mut(self.used - 1);
+        upper[0].take(&lower[index]);
+        self.touched += upper[0].words().len() as u64;
+        if !upper[0].grow(axis) {
+            self.used -= 1;
+        }
+    }
+
+    fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
+        if self.sets.len() == self.used {
+            self.sets.push(BaseSet::new(grid));
+        }
+        self.used += 1;
+        &mut self.sets[self.used - 1]
+    }
+
+    /// The sets that are not empty, in the order in which their shapes are tried: the largest
+    /// first, and the orientations of each in order.
+    pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
+        let sets = &mut self.sets[..self.used];
+        // Those of one shape stand in their order.
+        sets.chunk_by_mut(|a, b| sorted(a.shape()) == sorted(b.shape())).rev().flatten()
+    }
+
+    /// The words gone over.
+    pub(crate) fn words_touched(&self) -> u64 {
+        self.touched
+    }
+}
+
+fn sorted(mut shape: Sides) -> Sides {
+    shape.sort_unstable();
+    shape
+}
+
+fn oriented(shape: Sides, turn: Turn) -> impl Iterator<Item = Sides> {
+    let count = if turn == Turn::All { 6 } else { 1 };
+    orientations(shape).take(count)
+}

@@ -1,0 +1,39 @@
+//! MC1x1: the n nodes nearest to some free node, distances being shells of squares around it.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free.
+//!
+//! ```text
+//!   2 2 2 2 2
+//!   2 1 1 1 2     a node costs its distance from the centre, the greater of the
+//!   2 1 0 1 2     two (three) coordinates' distances; the cheapest centre wins
+//!   2 1 1 1 2
+//!   2 2 2 2 2
+//! ```
+//!
+//! The rule of [`mc`](super) with a single node for a box, and its code. Cost: as there.
+//!
+//! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008; as in SST's scheduler
+//! element, except that a busy centre is never granted, and that among nodes of the last shell the
+//! order is z, y, x.
+
+use pavior_kernel::Options;
+use pavior_mesh::Grid;
+
+use super::{Around, build_around};
+use crate::Strategy;
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::ENGINE;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "mc1x1",
+    title: "Minimising Contention, from a Single Node",
+    source: "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips 2005, 2008",
+    options: &[ENGINE],
+    variants: &["", "plain"],
+    does: StrategyKind::noncontiguous(build),
+};
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    build_around(grid, options, Around::Node)
+}

@@ -1,0 +1,147 @@
+//! Minimising Contention: every free node stands for a box of the shape asked for, centred on it.
+//! Nodes are taken from shells around the box, and the centre whose nodes cost least wins.
+//!
+//! Misses nothing: it succeeds exactly when enough nodes are free. It grants a free box of the
+//! shape asked for where there is one, since that costs 0.
+//!
+//! ```text
+//!   3x1 asked for, centred on c: a node costs the number of its shell
+//!       2 2 2 2 2 2 2
+//!       2 1 1 1 1 1 2     n nodes are taken shell by shell, the last
+//!       2 1 0 c 0 1 2     shell's in row-major order
+//!       2 1 1 1 1 1 2
+//!       2 2 2 2 2 2 2
+//! ```
+//!
+//! The box may stand out over the border of the mesh; around a ring shells meet. An even side has
+//! one node more above the centre than below. A side longer than its axis counts as the axis. The
+//! first centre with the least cost wins, in row-major order. Without a shape the box is a single
+//! node; that is [`mc1x1`].
+//!
+//! The engine counts the shells of eight neighbouring centres at once. It gives centres up when
+//! they cannot be the cheapest, and ends at a centre around which no node is missing. It takes the
+//! nodes row by row from the box of the last shell.
+//!
+//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells a centre; on a line or ring O(log N) a
+//! centre. `plain` takes O(1) a shell and centre, O(F r) for F free centres, and looks at all free
+//! nodes for those that it takes.
+//!
+//! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
+//! processor allocation", PDCS 1997. We know the rule from its restatements only (Bender et al.
+//! 2005); the rounding of even sides and the order in the last shell are the project's own, as are
+//! 3D and wraps.
+
+mod line_shells;
+pub(crate) mod mc1x1;
+mod plain;
+mod shell_costs;
+mod shells;
+
+use pavior_kernel::{Options, Stream};
+use pavior_mesh::{Grid, Occupancy, Request, Sides};
+
+use crate::kind::{Entry, StrategyKind};
+use crate::strategies::shared::base_search::{ENGINE, is_plain};
+use crate::{Placement, Strategy, Work};
+use line_shells::LineShells;
+use plain::PlainSearch;
+use shell_costs::ShellCosts;
+use shells::{Core, Offer, least_cost};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "mc",
+    title: "Minimising Contention",
+    source: "Mache, Lo & Windisch 1997",
+    options: &[ENGINE],
+    variants: &["", "plain"],
+    does: StrategyKind::noncontiguous(build),
+};
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    build_around(grid, options, Around::Shape)
+}
+
+/// What the shells of a centre lie around.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// A box of the shape asked for; a single node where no shape is.
+    Shape,
+    /// A single node.
+    Node,
+}
+
+fn build_around(grid: &Grid, options: &Options, around: Around) -> Box<dyn Strategy> {
+    let engine = (!is_plain(options)).then(|| Engine::new(*grid));
+    Box::new(MinimisingContention { around, engine, plain: PlainSearch::new(*grid) })
+}
+
+#[derive(Clone)]
+struct MinimisingContention {
+    around: Around,
+    engine: Option<Engine>,
+    /// Answers where there is no engine, and where the numbers are too large for it.
+    plain: PlainSearch,
+}
+
+/// The search for the cheapest centre, as the machine allows.
+#[derive(Clone)]
+enum Engine {
+    /// Of machines with one axis.
+    Line(LineShells),
+    /// Of all others.
+    Lanes(ShellCosts),
+}
+
+impl Engine {
+    fn new(grid: Grid) -> Engine {
+        LineShells::of(grid).map_or_else(|| Engine::Lanes(ShellCosts::new(grid)), Engine::Line)
+    }
+
+    /// The cheapest centre, and what it offers; none if the numbers are too large.
+    fn cheapest(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<(Core, Offer)> {
+        match self {
+            Engine::Line(line) => line.cheapest(free, shape, nodes),
+            Engine::Lanes(costs) => costs.cheapest(free, shape, nodes),
+        }
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Engine::Line(line) => line.work(),
+            Engine::Lanes(costs) => Work::of_words(costs.words_touched()),
+        }
+    }
+}
+
+impl Strategy for MinimisingContention {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        let nodes = request.nodes;
+        if nodes > free.count() {
+            return None;
+        }
+        let shape = request.shape.filter(|_| self.around == Around::Shape).unwrap_or([1; 3]);
+        let Some(engine) = &mut self.engine else {
+            return self.plain.find(free, shape, nodes);
+        };
+        let found = engine.cheapest(free, shape, nodes);
+        let (core, offer) = match found {
+            Some(found) => found,
+            None => {
+                self.plain.cheapest(free, shape, nodes, least_cost(free.grid(), shape, nodes))?
+            }
+        };
+        Some(core.taken(free, offer, nodes))
+    }
+
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        true
+    }
+
+    fn work(&self) -> Work {
+        self.plain.work() + self.engine.as_ref().map(Engine::work).unwrap_or_default()
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,102 @@
+//! MC's plain search: one centre after the other, one shell after the other, from a table of prefix
+//! sums; then all free nodes for a place in the shells.
+
+use pavior_mesh::{Grid, Occupancy, Sides};
+
+use super::shells::{Core, Offer};
+use crate::strategies::shared::prefix_sums::PrefixSums;
+use crate::strategies::shared::runs::runs;
+use crate::{Placement, Work};
+
+#[derive(Clone)]
+pub(super) struct PlainSearch {
+    grid: Grid,
+    /// Made when it is first needed.
+    sums: Option<PrefixSums>,
+    /// Shells counted, and nodes looked at for a place in them.
+    tested: u64,
+}
+
+impl PlainSearch {
+    pub(super) fn new(grid: Grid) -> PlainSearch {
+        PlainSearch { grid, sums: None, tested: 0 }
+    }
+
+    /// The nodes that the cheapest centre takes. Enough nodes are free.
+    pub(super) fn find(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<Placement> {
+        let (core, offer) = self.cheapest(free, shape, nodes, 0)?;
+        Some(self.taken(free, &core, offer, nodes))
+    }
+
+    /// The cheapest centre, the first of equals. No centre costs less than `least`, so that the
+    /// first that costs as much ends the search.
+    pub(super) fn cheapest(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        nodes: u32,
+        least: u64,
+    ) -> Option<(Core, Offer)> {
+        let grid = self.grid;
+        let sums = self.sums.get_or_insert_with(|| PrefixSums::new(grid));
+        sums.load(free);
+        let mut best: Option<(Core, Offer)> = None;
+        for node in free.iter() {
+            let limit = best.as_ref().map_or(u64::MAX, |(_, offer)| offer.cost);
+            if limit == least {
+                break;
+            }
+            let core = Core::new(grid, grid.point(node), shape);
+            if let Some(offer) = offer_below(limit, sums, &core, nodes, &mut self.tested) {
+                best = Some((core, offer));
+            }
+        }
+        best
+    }
+
+    /// The nodes that a centre takes: all in shells before the last, and the first of the last.
+    fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
+        let Offer { last, inner, .. } = offer;
+        self.tested += u64::from(free.count());
+        let mut left = nodes - inner;
+        let taken = free.iter().filter(|&node| {
+            let shell = core.shell(self.grid.point(node));
+            let here = shell == last && left > 0;
+            left -= u32::from(here);
+            shell < last || here
+        });
+        runs(&self.grid, taken)
+    }
+
+    pub(super) fn work(&self) -> Work {
+        let sums = self.sums.as_ref().map(PrefixSums::work).unwrap_or_default();
+        Work::of_boxes(self.tested) + sums
+    }
+}
+
+/// What a centre offers, if it costs less than `limit`. Counts the shells in `tested`.
+fn offer_below(
+    limit: u64,
+    sums: &PrefixSums,
+    core: &Core,
+    nodes: u32,
+    tested: &mut u64,
+) -> Option<Offer> {
+    let (mut cost, mut inner) = (0, 0);
+    for last in 0.. {
+        *tested += 1;
+        let left = u64::from(nodes - inner);
+        // Every node that is still to come costs at least the number of this shell.
+        if cost + left * u64::from(last) >= limit {
+            return None;
+        }
+        let cuboid = core.grown(last);
+        let free = cuboid.volume() - sums.busy_in(&cuboid);
+        if free >= nodes {
+            return Some(Offer { cost: cost + left * u64::from(last), last, inner });
+        }
+        cost += u64::from(free - inner) * u64::from(last);
+        inner = free;
+    }
+    unreachable!("enough nodes are free, so some shell has them")
+}

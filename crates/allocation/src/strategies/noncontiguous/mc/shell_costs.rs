@@ -1,0 +1,300 @@
+//! MC's engine: the costs of eight centres at once.
+//!
+//! A node in shell j costs j. It is outside of exactly j boxes: the centre's box, and that box
+//! grown by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n
+//! nodes cost
+//!
+//! ```text
+//!   sum over k = 0, 1, .. of max(0, n - F(k))
+//! ```
+//!
+//! No term is negative, so that a centre is given up once its sum reaches the best so far. A table
+//! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of
+//! x as the border or the ring does, so that no centre is an exception.
+//!
+//! Numbers have 16 bits. Counts of free nodes are right modulo 2^16. A cost that does not fit
+//! becomes the greatest number, and such a centre is not taken.
+
+use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
+
+use super::shells::{Core, Offer};
+
+/// Centres that are looked at together.
+const LANES: usize = 8;
+type Lanes = [u16; LANES];
+
+/// By byte: how many of its lowest 1, 2, .. 8 bits are ones.
+const PREFIXES: [Lanes; 256] = {
+    let mut prefixes = [[0; LANES]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < LANES {
+            prefixes[byte][bit] = (byte << (7 - bit) & 0xFF).count_ones() as u16;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    prefixes
+};
+
+/// The search, with its table as scratch memory. A copy starts with an empty table.
+#[derive(Debug)]
+pub(super) struct ShellCosts {
+    grid: Grid,
+    /// The cell of x = 0 in a row of the table, and the cells of a row.
+    zero: usize,
+    wide: usize,
+    /// The rows of a plane of the table, and its planes: those of a ring come twice.
+    deep: usize,
+    high: usize,
+    /// Free nodes with coordinates below x, y and z.
+    table: Vec<u16>,
+    line: Vec<u16>,
+    /// By shell: the rows of the table that bound the boxes of the current row of centres.
+    bounds: Vec<[usize; 4]>,
+    touched: u64,
+}
+
+impl Clone for ShellCosts {
+    fn clone(&self) -> ShellCosts {
+        ShellCosts { touched: self.touched, ..ShellCosts::new(self.grid) }
+    }
+}
+
+impl ShellCosts {
+    pub(super) fn new(grid: Grid) -> ShellCosts {
+        let w = usize::from(grid.side(0));
+        let rows = |axis: usize| {
+            let n = usize::from(grid.side(axis));
+            if grid.wraps(axis) { 2 * n } else { n + 1 }
+        };
+        ShellCosts {
+            grid,
+            // As far as the boxes of all centres reach when the last of them holds the whole axis.
+            zero: w,
+            wide: (3 * w + LANES).next_multiple_of(LANES),
+            deep: rows(1),
+            high: rows(2),
+            table: Vec::new(),
+            line: Vec::new(),
+            bounds: Vec::new(),
+            touched: 0,
+        }
+    }
+
+    /// Words of the table filled, and eight centres' boxes counted.
+    pub(super) fn words_touched(&self) -> u64 {
+        self.touched
+    }
+
+    /// The cheapest of the free centres, the first of equals in row-major order. None if the
+    /// numbers need more than 16 bits.
+    pub(super) fn cheapest(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        nodes: u32,
+    ) -> Option<(Core, Offer)> {
+        u16::try_from(free.count()).ok()?;
+        self.load(free);
+        let [w, d, h] = self.grid.sides();
+        let (mut least, mut best) = (u16::MAX, None);
+        'centres: for z in 0..h {
+            for y in 0..d {
+                self.bounds.clear();
+                let core = Core::new(self.grid, [0, y, z], shape);
+                for x in (0..w).step_by(LANES) {
+                    let first = self.grid.id([x, y, z]);
+                    let centres = free.window(first, (w - x).min(LANES as u16));
+                    if centres == 0 {
+                        continue;
+                    }
+                    let costs = self.costs(&core, x, nodes as u16, centres, least);
+                    for (lane, cost) in costs.into_iter().enumerate() {
+                        if cost < least {
+                            (least, best) = (cost, Some([x + lane as u16, y, z]));
+                        }
+                    }
+                    if least == 0 {
+                        break 'centres;
+                    }
+                }
+            }
+        }
+        let core = Core::new(self.grid, best?, shape);
+        Some((core, self.offer(&core, u64::from(least), nodes)))
+    }
+
+    /// The costs of eight centres from x on, of which only those in `centres` count. A cost below
+    /// `least` is exact; another may be too low, but not below `least`.
+    #[inline]
+    fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
+        let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
+        let mut costs: Lanes = std::array::from_fn(busy);
+        for shells in 0.. {
+            let free = self.free_in(core, x, shells);
+            let mut open = 0;
+            for lane in 0..LANES {
+                let missing = nodes.saturating_sub(free[lane]);
+                costs[lane] = costs[lane].saturating_add(missing);
+                // Zero once the cost is final, or too high.
+                open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
+            }
+            if open == 0 {
+                break;
+            }
+        }
+        costs
+    }
+
+    /// The free nodes of the boxes of eight centres from x on, grown by a number of shells.
+    #[inline]
+    fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
+        self.touched += 1;
+        if self.bounds.len() == shells {
+            self.bounds.push(self.rows_around(core, shells as i32));
+        }
+        let rows = self.bounds[shells];
+        let (side, n) = (i32::from(core.sides[0]), i32::from(self.grid.side(0)));
+        let (shells, back) = (shells as i32, i32::from((core.sides[0] - 1) / 2));
+        // Once all boxes hold the whole axis they grow no more.
+        let (grown, length) = if self.grid.wraps(0) {
+            (shells.min((n - side + 1) / 2), (side + 2 * shells).min(n))
+        } else {
+            let grown = shells.min((n - 1 - back).max(n - side + back));
+            (grown, side + 2 * grown)
+        };
+        let low = (self.zero as i32 + i32::from(x) - back - grown) as usize;
+        let end = low + length as usize;
+        let cells = |at: usize| -> &Lanes { self.table[at..].first_chunk().expect("padded") };
+        let mut free = [0; LANES];
+        let mut add = |upper: usize, lower: usize| {
+            let corners = [upper + end, upper + low, lower + end, lower + low].map(cells);
+            for lane in 0..LANES {
+                let above = corners[0][lane].wrapping_sub(corners[1][lane]);
+                let below = corners[2][lane].wrapping_sub(corners[3][lane]);
+                free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
+            }
+        };
+        // The planes behind the box, if there are any, are taken off those up to its end.
+        if rows[2] != rows[3] {
+            add(rows[2], rows[3]);
+        }
+        add(rows[0], rows[1]);
+        free
+    }
+
+    /// The rows of the table whose sums make a box: at its end in z, the row at its end in y and
+    /// the row at its beginning; then the same two at its beginning in z, both 0 if that is the
+    /// border.
+    fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
+        let range = |axis: usize| {
+            let n = i32::from(self.grid.side(axis));
+            let low = core.low(axis) - shells;
+            let end = core.low(axis) + i32::from(core.sides[axis]) + shells;
+            if !self.grid.wraps(axis) {
+                (low.max(0) as usize, end.min(n) as usize)
+            } else if end - low >= n {
+                (0, n as usize)
+            } else {
+                // It holds its centre, so that it begins less than once round below 0.
+                let up = if low < 0 { n } else { 0 };
+                ((low + up) as usize, (end + up) as usize)
+            }
+        };
+        let ((y0, y1), (z0, z1)) = (range(1), range(2));
+        let row = |y: usize, z: usize| self.wide * (y + self.deep * z);
+        if z0 == 0 {
+            [row(y1, z1), row(y0, z1), 0, 0]
+        } else {
+            [row(y1, z1), row(y0, z1), row(y1, z0), row(y0, z0)]
+        }
+    }
+
+    /// What a centre of a known cost offers.
+    fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
+        self.bounds.clear();
+        let mut inner = 0;
+        for last in 0.. {
+            let free = u32::from(self.free_in(core, core.centre[0], last)[0]);
+            if free >= nodes {
+                return Offer { cost, last: last as u32, inner };
+            }
+            inner = free;
+        }
+        unreachable!("enough nodes are free, so some shell has them")
+    }
+
+    /// Fills the table: O(N), or up to 4 N on tori, eight cells at once.
+    fn load(&mut self, free: &Occupancy) {
+        let [w, d, h] = self.grid.sides().map(usize::from);
+        let (wide, plane) = (self.wide, self.wide * self.deep);
+        self.table.resize(plane * self.high, 0);
+        self.line.resize(wide, 0);
+        self.touched += (self.table.len() / LANES) as u64;
+        for z in 1..=h {
+            for y in 1..=d {
+                self.count_row(free, w * (y - 1 + d * (z - 1)));
+                let (before, rest) = self.table.split_at_mut(plane * z + wide * y);
+                let row = &mut rest[..wide];
+                let below = &before[plane * z + wide * (y - 1)..];
+                for ((cell, line), below) in row.iter_mut().zip(&self.line).zip(below) {
+                    *cell = line.wrapping_add(*below);
+                }
+            }
+            let (before, rest) = self.table.split_at_mut(plane * z);
+            if z > 1 {
+                let pairs = rest[..wide * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
+                pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
+            }
+            // A ring comes a second time.
+            let (once, again) = rest[..plane].split_at_mut(wide * (d + 1));
+            let whole = &once[wide * d..];
+            for (row, before) in again.chunks_exact_mut(wide).zip(once[wide..].chunks_exact(wide)) {
+                for ((cell, before), whole) in row.iter_mut().zip(before).zip(whole) {
+                    *cell = before.wrapping_add(*whole);
+                }
+            }
+        }
+        let (once, again) = self.table.split_at_mut(plane * (h + 1));
+        let whole = &once[plane * h..];
+        for (upper, before) in again.chunks_exact_mut(plane).zip(once[plane..].chunks_exact(plane))
+        {
+            for ((cell, before), whole) in upper.iter_mut().zip(before).zip(whole) {
+                *cell = before.wrapping_add(*whole);
+            }
+        }
+    }
+
+    /// By x, from before the row to behind it: the free nodes of the row below x.
+    fn count_row(&mut self, free: &Occupancy, from: usize) {
+        let (w, zero) = (usize::from(self.grid.side(0)), self.zero);
+        let mut sum = 0u16;
+        for first in (0..w).step_by(64) {
+            let count = (w - first).min(64);
+            let mut word = free.window(NodeId((from + first) as u32), count as u16);
+            // Behind the last node nothing is free: these cells are overwritten.
+            for cells in
+                self.line[zero + first + 1..].chunks_exact_mut(LANES).take(count.div_ceil(8))
+            {
+                let ones = &PREFIXES[(word & 0xFF) as usize];
+                for lane in 0..LANES {
+                    cells[lane] = sum.wrapping_add(ones[lane]);
+                }
+                sum = sum.wrapping_add(ones[LANES - 1]);
+                word >>= 8;
+            }
+        }
+        if self.grid.wraps(0) {
+            let (before, rest) = self.line.split_at_mut(zero);
+            before.iter_mut().zip(&*rest).for_each(|(cell, ahead)| *cell = ahead.wrapping_sub(sum));
+            let (once, again) = rest.split_at_mut(w);
+            for cells in again.chunks_mut(w) {
+                cells.iter_mut().zip(&*once).for_each(|(cell, at)| *cell = at.wrapping_add(sum));
+            }
+        } else {
+            self.line[zero + w + 1..].fill(sum);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Neighbour Allocation Strategy: a box, another box, an L, or a nucleus with neighbours around it.
+//!
+//! First Fit for the request, then All-Shapes First Fit, then the L-shapes of LSSA. If all fail,
+//! the larger part of an L is placed as a *nucleus*, at the first base from which it can grow,
+//! neighbour by neighbour, to exactly n nodes; if none can, single nodes are tried as the nucleus.
+//!
+//! ```text
+//!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
+//!                       o o x # .      neighbours x, each time the free node with most
+//!                       o o # # .      allocated neighbours, the first in row-major order
+//!                       o o x # .      of those
+//!                       o o # # .
+//!                       o o x # .
+//! ```
+//!
+//! Misses requests whose nodes are free but not connected: the paper's claim that it succeeds
+//! whenever n nodes are free does not hold (checkerboard, 2 nodes of 5). With `guarantee` it does:
+//! where no connected set is large enough, the first nucleus grows on from the nearest free node.
+//!
+//! Cost: a First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only where some
+//! connected set of free nodes has n nodes. O(N/64) and O(r log r) to find these sets from r runs
+//! of free nodes; then O(log r) a base to know whether growth succeeds (O(n) with `right-up`), and
+//! O(n log n) to grow once. Release costs nothing.
+//!
+//! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
+//! network on chip", IJGHPC 15(1), 2023. Departures: the printed step 6 runs while size >=
+//! allocated and so takes one node too many, or never ends where no neighbour is left; step 7 asks
+//! for free nodes while the failed nucleus still holds some; only one 1x1 nucleus is tried. Nuclei
+//! of n nodes or more are left out: the example 5x2 tries 4x3 and would grant 12 nodes for 10. Its
+//! k = 1, 2, 3 lie outside the printed bound, which permits none there; where the bound permits
+//! none, they are tried. No printed formula gives 6x2 for 6x3, as another example has it. The
+//! printed conditions make only +x and +y neighbours, and growth then fails in corners:
+//! `neighbours=right-up`. The order of growth is the project's own. What a request without a
+//! matching shape does is the project's: it starts at the boxes of n nodes; without a shape the
+//! first of these stands for it. On tori and in 3D neither the Ls nor the nuclei are defined, and
+//! an L has a third side to choose there: unsupported. What carries over, growth by the neighbour
+//! with most granted neighbours, is [`connected`](super::connected).
+
+mod growth;
+
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
+
+use crate::claim::{Claim, Question, Recognition, by_count};
+use crate::kind::{Entry, StrategyKind, Unsupported};
+use crate::strategies::shared::base_search::{BaseSearch, SEARCH, asked_by_count, is_plain};
+use crate::strategies::shared::factor_shapes::factor_shapes_into;
+use crate::strategies::shared::l_shapes::search::LShapeSearch;
+use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
+use crate::strategies::shared::runs::runs;
+use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
+use crate::{Placement, Strategy, Work};
+use growth::{NeighbourGrowth, NeighbourRule};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "nas",
+    title: "Neighbour Allocation Strategy",
+    source: "Shdefat, Bani-Mohammad & Ababneh 2023",
+    options: &[SUCCESS, NEIGHBOURS, OptionSpec { bare: false, ..SEARCH }],
+    variants: &["", "plain", "guarantee", "neighbours=right-up", "guarantee:neighbours=right-up"],
+    does: StrategyKind::noncontiguous(build)
+        .with_turns(true)
+        .with_supports(supports)
+        .with_claim(claim),
+};
+
+const SUCCESS: OptionSpec = OptionSpec {
+    key: "success",
+    values: Values::OneOf(&["connected", "guarantee"]),
+    default: "connected",
+    meaning: "whether only connected nodes are granted, or the nearest where these are too few",
+    bare: true,
+};
+
+const NEIGHBOURS: OptionSpec = OptionSpec {
+    key: "neighbours",
+    values: Values::OneOf(&["four-way", "right-up"]),
+    default: "four-way",
+    meaning: "which nodes are neighbours of an allocated one: all four, or those at x + 1 and y + 1",
+    bare: false,
+};
+
+fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
+    if grid.side(2) == 1 && !grid.has_wrap() {
+        return Ok(());
+    }
+    Err(Unsupported("its L-shapes and nuclei are defined on two-dimensional meshes".into()))
+}
+
+fn claim(options: &Options) -> Claim {
+    Claim {
+        recognition: match options.get("success") {
+            "guarantee" => Recognition::Count,
+            _ => Recognition::Partial(Question::Count),
+        },
+        ..by_count(options)
+    }
+}
+
+fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
+    let rule = match options.get("neighbours") {
+        "right-up" => NeighbourRule::RightUp,
+        _ => NeighbourRule::FourWay,
+    };
+    let rule = NeighbourAllocation {
+        grid: *grid,
+        guarantee: options.get("success") == "guarantee",
+        plain: is_plain(options),
+        l_search: LShapeSearch::of(*grid, options),
+        nuclei: BaseSearch::of_bases(*grid, options),
+        growth: NeighbourGrowth::new(*grid, rule),
+        shapes: Vec::new(),
+        boxes: Vec::new(),
+        l_shapes: Vec::new(),
+        tested: 0,
+    };
+    SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
+}
+
+#[derive(Clone)]
+struct NeighbourAllocation {
+    grid: Grid,
+    guarantee: bool,
+    plain: bool,
+    nuclei: BaseSearch,
+    l_search: LShapeSearch,
+    growth: NeighbourGrowth,
+    /// The boxes of n nodes.
+    shapes: Vec<Sides>,
+    /// Scratch: the shape asked for, and these.
+    boxes: Vec<Sides>,
+    l_shapes: Vec<LShape>,
+    /// Bases of nuclei.
+    tested: u64,
+}
+
+/// The values of k that make nuclei of a x b, a >= b >= 2.
+fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
+    let most = b - 1 - (a + 1) / 2;
+    let (first, last, step) = match (a % 2 == 0, most) {
+        (true, _) => (1, b, b / 4),
+        (false, -1) => (-1, 3, 1),
+        (false, ..-1) => (1, 3, 1),
+        (false, _) => (1, most, b / 4),
+    };
+    (first..=last).step_by(step.max(1) as usize)
+}
+
+/// The nuclei of a shape for n nodes: of S(a,b) and S(b,a), the longer side first, those of fewer
+/// than n nodes that fit the grid.
+fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
+    let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
+    let ks = schedule(a, b).take_while(move |_| b >= 2);
+    let sides = move |k: i32| {
+        let (wide, high) = match a % 2 {
+            0 => (a / 2, b + k),
+            _ => ((a + 1) / 2 + k, b + a / 2 - k),
+        };
+        Some([u16::try_from(wide).ok()?, u16::try_from(high).ok()?, 1])
+    };
+    ks.filter_map(sides).filter(move |&sides| grid.fits(sides) && volume(sides) < u64::from(nodes))
+}
+
+impl NeighbourAllocation {
+    /// The rectangle of First Fit, then of All-Shapes First Fit.
+    fn rectangle(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        exact: Option<Sides>,
+        nodes: u32,
+    ) -> Option<Cuboid> {
+        self.boxes.clear();
+        self.boxes.extend(exact.into_iter().chain(self.shapes.iter().copied()));
+        let name = exact.map_or(asked_by_count(nodes), RefusalKey::Alone);
+        search.first(free, name, &self.boxes, Scan::default())
+    }
+
+    /// The first free L-shape of LSSA.
+    fn l_shape(
+        &mut self,
+        free: &Occupancy,
+        asked: Option<Sides>,
+        exact: Option<Sides>,
+    ) -> Option<[Cuboid; 2]> {
+        let rectangle = exact.or(self.shapes.first().copied().filter(|_| asked.is_none()))?;
+        l_shapes_into(rectangle, &self.grid, true, &mut self.l_shapes);
+        self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
+    }
+
+    /// The first free nucleus; if `limited`, the first from which growth reaches `nodes` nodes.
+    fn nucleus(
+        &mut self,
+        free: &Occupancy,
+        shape: Option<Sides>,
+        nodes: u32,
+        limited: bool,
+    ) -> Option<Cuboid> {
+        for sides in shape.into_iter().flat_map(|shape| nuclei(shape, nodes, self.grid)) {
+            self.nuclei.compute(free, sides);
+            let (search, growth) = (&self.nuclei, &mut self.growth);
+            let reaches = |base: &Coordinates| {
+                let nucleus = Cuboid::new(*base, sides);
+                !limited || growth.reaches(free, &nucleus, nodes)
+            };
+            let found = if let BaseSearch::Set(set) = search {
+                set.row_major().find(reaches)
+            } else {
+                let bases = Scan::default().bases(self.grid, sides);
+                let bases = bases.inspect(|_| self.tested += 1);
+                bases.filter(|&base| search.is_base(base, sides)).find(reaches)
+            };
+            let found = found.map(|base| Cuboid::new(base, sides));
+            if found.is_some() {
+                return found;
+            }
+        }
+        let single = |node| Cuboid::node(self.grid.point(node));
+        let growth = &mut self.growth;
+        free.iter().map(single).find(|nucleus| !limited || growth.reaches(free, nucleus, nodes))
+    }
+}
+
+impl SearchRule for NeighbourAllocation {
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement> {
+        let nodes = request.nodes;
+        if nodes > free.count() {
+            return None;
+        }
+        factor_shapes_into(nodes, &self.grid, &mut self.shapes);
+        let asked = request.shape.filter(|shape| shape[2] == 1);
+        search.load(free);
+        self.l_search.load(free);
+        self.nuclei.load(free);
+        let exact = asked.filter(|&shape| volume(shape) == u64::from(nodes));
+        let rectangle = self.rectangle(search, free, exact, nodes);
+        if rectangle.is_some() {
+            return rectangle.map(Placement::Whole);
+        }
+        // All that is tried from here on is connected: it lies in one component.
+        let largest = if self.plain { u32::MAX } else { self.growth.prepare(free) };
+        if largest < nodes && !self.guarantee {
+            return None;
+        }
+        if largest >= nodes
+            && let Some(parts) = self.l_shape(free, asked, exact)
+        {
+            return Some(Placement::Parts(parts.to_vec()));
+        }
+        if self.plain {
+            self.growth.prepare(free);
+        }
+        let shape = asked.or(self.shapes.first().copied());
+        let connected =
+            if largest >= nodes { self.nucleus(free, shape, nodes, true) } else { None };
+        let nucleus = connected.or_else(|| {
+            if self.guarantee { self.nucleus(free, shape, nodes, false) } else { None }
+        })?;
+        let mut added = self.growth.grow(free, &nucleus, nodes);
+        let mut parts = Vec::new();
+        if nucleus.volume() > 1 {
+            parts.push(nucleus);
+        } else {
+            added.insert(0, self.grid.id(nucleus.base));
+            added.sort_unstable();
+        }
+        parts.extend_from_slice(runs(&self.grid, added.into_iter()).parts());
+        Some(Placement::Parts(parts))
+    }
+
+    fn work(&self) -> Work {
+        Work::of_boxes(self.tested) + self.nuclei.work() + self.l_search.work() + self.growth.work()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nuclei_of(shape: [u16; 2]) -> Vec<[u16; 2]> {
+        let grid = Grid::mesh(&[16, 16]).unwrap();
+        let [a, b] = shape;
+        let nodes = u32::from(a) * u32::from(b);
+        nuclei([a, b, 1], nodes, grid).map(|[wide, high, _]| [wide, high]).collect()
+    }
+
+    #[test]
+    fn the_examples() {
+        // 5x3: k = -1 gives 2x6; 0 and 2 are the request, 1 is 4x4 and too large.
+        assert_eq!(nuclei_of([5, 3]), [[2, 6], [6, 2]]);
+        assert_eq!(nuclei_of([3, 5]), [[2, 6], [6, 2]]);
+        // 5x2: printed as 4x3 (12 nodes, too many), 5x2 (the request), 6x1.
+        assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
+        // 6x3: printed as 6x2, which no formula gives.
+        assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
+        // 5x1: none.
+        assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());
+    }
+
+    #[test]
+    fn a_growing_nucleus_stays_below_the_request() {
+        for (a, b) in (1..=16).flat_map(|a| (1..=16).map(move |b| (a, b))) {
+            for [wide, high] in nuclei_of([a, b]) {
+                assert!(wide * high < a * b, "{a}x{b}: {wide}x{high}");
+            }
+        }
+    }
+}

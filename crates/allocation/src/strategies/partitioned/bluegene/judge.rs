@@ -1,0 +1,79 @@
+//! The model of Blue Gene/L once more for the judge: from what is held, cable by cable.
+
+use std::collections::BTreeMap;
+
+use pavior_kernel::Options;
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Scan};
+
+use super::{family, torus_axes};
+use crate::Placement;
+use crate::claim::Scene;
+
+/// Whether some box of the family has its units and its cables.
+pub(super) fn feasible(scene: &Scene<'_>) -> bool {
+    let (grid, users) = (scene.free.grid(), Users::of(scene));
+    family(scene.request, grid, scene.options).iter().any(|shape| {
+        let sides = shape.bounding();
+        let mut bases = Scan::default().bases(*grid, sides);
+        bases.any(|base| users.allow(scene, &Cuboid::new(base, sides)))
+    })
+}
+
+/// Whether a placement is one box that has its units and its cables.
+pub(super) fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
+    placement.parts().len() == 1 && Users::of(scene).allow(scene, &placement.parts()[0])
+}
+
+/// How many of the partitions that are held use each cable.
+struct Users(BTreeMap<(usize, Coordinates), u64>);
+
+impl Users {
+    fn of(scene: &Scene<'_>) -> Users {
+        let mut users = BTreeMap::new();
+        for part in scene.held.iter().flat_map(Placement::parts) {
+            for cable in cables_of(scene.free.grid(), scene.options, part) {
+                *users.entry(cable).or_insert(0) += 1;
+            }
+        }
+        Users(users)
+    }
+
+    /// Whether a box has its units and its cables.
+    fn allow(&self, scene: &Scene<'_>, cuboid: &Cuboid) -> bool {
+        let most = match scene.options.get("wiring") {
+            "plain" => 1,
+            _ => scene.options.integer("loops"),
+        };
+        let is_free = |cable| self.0.get(&cable).is_none_or(|&users| users < most);
+        scene.free.is_free(cuboid)
+            && cables_of(scene.free.grid(), scene.options, cuboid).into_iter().all(is_free)
+    }
+}
+
+/// The cables that a partition shares with no other, each named by its axis and the unit from which
+/// it leads on; a loop by its axis and the line's first unit.
+fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
+    let mut cables = Vec::new();
+    for axis in 0..3 {
+        let (side, n) = (cuboid.sides[axis], grid.side(axis));
+        let ring = torus_axes(options)[axis] && grid.wraps(axis);
+        for unit in cuboid.nodes(grid).map(|unit: NodeId| grid.point(unit)) {
+            let mut cable = |at: u16| {
+                let mut from = unit;
+                from[axis] = at;
+                cables.push((axis, from));
+            };
+            let last = cuboid.coordinate(grid, axis, side - 1);
+            match options.get("wiring") {
+                _ if side == 1 => {}
+                "plain" if ring => (0..n).for_each(&mut cable),
+                "plain" if unit[axis] != last => cable(unit[axis]),
+                "multi" if ring && side < n => cable(0),
+                _ => {}
+            }
+        }
+    }
+    cables.sort();
+    cables.dedup();
+    cables
+}

@@ -1,0 +1,121 @@
+//! Finds the free blocks of every level from the free nodes, 64 nodes at a time.
+//!
+//! Each block has a bit, at the node where it stands. A block is free if all its children are, so
+//! that the free blocks of a level are the conjunction of the shifted bits of the level below. A
+//! free block is maximal if its parent is not free. O(L N/64) for L levels, where following single
+//! changes costs a visit for each block that changes.
+
+use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
+
+use crate::strategies::shared::buddies::Root;
+
+/// Where the blocks of each level stand, but for the lowest. For machines whose blocks of a level
+/// are all alike.
+#[derive(Debug)]
+pub(super) struct BuddyLevels {
+    above: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    /// A bit for each node at which a block of the level stands.
+    bases: Box<[u64]>,
+    /// How much greater the number of the second child's base is than the first's, along each axis
+    /// that is halved.
+    steps: Vec<usize>,
+}
+
+impl BuddyLevels {
+    /// None where blocks of one level differ in shape.
+    pub(super) fn new(grid: &Grid, roots: &[Root]) -> Option<BuddyLevels> {
+        let tallest = roots.iter().max_by_key(|root| root.sides_by_level.len())?;
+        let alike = |root: &Root| tallest.sides_by_level.starts_with(&root.sides_by_level);
+        if !roots.iter().all(alike) {
+            return None;
+        }
+        let pairs = tallest.sides_by_level.windows(2);
+        let above = pairs.enumerate().map(|(below, pair)| {
+            let mut bases = vec![0; (grid.nodes() as usize).div_ceil(64)];
+            let tall = roots.iter().filter(|root| root.sides_by_level.len() > below + 1);
+            for root in tall {
+                mark(grid, root, pair[1], &mut bases);
+            }
+            Level { bases: bases.into(), steps: steps(grid, pair[0], pair[1]) }
+        });
+        Some(BuddyLevels { above: above.collect() })
+    }
+
+    /// Gives `see` the maximal free blocks of each level, from the lowest up.
+    pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
+        let words = (free.grid().nodes() as usize).div_ceil(64);
+        let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
+        let mut blocks: Vec<u64> = (0..words).map(word).collect();
+        for (below, level) in self.above.iter().enumerate() {
+            let mut parents = blocks.clone();
+            for &step in &level.steps {
+                and_ahead(&mut parents, step);
+            }
+            for (parent, base) in parents.iter_mut().zip(&level.bases) {
+                *parent &= base;
+            }
+            let mut merged = parents.clone();
+            for &step in &level.steps {
+                or_behind(&mut merged, step);
+            }
+            for (block, merged) in blocks.iter_mut().zip(&merged) {
+                *block &= !merged;
+            }
+            see(below, &blocks);
+            blocks = parents;
+        }
+        see(self.above.len(), &blocks);
+    }
+}
+
+/// Marks where the blocks of given sides stand in a root.
+fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
+    let whole = root.sides_by_level[root.sides_by_level.len() - 1];
+    let along = |axis: usize| (0..whole[axis]).step_by(usize::from(sides[axis]));
+    for z in along(2) {
+        for y in along(1) {
+            for x in along(0) {
+                let [x0, y0, z0] = root.base;
+                let node = grid.id([x0 + x, y0 + y, z0 + z]).index();
+                bases[node / 64] |= 1 << (node % 64);
+            }
+        }
+    }
+}
+
+/// How far the second child's number lies from the first's, along each axis that is halved.
+fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
+    let halved = (0..3).filter(|&axis| child[axis] != own[axis]);
+    let second = |axis: usize| {
+        let mut base = [0; 3];
+        base[axis] = child[axis];
+        grid.id(base).index()
+    };
+    halved.map(second).collect()
+}
+
+/// Keeps the bits whose counterpart `step` further on is set, too.
+fn and_ahead(words: &mut [u64], step: usize) {
+    let (skip, shift) = (step / 64, step % 64);
+    for index in 0..words.len() {
+        let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        let low = at(index + skip) >> shift;
+        let high = if shift > 0 { at(index + skip + 1) << (64 - shift) } else { 0 };
+        words[index] &= low | high;
+    }
+}
+
+/// Sets the bits whose counterpart `step` before is set, too.
+fn or_behind(words: &mut [u64], step: usize) {
+    let (skip, shift) = (step / 64, step % 64);
+    for index in (skip..words.len()).rev() {
+        let high = words[index - skip] << shift;
+        let low =
+            if shift > 0 && index > skip { words[index - skip - 1] >> (64 - shift) } else { 0 };
+        words[index] |= low | high;
+    }
+}

@@ -1,0 +1,367 @@
+//! Buddies: blocks that split into equal children, and merge with their own siblings alone.
+//!
+//! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1. The *free*
+//! blocks are the maximal ones: all their nodes are free, and not all of their parent's. They
+//! depend on the occupancy alone. So a box that is no block (a failed node, a reservation) splits
+//! blocks as far as it needs to, and its release merges them again.
+
+mod levels;
+
+use std::sync::{Arc, OnceLock};
+
+use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Sides, volume};
+
+use crate::strategies::shared::bit_set::ones;
+use crate::strategies::shared::buddies::levels::BuddyLevels;
+use crate::strategies::shared::free_set::{FreeOrder, FreeSet};
+use crate::{Placement, Work};
+
+/// A block that has no parent.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    /// Its lowest corner.
+    pub(crate) base: Coordinates,
+    /// The sides of its blocks by level, the last of which are its own. A block has R times the
+    /// nodes of one a level below, and each of its sides is as long as that one's or twice as long.
+    pub(crate) sides_by_level: Arc<[Sides]>,
+}
+
+/// The roots of a machine: what never changes.
+#[derive(Debug)]
+struct Roots {
+    list: Vec<Root>,
+    /// By node, the root that holds it; empty if there is one root only.
+    of: Vec<u32>,
+    /// Made when the free blocks are first to be found at once.
+    levels: OnceLock<Option<BuddyLevels>>,
+}
+
+/// The free blocks of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Buddies {
+    grid: Grid,
+    radix: u32,
+    roots: Arc<Roots>,
+    /// By level: the bases of the free blocks.
+    free: Vec<FreeSet>,
+    /// Scratch, by level: how far a search has come.
+    walks: Vec<Walk>,
+    /// Scratch, by level: the blocks still to be found.
+    needs: Vec<u32>,
+    work: Work,
+}
+
+/// One block.
+#[derive(Clone, Copy)]
+struct Block {
+    root: u32,
+    level: usize,
+    base: Coordinates,
+}
+
+/// How far a search has come in one level. It takes the free blocks in order, then the children of
+/// one block that it has split.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    taken: u32,
+    last: Option<u32>,
+    parent: NodeId,
+    child: u32,
+}
+
+impl Buddies {
+    /// All nodes free. The roots partition the grid; R is `radix`; `order` is that in which the
+    /// free blocks of a level are taken.
+    pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
+        let levels =
+            list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
+        let mut free = vec![FreeSet::new(grid.nodes(), order); levels];
+        let mut of = Vec::new();
+        if list.len() > 1 {
+            of = vec![0; grid.nodes() as usize];
+        }
+        for (index, root) in (0u32..).zip(&list) {
+            let level = root.sides_by_level.len() - 1;
+            free[level].insert(grid.id(root.base).0);
+            if !of.is_empty() {
+                for node in Cuboid::new(root.base, root.sides_by_level[level]).nodes(&grid) {
+                    of[node.index()] = index;
+                }
+            }
+        }
+        let idle = Walk { taken: 0, last: None, parent: NodeId(0), child: radix };
+        let roots = Arc::new(Roots { list, of, levels: OnceLock::new() });
+        let (walks, needs) = (vec![idle; levels], Vec::new());
+        Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
+    }
+
+    /// Blocks of `nodes` nodes together, largest first: the digits of the count in base R, each a
+    /// number of blocks of that level. A block is the first free one of its level; failing that,
+    /// the first piece of the first of the smallest larger ones, whose other pieces serve next;
+    /// failing that, R blocks of the level below.
+    ///
+    /// Succeeds whenever so many nodes are free, which the caller has checked.
+    pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
+        for walk in &mut self.walks {
+            *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
+        }
+        self.needs.clear();
+        let mut rest = nodes;
+        while rest > 0 {
+            self.needs.push(rest % self.radix);
+            rest /= self.radix;
+        }
+        let mut parts = Vec::new();
+        for level in (0..self.needs.len()).rev() {
+            while self.needs[level] > 0 {
+                if let Some(base) = self.pick(level) {
+                    self.needs[level] -= 1;
+                    parts.push(self.cuboid(self.block(base, level)));
+                } else {
+                    // Blocks of level 0 are the free nodes, of which there are enough.
+                    self.needs[level - 1] += self.radix * self.needs[level];
+                    self.needs[level] = 0;
+                }
+            }
+        }
+        parts
+    }
+
+    /// The next block of a level, split off a larger one if need be.
+    fn pick(&mut self, level: usize) -> Option<NodeId> {
+        let from = (level..self.walks.len()).find(|&larger| self.has(larger));
+        self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
+        let from = from?;
+        let base = self.take(from);
+        // The first child stands at its parent's base; its siblings are left to be taken.
+        for walk in &mut self.walks[level..from] {
+            (walk.parent, walk.child) = (base, 1);
+        }
+        Some(base)
+    }
+
+    fn has(&self, level: usize) -> bool {
+        let walk = &self.walks[level];
+        walk.taken < self.free[level].len() || walk.child < self.radix
+    }
+
+    fn take(&mut self, level: usize) -> NodeId {
+        let walk = self.walks[level];
+        if walk.taken < self.free[level].len() {
+            let base = self.free[level].after(walk.last).expect("not all are taken");
+            self.work.words += self.free[level].words(walk.last, base);
+            let walk = &mut self.walks[level];
+            (walk.taken, walk.last) = (walk.taken + 1, Some(base));
+            return NodeId(base);
+        }
+        self.walks[level].child += 1;
+        let child = self.child(self.block(walk.parent, level + 1), walk.child);
+        self.grid.id(child.base)
+    }
+
+    /// The levels that searches have looked at, the words of their bit sets, and the blocks visited
+    /// for grants and releases.
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Takes the nodes of a placement out of the free blocks; all of them are free.
+    pub(crate) fn take_out(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for piece in part.unwrapped(&self.grid) {
+                self.each_root(&piece, |buddies, root| buddies.carve(root, &piece));
+            }
+        }
+    }
+
+    /// Puts the nodes of a placement back; none of them is free.
+    pub(crate) fn put_back(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            for piece in part.unwrapped(&self.grid) {
+                self.each_root(&piece, |buddies, root| {
+                    buddies.merge(root, &piece);
+                });
+            }
+        }
+    }
+
+    /// Makes these the free nodes; false, with nothing changed, where blocks of one level differ in
+    /// shape or are taken in the order of their coming.
+    pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
+        let Buddies { grid, roots, free: sets, work, .. } = self;
+        let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
+        let Some(levels) = levels.as_ref().filter(|_| sets.iter().all(FreeSet::is_sorted)) else {
+            return false;
+        };
+        levels.of(free, |level, bases| {
+            work.words += bases.len() as u64;
+            sets[level].assign(bases);
+        });
+        true
+    }
+
+    /// Calls a function with every root that shares nodes with a box that does not wrap.
+    fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
+        let [x0, y0, z0] = piece.base;
+        let [x1, y1, z1] = end(piece);
+        for z in z0..z1 as u16 {
+            for y in y0..y1 as u16 {
+                let mut x = u32::from(x0);
+                while x < x1 {
+                    let root = self.root(self.grid.id([x as u16, y, z]));
+                    let cuboid = self.cuboid(root);
+                    // Each is met in several rows, and changed in the first of them.
+                    if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
+                        change(self, root);
+                    }
+                    x = end(&cuboid)[0];
+                }
+            }
+        }
+    }
+
+    /// Takes a box out of a block that it meets.
+    fn carve(&mut self, block: Block, piece: &Cuboid) {
+        self.work.upkeep += 1;
+        let was_free = self.free[block.level].remove(self.grid.id(block.base).0);
+        if was_free && inside(&self.cuboid(block), piece) {
+            return;
+        }
+        assert!(block.level > 0, "{piece:?} holds a node that is not free");
+        if was_free {
+            for index in 0..self.radix {
+                let child = self.child(block, index);
+                self.free[child.level].insert(self.grid.id(child.base).0);
+            }
+        }
+        for index in ones(self.touched(block, piece)) {
+            self.carve(self.child(block, index), piece);
+        }
+    }
+
+    /// Puts a box back into a block that it meets, and says whether the whole block is free then.
+    fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
+        self.work.upkeep += 1;
+        let base = self.grid.id(block.base).0;
+        if inside(&self.cuboid(block), piece) {
+            assert!(self.free[block.level].insert(base), "{piece:?} holds a node that is free");
+            return true;
+        }
+        let touched = self.touched(block, piece);
+        let mut whole = true;
+        for index in ones(touched) {
+            whole &= self.merge(self.child(block, index), piece);
+        }
+        let is_free = |index: u32| {
+            let child = self.child(block, index);
+            self.free[child.level].contains(self.grid.id(child.base).0)
+        };
+        whole = whole && (0..self.radix).all(is_free);
+        if whole {
+            for index in 0..self.radix {
+                let child = self.child(block, index);
+                self.free[child.level].remove(self.grid.id(child.base).0);
+            }
+            self.free[block.level].insert(base);
+        }
+        whole
+    }
+
+    /// The children of a block that share nodes with a box that meets it, a bit each.
+    fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
+        let own = self.sides(block.root, block.level);
+        let childs = self.sides(block.root, block.level - 1);
+        let piece_end = end(piece);
+        let (mut touched, mut bits) = (1, 1);
+        for axis in (0..3).filter(|&axis| own[axis] != childs[axis]) {
+            let middle = u32::from(block.base[axis]) + u32::from(childs[axis]);
+            let low = if u32::from(piece.base[axis]) < middle { touched } else { 0 };
+            let high = if piece_end[axis] > middle { touched << bits } else { 0 };
+            (touched, bits) = (low | high, 2 * bits);
+        }
+        touched
+    }
+
+    /// The root that holds a node.
+    fn root(&self, node: NodeId) -> Block {
+        let root = self.roots.of.get(node.index()).copied().unwrap_or(0);
+        let Root { base, sides_by_level } = &self.roots.list[root as usize];
+        Block { root, level: sides_by_level.len() - 1, base: *base }
+    }
+
+    /// The block of a level that stands at a base.
+    fn block(&self, base: NodeId, level: usize) -> Block {
+        Block { root: self.root(base).root, level, base: self.grid.point(base) }
+    }
+
+    fn cuboid(&self, block: Block) -> Cuboid {
+        Cuboid::new(block.base, self.sides(block.root, block.level))
+    }
+
+    fn sides(&self, root: u32, level: usize) -> Sides {
+        self.roots.list[root as usize].sides_by_level[level]
+    }
+
+    /// A child of a block, numbered row-major: a bit for each axis that is halved.
+    fn child(&self, block: Block, index: u32) -> Block {
+        let level = block.level - 1;
+        let (own, childs) = (self.sides(block.root, block.level), self.sides(block.root, level));
+        let (mut base, mut bits) = (block.base, index as u16);
+        for axis in (0..3).filter(|&axis| own[axis] != childs[axis]) {
+            base[axis] += (bits & 1) * childs[axis];
+            bits >>= 1;
+        }
+        Block { level, base, ..block }
+    }
+
+    /// Holds the free blocks against the truth; panics where they disagree.
+    pub(crate) fn validate(&self, free: &Occupancy) {
+        let mut nodes = 0;
+        for root in &self.roots.list {
+            nodes += self.validate_block(self.root(self.grid.id(root.base)), free);
+        }
+        assert_eq!(nodes, u64::from(free.count()), "nodes in free blocks");
+        let listed: u32 = self.free.iter().map(FreeSet::len).sum();
+        assert_eq!(listed, self.count_free(), "every listed base is a block's");
+    }
+
+    /// The free nodes of a block, after it is checked.
+    fn validate_block(&self, block: Block, free: &Occupancy) -> u64 {
+        let cuboid = self.cuboid(block);
+        let listed = self.free[block.level].contains(self.grid.id(block.base).0);
+        assert_eq!(listed, free.is_free(&cuboid), "{cuboid:?} is a free block");
+        if listed {
+            return volume(cuboid.sides);
+        }
+        match block.level {
+            0 => 0,
+            _ => (0..self.radix).map(|i| self.validate_block(self.child(block, i), free)).sum(),
+        }
+    }
+
+    /// The number of free blocks, by walking down from the roots.
+    fn count_free(&self) -> u32 {
+        let mut stack: Vec<Block> =
+            self.roots.list.iter().map(|root| self.root(self.grid.id(root.base))).collect();
+        let mut count = 0;
+        while let Some(block) = stack.pop() {
+            if self.free[block.level].contains(self.grid.id(block.base).0) {
+                count += 1;
+            } else if block.level > 0 {
+                stack.extend((0..self.radix).map(|index| self.child(block, index)));
+            }
+        }
+        count
+    }
+}
+
+/// The coordinates behind the last ones of a box that does not wrap.
+fn end(cuboid: &Cuboid) -> [u32; 3] {
+    std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
+}
+
+/// Whether a box lies inside another; neither wraps.
+fn inside(inner: &Cuboid, outer: &Cuboid) -> bool {
+    let (inner_end, outer_end) = (end(inner), end(outer));
+    (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= outer_end[i])
+}

@@ -1,0 +1,280 @@
+//! The busy list: the allocated boxes, in order of grant or in another order.
+
+mod owners;
+
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy};
+use rustc_hash::FxHashMap;
+
+use crate::strategies::shared::busy_list::owners::{Owners, note};
+use crate::{Placement, Work};
+
+/// Up to this many boxes, a walk along the list is quicker than a search by nodes for the boxes
+/// around a piece. So is a search by nodes for the first box beside some bases, each time anew,
+/// than one for all such boxes.
+const SHORT: usize = 256;
+
+/// Allocated boxes, in order of rank; those of one rank in order of grant. Of m boxes, one is found
+/// in O(log m). Boxes that leave together leave in one pass over those behind the first.
+#[derive(Clone, Debug)]
+pub(crate) struct BusyList {
+    rank: fn(&Cuboid) -> u16,
+    boxes: Vec<Cuboid>,
+    /// By box, ascending: its rank, and the number of its grant.
+    keys: Vec<u64>,
+    /// The key of the box with a base.
+    by_base: FxHashMap<Coordinates, u64>,
+    grants: u64,
+    /// By node: the key of the box that holds it, if the list was made so. In a long list, what is
+    /// proposed has the keys that its grant would give it.
+    owners: Option<Owners>,
+    proposed: Vec<Cuboid>,
+    /// Scratch: the places of the boxes that leave.
+    leaving: Vec<usize>,
+    upkeep: u64,
+}
+
+impl Default for BusyList {
+    /// A list in order of grant.
+    fn default() -> BusyList {
+        BusyList::by(|_| 0)
+    }
+}
+
+impl BusyList {
+    /// A list in order of rank.
+    pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
+        let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
+        let (owners, proposed, leaving) = (None, Vec::new(), Vec::new());
+        BusyList { rank, boxes, keys, by_base, grants: 0, owners, proposed, leaving, upkeep: 0 }
+    }
+
+    /// The same empty list, which also knows the box of each node. That costs O(its nodes) for each
+    /// box that comes or goes, and O(N) a copy.
+    pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
+        self.owners = Some(Owners::new(grid));
+        self
+    }
+
+    pub(crate) fn boxes(&self) -> &[Cuboid] {
+        &self.boxes
+    }
+
+    pub(crate) fn add(&mut self, placement: &Placement) {
+        for part in placement.parts() {
+            self.insert(*part);
+        }
+    }
+
+    /// Adds a box, and says where it stands in the list.
+    pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
+        // Grants are numbered in 48 bits.
+        let key = u64::from((self.rank)(&part)) << 48 | self.grants;
+        self.grants += 1;
+        self.upkeep += 1;
+        self.by_base.insert(part.base, key);
+        if let Some(owners) = &mut self.owners {
+            owners.take(&part, key);
+        }
+        if self.keys.last().is_none_or(|&last| last < key) {
+            self.boxes.push(part);
+            self.keys.push(key);
+            return self.boxes.len() - 1;
+        }
+        let index = self.keys.partition_point(|&other| other < key);
+        self.boxes.insert(index, part);
+        self.keys.insert(index, key);
+        index
+    }
+
+    /// Takes out boxes that were added.
+    pub(crate) fn remove(&mut self, placement: &Placement) {
+        let parts = placement.parts();
+        self.upkeep += parts.len() as u64;
+        if let [part] = parts {
+            let index = self.unlist(part);
+            self.boxes.remove(index);
+            self.keys.remove(index);
+            return;
+        }
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.clear();
+        leaving.extend(parts.iter().map(|part| self.unlist(part)));
+        leaving.sort_unstable();
+        // What stands between one that leaves and the next one moves up.
+        for (gone, &index) in leaving.iter().enumerate() {
+            let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
+            self.boxes.copy_within(index + 1..end, index - gone);
+            self.keys.copy_within(index + 1..end, index - gone);
+        }
+        let left = self.boxes.len() - leaving.len();
+        self.boxes.truncate(left);
+        self.keys.truncate(left);
+        self.leaving = leaving;
+    }
+
+    /// Forgets the key of a box that leaves, and says where it stands in the list.
+    fn unlist(&mut self, part: &Cuboid) -> usize {
+        let key = self.by_base.remove(&part.base).expect("what is released was granted");
+        if let Some(owners) = &mut self.owners {
+            owners.give(part);
+        }
+        let index = self.keys.binary_search(&key).expect("every box has its key");
+        debug_assert_eq!(self.boxes[index], *part, "a box is released whole");
+        index
+    }
+
+    /// Whether a search by nodes for the boxes beside some bases is less work than a walk along the
+    /// list. It needs a list that knows the box of each node.
+    pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
+        self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
+    }
+
+    /// The place of the first box that has a base on its right side; the length of the list if none
+    /// has. For a list that knows the box of each node. O(nodes on the left of the bases).
+    pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
+        let mut first = u64::MAX;
+        if let Some(owners) = &self.owners {
+            owners.left_of(bases, |key| first = first.min(key));
+        }
+        self.keys.binary_search(&first).unwrap_or(self.boxes.len())
+    }
+
+    /// The keys of all boxes that have bases on their right sides, ascending. For a list that knows
+    /// the box of each node. O(nodes on the left of the bases), and O(k log k) for k keys.
+    pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
+        keys.clear();
+        if let Some(owners) = &self.owners {
+            owners.left_of(bases, |key| note(key, keys));
+        }
+        // What is proposed is not in the list.
+        keys.retain(|key| Some(key) <= self.keys.last());
+        keys.sort_unstable();
+        keys.dedup();
+    }
+
+    /// Whether many of its boxes are better found by their nodes than by a walk.
+    pub(crate) fn is_long(&self) -> bool {
+        self.owners.is_some() && self.boxes.len() > SHORT
+    }
+
+    /// If `part` has fewer than `limit` nodes: collects the keys of the boxes that hold some of
+    /// them, proposed ones too, ascending. Returns whether it has. For a long list that knows the
+    /// box of each node.
+    pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
+        let small = self.owners.as_ref().filter(|_| (part.volume() as usize) < limit);
+        if let Some(owners) = small {
+            owners.within(part, keys);
+        }
+        small.is_some()
+    }
+
+    /// The place of the box with a key; what is proposed stands behind the list.
+    pub(crate) fn place_of(&self, key: u64) -> usize {
+        let listed = self.keys.binary_search(&key).ok();
+        listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
+    }
+
+    /// What is proposed: boxes that count as busy for a while, in the order of their coming.
+    pub(crate) fn proposed(&self) -> &[Cuboid] {
+        &self.proposed
+    }
+
+    /// A box counts as busy until [`BusyList::withdraw`]. For a list in order of grant.
+    pub(crate) fn propose(&mut self, part: Cuboid) {
+        if self.is_long()
+            && let Some(owners) = &mut self.owners
+        {
+            owners.take(&part, self.grants + self.proposed.len() as u64);
+        }
+        self.proposed.push(part);
+    }
+
+    /// Nothing is proposed any more.
+    pub(crate) fn withdraw(&mut self) {
+        if self.is_long()
+            && let Some(owners) = &mut self.owners
+        {
+            self.proposed.iter().for_each(|part| owners.give(part));
+        }
+        self.proposed.clear();
+    }
+
+    /// The boxes entered and taken out. Boxes that only move up are not counted.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
+    }
+
+    /// Panics unless the boxes are exactly the busy nodes, in order.
+    pub(crate) fn validate(&self, free: &Occupancy) {
+        let mut busy = Occupancy::all_free(*free.grid());
+        for held in &self.boxes {
+            busy.take(held).expect("busy boxes are disjoint");
+        }
+        assert_eq!(&busy, free, "the busy list is not the busy nodes");
+        let known = |(held, key): (&Cuboid, &u64)| self.by_base.get(&held.base) == Some(key);
+        assert!(self.keys.is_sorted(), "the busy list is not in order");
+        assert!(self.boxes.iter().zip(&self.keys).all(known), "a box of the list is not found");
+    }
+}
+
+/// Whether a plain search of a busy list of so many boxes, O(m^2) for m, is less work than a search
+/// over all nodes.
+pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
+    boxes * boxes <= words(grid)
+}
+
+/// About how many words a set of all nodes has.
+pub(crate) fn words(grid: &Grid) -> usize {
+    let rows = usize::from(grid.side(1)) * usize::from(grid.side(2));
+    rows * usize::from(grid.side(0)).div_ceil(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pavior_kernel::Stream;
+    use pavior_mesh::Grid;
+
+    #[test]
+    fn boxes_that_leave_together_leave_the_others_in_order() {
+        let grid = Grid::mesh(&[30, 30]).unwrap();
+        let mut dice = Stream::new(3, 0, "busy list");
+        for rank in [|_: &Cuboid| 0, |held: &Cuboid| u16::MAX - held.base[1]] {
+            let (mut list, mut truth) = (BusyList::by(rank), Vec::new());
+            let mut nodes: Vec<Coordinates> =
+                (0..900).map(|id| grid.point(pavior_mesh::NodeId(id))).collect();
+            for _ in 0..300 {
+                for _ in 0..dice.below(8).min(nodes.len() as u64) {
+                    let node = nodes.swap_remove(dice.below(nodes.len() as u64) as usize);
+                    let part = Cuboid::node(node);
+                    truth.push(part);
+                    truth.sort_by_key(rank);
+                    assert_eq!(truth[list.insert(part)], part);
+                }
+                let many = dice.below(8).min(truth.len() as u64);
+                let parts: Vec<Cuboid> = (0..many)
+                    .map(|_| truth.remove(dice.below(truth.len() as u64) as usize))
+                    .collect();
+                nodes.extend(parts.iter().map(|part| part.base));
+                list.remove(&Placement::Parts(parts));
+                assert_eq!(list.boxes(), truth);
+            }
+        }
+    }
+
+    /// A job of a thousand parts among ten thousand leaves in one pass; a list that looked for
+    /// every part from its beginning would test billions of boxes here.
+    #[test]
+    fn upkeep_is_not_quadratic() {
+        let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);
+        let job = |job: u32| Placement::Parts((0..1000).map(|k| part(10 * k + job)).collect());
+        let mut list = BusyList::default();
+        (0..10).for_each(|number| list.add(&job(number)));
+        let before = list.work().upkeep;
+        for turn in 0..1000 {
+            list.remove(&job(turn % 10));
+            list.add(&job(turn % 10));
+        }
+        assert_eq!(list.work().upkeep - before, 2_000_000, "one a part that leaves or comes");
+    }
+}

@@ -1,0 +1,106 @@
+//! The busy box of each node. It finds the boxes beside a few bases, or around a few nodes, without
+//! a walk along the list.
+
+use std::ops::Range;
+
+use pavior_mesh::{BaseSet, Cuboid, Grid};
+
+/// By node, the key of the busy box that holds it. Keys are in the order of the list, and no two
+/// boxes have the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Owners {
+    grid: Grid,
+    /// One more than the key; 0 where a node is free.
+    keys: Vec<u64>,
+}
+
+impl Owners {
+    /// All nodes free.
+    pub(crate) fn new(grid: Grid) -> Owners {
+        Owners { grid, keys: vec![0; grid.nodes() as usize] }
+    }
+
+    /// A box holds its nodes from now on.
+    pub(crate) fn take(&mut self, part: &Cuboid, key: u64) {
+        self.set(part, key + 1);
+    }
+
+    /// A box is gone.
+    pub(crate) fn give(&mut self, part: &Cuboid) {
+        self.set(part, 0);
+    }
+
+    fn set(&mut self, part: &Cuboid, value: u64) {
+        if part.sides == [1; 3] {
+            self.keys[self.grid.id(part.base).index()] = value;
+            return;
+        }
+        for row in rows(self.grid, part) {
+            self.keys[row].fill(value);
+        }
+    }
+
+    /// The nodes that [`Owners::left_of`] looks at.
+    pub(crate) fn looks(bases: &BaseSet) -> usize {
+        let [_, b, c] = bases.shape().map(usize::from);
+        bases.count() as usize * b * c
+    }
+
+    /// Calls `show` with the key of each busy node that is just left of a placement at one of the
+    /// bases: those of the boxes with a base on their right side. O(bases * b * c) for a shape
+    /// a x b x c.
+    pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
+        let [w, d, h] = self.grid.sides().map(usize::from);
+        let [_, b, c] = bases.shape().map(usize::from);
+        for [x, y, z] in bases.row_major().map(|base| base.map(usize::from)) {
+            let left = match x {
+                0 if self.grid.wraps(0) => w - 1,
+                0 => continue,
+                _ => x - 1,
+            };
+            for plane in z..z + c {
+                let plane = if plane >= h { plane - h } else { plane };
+                for row in y..y + b {
+                    let row = if row >= d { row - d } else { row };
+                    let key = self.keys[left + w * (row + d * plane)];
+                    if key > 0 {
+                        show(key - 1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The keys of the boxes that hold nodes of `part`, ascending. O(its nodes), and O(k log k) for
+    /// k keys.
+    pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
+        keys.clear();
+        for row in rows(self.grid, part) {
+            let held = self.keys[row].iter().filter(|key| **key > 0);
+            held.for_each(|&key| note(key - 1, keys));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+    }
+}
+
+/// Adds a key to a list, unless the last one is the same.
+pub(crate) fn note(key: u64, keys: &mut Vec<u64>) {
+    if keys.last() != Some(&key) {
+        keys.push(key);
+    }
+}
+
+/// The nodes of a box as stretches along x.
+fn rows(grid: Grid, part: &Cuboid) -> impl Iterator<Item = Range<usize>> + use<> {
+    part.unwrapped(&grid).flat_map(move |piece| {
+        let [x, y, z] = piece.base;
+        let [a, b, c] = piece.sides;
+        (z..z + c).flat_map(move |z| {
+            (y..y + b).map(move |y| {
+                let from = grid.id([x, y, z]).index();
+                from..from + usize::from(a)
+            })
+        })
+    })
+}

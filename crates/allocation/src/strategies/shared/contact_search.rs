@@ -1,0 +1,277 @@
+//! The free placements with the most or the least contact: the engine of BF, WF, ADJ and MFA.
+//!
+//! The set of all bases has one bit a base ([`BaseSet`]). A face of a placement touches something
+//! exactly if its neighbour on that side is not a base. So shifts of the set tell, for 64 bases at
+//! once, which faces touch anything. That bounds the contact of each base, and only bases with a
+//! high bound are counted:
+//!
+//! ```text
+//!   . b b b #      bases of 1x1 between busy nodes #. The second one touches nothing on
+//!   # b b b b      its left and right: at most its lower and upper face count. Those that
+//!   . # b . .      touch something on every axis (corners) are counted first, the others
+//!                  only if their bound is not below the best so far
+//! ```
+//!
+//! Contact is counted in words of the nodes beside a face. Cost: O(N/64 log(side)) for the set, and
+//! O(surface) for each base that is counted.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
+
+use crate::Work;
+use crate::contiguous::Scored;
+use crate::strategies::shared::bit_set::ones;
+use crate::strategies::shared::contact::most_contact;
+
+/// The search, with its scratch memory.
+#[derive(Clone)]
+pub(crate) struct ContactSearch {
+    grid: Grid,
+    bases: BaseSet,
+    /// By axis: the bases that touch something on the low and on the high side.
+    edges: [[Vec<u64>; 2]; 3],
+    /// The axes on which the current shape has faces, with the area of a face.
+    faces: Vec<(usize, i64)>,
+    /// Bases counted.
+    counted: u64,
+}
+
+/// A base and its contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touching {
+    pub(crate) at: Cuboid,
+    /// With busy nodes and the border.
+    pub(crate) contact: i64,
+    /// Whether a busy node is among what it touches.
+    pub(crate) is_beside: bool,
+}
+
+impl ContactSearch {
+    pub(crate) fn new(grid: Grid) -> ContactSearch {
+        let edges = Default::default();
+        ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
+    }
+
+    /// Takes note of a state; call it before the searches in that state.
+    pub(crate) fn load(&mut self, free: &Occupancy) {
+        self.bases.load(free);
+    }
+
+    /// The bases counted, and the words gone over.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
+    }
+
+    /// The placement with the most contact, the first in row-major order of those.
+    pub(crate) fn most(&mut self, shape: Sides) -> Option<Scored> {
+        let mut best: Option<Scored> = None;
+        let key = |at: &Cuboid| [at.base[2], at.base[1], at.base[0]];
+        self.descend(shape, true, |found| {
+            let better = best.is_none_or(|best| {
+                found.contact > best.score
+                    || (found.contact == best.score && key(&found.at) < key(&best.at))
+            });
+            if better {
+                best = Some(Scored { score: found.contact, at: found.at });
+            }
+            best.map_or(-1, |best| best.score)
+        });
+        best
+    }
+
+    /// Calls `see` with placements that may have the most contact. It returns the least contact
+    /// that it still wants to see, and sees every placement that has at least that. With `first`,
+    /// nothing comes after a placement with all the contact that there can be.
+    pub(crate) fn descend(
+        &mut self,
+        shape: Sides,
+        first: bool,
+        mut see: impl FnMut(Touching) -> i64,
+    ) {
+        if !self.compute(shape) {
+            return;
+        }
+        let perfect = most_contact(&self.grid, shape);
+        let mut least = -1;
+        // First the bases that touch something on every axis: only they can be perfect.
+        for word in 0..self.bases.words().len() {
+            for bit in ones(self.corners(word)) {
+                let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };
+                least = see(found);
+                if first && found.contact == perfect {
+                    return;
+                }
+            }
+        }
+        for word in 0..self.bases.words().len() {
+            for bit in ones(self.bases.words()[word] & !self.corners(word)) {
+                if self.bound(word, bit) >= least
+                    && let Some(found) = self.count_at_least(word, bit, least, perfect)
+                {
+                    least = see(found);
+                }
+            }
+        }
+    }
+
+    /// The placement with the least contact, the first in row-major order of those.
+    pub(crate) fn least(&mut self, shape: Sides) -> Option<Scored> {
+        if !self.compute(shape) {
+            return None;
+        }
+        let words = self.bases.words();
+        let apart = |word: usize| words[word] & !self.anywhere(word);
+        if let Some(word) = (0..words.len()).find(|&word| apart(word) != 0) {
+            let base = self.bases.point(word, apart(word).trailing_zeros());
+            return Some(Scored { score: 0, at: Cuboid::new(base, shape) });
+        }
+        let mut best: Option<(i64, Cuboid)> = None;
+        for word in 0..self.bases.words().len() {
+            for bit in ones(self.bases.words()[word]) {
+                let below = best.map_or(i64::MAX, |(contact, _)| contact);
+                best = self.count_below(word, bit, below).or(best);
+            }
+        }
+        best.map(|(contact, at)| Scored { score: -contact, at })
+    }
+
+    /// The contact of a placement of the shape that was searched last, if it is free.
+    pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
+        self.bases.contains(at.base).then(|| {
+            let every =
+                self.faces.iter().flat_map(|&(axis, area)| [(axis, area, 0), (axis, area, 1)]);
+            every.map(|face| self.touched(at, face).0).sum()
+        })
+    }
+
+    /// Computes the bases of a shape and what they touch; false if there is no base.
+    fn compute(&mut self, shape: Sides) -> bool {
+        self.faces.clear();
+        if !self.bases.compute_loaded(shape) || !self.bases.any() {
+            return false;
+        }
+        for axis in 0..3 {
+            if self.bases.has_faces(axis) {
+                let [low, high] = &mut self.edges[axis];
+                self.bases.edges(axis, [low, high]);
+                let area = pavior_mesh::volume(shape) / u64::from(shape[axis]);
+                self.faces.push((axis, area as i64));
+            }
+        }
+        true
+    }
+
+    /// The bases of a word that touch something on every axis.
+    #[inline]
+    fn corners(&self, word: usize) -> u64 {
+        let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
+        self.faces.iter().fold(self.bases.words()[word], |all, &(axis, _)| all & both(axis))
+    }
+
+    /// The bases of a word that touch something on some axis.
+    #[inline]
+    fn anywhere(&self, word: usize) -> u64 {
+        let both = |axis: usize| self.edges[axis][0][word] | self.edges[axis][1][word];
+        self.faces.iter().fold(0, |any, &(axis, _)| any | both(axis))
+    }
+
+    /// Whether a base touches something on one side of an axis.
+    #[inline]
+    fn touches(&self, axis: usize, side: usize, word: usize, bit: u32) -> bool {
+        self.edges[axis][side][word] >> bit & 1 == 1
+    }
+
+    /// The most contact that a base can have: the areas of all faces that touch something.
+    #[inline]
+    fn bound(&self, word: usize, bit: u32) -> i64 {
+        let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
+        self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
+    }
+
+    /// The contact of a base, if it is at least `least`. Counts down from `most`, face by face, and
+    /// gives up below `least`.
+    fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
+        self.counted += 1;
+        let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
+        let (mut contact, mut is_beside) = (most, false);
+        for &(axis, area) in &self.faces {
+            for side in 0..2 {
+                if self.touches(axis, side, word, bit) {
+                    let (touched, busy) = self.touched(&at, (axis, area, side));
+                    contact += touched;
+                    is_beside |= busy;
+                }
+                contact -= area;
+                if contact < least {
+                    return None;
+                }
+            }
+        }
+        Some(Touching { at, contact, is_beside })
+    }
+
+    /// The contact of a base, if it is below `below`. Counts up from a lower bound: a face that
+    /// touches something touches at least one node, and a face at the border touches it whole.
+    fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
+        let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
+        let mut least = 0;
+        for &(axis, area) in &self.faces {
+            for side in 0..2 {
+                if self.touches(axis, side, word, bit) {
+                    least += if is_at_border(&self.grid, &at, axis, side) { area } else { 1 };
+                }
+            }
+        }
+        if least >= below {
+            return None;
+        }
+        self.counted += 1;
+        for &(axis, area) in &self.faces {
+            for side in 0..2 {
+                if self.touches(axis, side, word, bit) && !is_at_border(&self.grid, &at, axis, side)
+                {
+                    least += self.touched(&at, (axis, area, side)).0 - 1;
+                    if least >= below {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some((least, at))
+    }
+
+    /// The contact of a face, and whether it touches a busy node.
+    fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
+        match slab(&self.grid, at, axis, side) {
+            None => (area, false),
+            Some(slab) => {
+                let busy = self.bases.busy_in(&slab);
+                (i64::from(busy), busy > 0)
+            }
+        }
+    }
+}
+
+/// Whether nothing but the border of a mesh lies beyond a face of a placement.
+#[inline]
+fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
+    let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };
+    !grid.wraps(axis) && at.base[axis] == border
+}
+
+/// The nodes beside a face of a placement; none beyond the border.
+#[inline]
+fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
+    let n = u32::from(grid.side(axis));
+    let (low, end) =
+        (u32::from(at.base[axis]), u32::from(at.base[axis]) + u32::from(at.sides[axis]));
+    let beside = match side {
+        0 if low > 0 => low - 1,
+        0 if grid.wraps(axis) => n - 1,
+        1 if end < n => end,
+        1 if grid.wraps(axis) => end - n,
+        _ => return None,
+    };
+    let mut slab = *at;
+    (slab.base[axis], slab.sides[axis]) = (beside as u16, 1);
+    Some(slab)
+}

@@ -1,0 +1,257 @@
+//! The list of all maximal free boxes of a mesh, which the free-list strategies keep.
+//!
+//! A free box is maximal if no other free box holds it. The list changes with every grant and
+//! release:
+//!
+//! - A grant A cuts every entry that it meets into up to two slabs an axis: left and right of A,
+//!   below and above it. Each is as large as can be, so that they overlap at the corners. A slab
+//!   that another entry holds is dropped. O(C * F) for C slabs and F entries.
+//! - A release A joins the entries near it by iterative consensus, the rule of KYMFL. Two boxes are
+//!   joined along an axis on which their ranges touch or overlap: the join spans both there, and
+//!   has what they share on the other axes. Boxes that another one holds are dropped. This goes on
+//!   until nothing new comes. O(F^3).
+//!
+//! ```text
+//!   P P P . .        . . . . .      joined along x: the columns of both,
+//!   P P P Q Q   ->   J J J J J      and the rows that they share
+//!   . . . Q Q        . . . . .
+//! ```
+//!
+//! Consensus misses nothing. Take a free box with nodes inside and outside of A, and cut it at a
+//! face of A. If both parts lie in entries, the join of these holds the box. On rings this is not
+//! true, since two arcs can meet in two arcs.
+
+pub(crate) mod placing;
+pub(crate) mod strategy;
+
+use pavior_mesh::{Cuboid, Grid, Occupancy, Scan};
+
+use crate::Work;
+use crate::kind::Unsupported;
+use crate::strategies::shared::prefix_sums::PrefixSums;
+
+/// The maximal free boxes, in an order that depends on the history only.
+#[derive(Clone)]
+pub(crate) struct FreeBoxes {
+    grid: Grid,
+    boxes: Vec<Cuboid>,
+    /// Scratch: new boxes, and which of them are still wanted.
+    fresh: Vec<Cuboid>,
+    wanted: Vec<bool>,
+    upkeep: u64,
+}
+
+impl FreeBoxes {
+    /// # Errors
+    /// If an axis longer than 1 wraps.
+    pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
+        if grid.has_wrap() {
+            return Err(Unsupported("on a ring two free boxes can meet in two pieces".into()));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// As [`FreeBoxes::supports`], or if the machine is not a plane.
+    pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
+        if grid.side(2) > 1 {
+            return Err(Unsupported("its list holds the free boxes of a plane only".into()));
+        }
+        Self::supports(grid)
+    }
+
+    /// The list of an empty machine.
+    pub(crate) fn new(grid: Grid) -> FreeBoxes {
+        let boxes = vec![Cuboid::whole(&grid)];
+        FreeBoxes { grid, boxes, fresh: Vec::new(), wanted: Vec::new(), upkeep: 0 }
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    pub(crate) fn boxes(&self) -> &[Cuboid] {
+        &self.boxes
+    }
+
+    /// The list itself, for strategies with a rule of their own.
+    pub(crate) fn boxes_mut(&mut self) -> &mut Vec<Cuboid> {
+        &mut self.boxes
+    }
+
+    /// These nodes are no longer free.
+    pub(crate) fn take(&mut self, taken: &Cuboid) {
+        let mut tested = self.boxes.len() as u64;
+        self.fresh.clear();
+        let fresh = &mut self.fresh;
+        self.boxes.retain(|entry| {
+            let apart = !meets(entry, taken);
+            if !apart {
+                fresh.extend(slabs(entry, taken));
+            }
+            apart
+        });
+        for (index, slab) in self.fresh.iter().enumerate() {
+            let later = self.fresh[index + 1..].iter();
+            let mut others = later.chain(&self.boxes).inspect(|_| tested += 1);
+            if !others.any(|other| holds(other, slab)) {
+                self.boxes.push(*slab);
+            }
+        }
+        self.upkeep += tested;
+    }
+
+    /// These nodes are free again.
+    pub(crate) fn give(&mut self, given: &Cuboid) {
+        let mut tested = self.boxes.len() as u64;
+        self.fresh.clear();
+        let (fresh, halo) = (&mut self.fresh, halo(given));
+        self.boxes.retain(|entry| {
+            let far = !meets(entry, &halo);
+            if !far {
+                fresh.push(*entry);
+            }
+            far
+        });
+        self.fresh.push(*given);
+        self.join_all();
+        for (entry, _) in self.fresh.iter().zip(&self.wanted).filter(|&(_, &wanted)| wanted) {
+            let mut far = self.boxes.iter().inspect(|_| tested += 1);
+            if !far.any(|far| holds(far, entry)) {
+                self.boxes.push(*entry);
+            }
+        }
+        self.upkeep += tested;
+    }
+
+    /// The entries held against each other for grants and releases.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_upkeep(self.upkeep)
+    }
+
+    /// Adds every join of the fresh boxes that none of them holds, and drops what a join holds,
+    /// until nothing new comes.
+    fn join_all(&mut self) {
+        self.wanted.clear();
+        self.wanted.resize(self.fresh.len(), true);
+        let mut last = 0;
+        while last < self.fresh.len() {
+            for first in 0..last {
+                for axis in 0..3 {
+                    if self.wanted[first] && self.wanted[last] {
+                        self.join_pair(first, last, axis);
+                    }
+                }
+            }
+            last += 1;
+        }
+    }
+
+    fn join_pair(&mut self, first: usize, last: usize, axis: usize) {
+        self.upkeep += 1;
+        let Some(joined) = join(&self.fresh[first], &self.fresh[last], axis) else { return };
+        let mut entries = self.fresh.iter().zip(&mut self.wanted).inspect(|_| self.upkeep += 1);
+        if entries.any(|(entry, wanted)| *wanted && holds(entry, &joined)) {
+            return;
+        }
+        for (entry, wanted) in self.fresh.iter().zip(&mut self.wanted) {
+            *wanted &= !holds(&joined, entry);
+        }
+        self.upkeep += self.fresh.len() as u64;
+        self.fresh.push(joined);
+        self.wanted.push(true);
+    }
+
+    /// Panics unless these are exactly the maximal free boxes.
+    pub(crate) fn validate(&self, free: &Occupancy) {
+        let mut boxes = self.boxes.clone();
+        boxes.sort();
+        assert_eq!(boxes, recomputed(free), "the list is not that of the maximal free boxes");
+    }
+}
+
+/// All maximal free boxes, from scratch and in ascending order: every free box that cannot be
+/// extended by one layer on any side.
+fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
+    let grid = *free.grid();
+    let mut sums = PrefixSums::new(grid);
+    sums.load(free);
+    let is_free = |cuboid: &Cuboid| cuboid.lies_on(&grid) && sums.busy_in(cuboid) == 0;
+    let extends = |cuboid: &Cuboid| {
+        (0..3).any(|axis| {
+            let mut longer = *cuboid;
+            longer.sides[axis] += 1;
+            let mut lower = longer;
+            lower.base[axis] = lower.base[axis].wrapping_sub(1);
+            is_free(&longer) || (longer.base[axis] > 0 && is_free(&lower))
+        })
+    };
+    let [w, d, h] = grid.sides();
+    let mut boxes = Vec::new();
+    for c in 1..=h {
+        for b in 1..=d {
+            for sides in (1..=w).map(|a| [a, b, c]) {
+                let all = Scan::default().bases(grid, sides).map(|base| Cuboid::new(base, sides));
+                boxes.extend(all.filter(|cuboid| is_free(cuboid) && !extends(cuboid)));
+            }
+        }
+    }
+    boxes.sort();
+    boxes
+}
+
+/// The coordinate behind a box on an axis.
+pub(crate) fn end(of: &Cuboid, axis: usize) -> u16 {
+    of.base[axis] + of.sides[axis]
+}
+
+/// Whether two boxes share a node, on a mesh.
+pub(crate) fn meets(a: &Cuboid, b: &Cuboid) -> bool {
+    (0..3).all(|axis| a.base[axis] < end(b, axis) && b.base[axis] < end(a, axis))
+}
+
+/// Whether every node of a box belongs to another, on a mesh.
+pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
+    (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
+}
+
+/// What is left of a box outside of another that meets it, as up to two slabs an axis, each as
+/// large as can be.
+pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
+    (0..3).flat_map(move |axis| {
+        let (mut low, mut high) = (*of, *of);
+        low.sides[axis] = hole.base[axis].saturating_sub(of.base[axis]);
+        let from = end(hole, axis);
+        high.base[axis] = from;
+        high.sides[axis] = end(of, axis).saturating_sub(from);
+        [low, high].into_iter().filter(move |slab| slab.sides[axis] > 0)
+    })
+}
+
+/// The box that spans two boxes along an axis and has what they share on the others, if their
+/// ranges on the axis touch or overlap and neither box holds it.
+pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
+    let mut joined = *p;
+    for other in 0..3 {
+        let (low, high) = if other == axis {
+            (p.base[axis].min(q.base[axis]), end(p, axis).max(end(q, axis)))
+        } else {
+            (p.base[other].max(q.base[other]), end(p, other).min(end(q, other)))
+        };
+        if low >= high {
+            return None;
+        }
+        joined.base[other] = low;
+        joined.sides[other] = high - low;
+    }
+    let touch = p.base[axis] <= end(q, axis) && q.base[axis] <= end(p, axis);
+    let longer = joined.sides[axis] > p.sides[axis].max(q.sides[axis]);
+    (touch && longer).then_some(joined)
+}
+
+/// A box with one node more on every side (the end of an axis does not matter here).
+fn halo(of: &Cuboid) -> Cuboid {
+    let base = of.base.map(|at| at.saturating_sub(1));
+    let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);
+    Cuboid::new(base, sides)
+}

@@ -1,0 +1,150 @@
+//! The placement policies of the free-list strategies: where in a list of free boxes a request
+//! goes.
+//!
+//! A request may stand at any corner of any entry that it fits, in any orientation that is tried.
+//! Which of these placements is taken:
+//!
+//! - `fragmentation`: the one that costs least potential. A placement cuts every entry M that it
+//!   meets; the largest slab that stays whole is what M is worth afterwards. The cost is the sum of
+//!   |M| - |largest slab of M left| over these entries. Ties: fewer entries met, then more contact,
+//!   then scan order, then the earlier orientation.
+//! - `contact`: the one with the highest contact score. Ties: scan order, the earlier orientation.
+//! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
+//! - `smallest`: the same of the smallest entry that fits; ties: the earlier in the list.
+
+use std::cmp::Reverse;
+
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
+
+use crate::Work;
+use crate::strategies::shared::contact::{contact, most_contact};
+use crate::strategies::shared::free_list::{end, meets, slabs};
+use crate::strategies::shared::turning::Turn;
+
+/// A placement policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placing {
+    Fragmentation,
+    Contact,
+    First,
+    Smallest,
+}
+
+/// The option `place`, by fragmentation unless said otherwise.
+pub(crate) const PLACE: OptionSpec = OptionSpec {
+    key: "place",
+    values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
+    default: "fragmentation",
+    meaning: "the corner that cuts least off the free boxes, that touches most, or just the lowest \
+              corner of the first or the smallest free box",
+    bare: false,
+};
+
+impl Placing {
+    pub(crate) fn of(options: &Options) -> Placing {
+        match options.get("place") {
+            "contact" => Placing::Contact,
+            "first" => Placing::First,
+            "smallest" => Placing::Smallest,
+            _ => Placing::Fragmentation,
+        }
+    }
+
+    /// The placement of a request, if an entry fits it. To `work` are added the entries tried, the
+    /// corners, the entries held against a corner, and the nodes beside a corner that is scored.
+    pub(crate) fn place(
+        self,
+        list: &[Cuboid],
+        free: &Occupancy,
+        turn: Turn,
+        request: &Request,
+        work: &mut Work,
+    ) -> Option<Cuboid> {
+        let grid = free.grid();
+        if self == Placing::First {
+            let mut tried = list.iter().inspect(|_| work.boxes += 1);
+            return tried.find_map(|entry| low_corner(entry, grid, turn, request));
+        }
+        work.boxes += list.len() as u64;
+        if self == Placing::Smallest {
+            return smallest(list, grid, turn, request);
+        }
+        let best = corners(list, grid, turn, request).min_by_key(|(index, at)| {
+            let (cost, met) = match self {
+                Placing::Fragmentation => fragmentation(list, at),
+                _ => (0, 0),
+            };
+            let compared = if self == Placing::Fragmentation { list.len() } else { 0 };
+            work.boxes += 1 + compared as u64;
+            work.words += most_contact(grid, at.sides) as u64;
+            (cost, met, Reverse(contact(free, at)), row_major(at), *index)
+        });
+        best.map(|(_, at)| at)
+    }
+}
+
+/// The lowest corner of the smallest entry that a request fits, turned as need be.
+fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
+    let fitting = list.iter().filter_map(|entry| {
+        low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
+    });
+    fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
+}
+
+/// The lowest corner of an entry, in the first orientation that fits it.
+fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
+    let mut shapes = turn.shapes(*grid, request);
+    shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
+}
+
+fn fits(entry: &Cuboid, shape: Sides) -> bool {
+    (0..3).all(|axis| shape[axis] <= entry.sides[axis])
+}
+
+/// Every corner of every entry that a request fits, with the number of its orientation.
+fn corners<'a>(
+    list: &'a [Cuboid],
+    grid: &'a Grid,
+    turn: Turn,
+    request: &'a Request,
+) -> impl Iterator<Item = (usize, Cuboid)> + 'a {
+    list.iter().flat_map(move |entry| {
+        let shapes = turn.shapes(*grid, request).enumerate();
+        shapes.flat_map(move |(index, shape)| {
+            corners_of(entry, shape).map(move |corner| (index, corner))
+        })
+    })
+}
+
+/// The placements of a shape at the corners of an entry, the lowest first and x fastest; none if it
+/// does not fit.
+pub(crate) fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
+    let entry = *entry;
+    let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };
+    codes.filter_map(move |code| {
+        let mut base = entry.base;
+        for axis in (0..3).filter(|axis| code >> axis & 1 == 1) {
+            if shape[axis] == entry.sides[axis] {
+                return None;
+            }
+            base[axis] = end(&entry, axis) - shape[axis];
+        }
+        Some(Cuboid::new(base, shape))
+    })
+}
+
+/// What a placement cuts off the entries that it meets, and how many it meets.
+fn fragmentation(list: &[Cuboid], at: &Cuboid) -> (u64, usize) {
+    let (mut cost, mut met) = (0, 0);
+    for entry in list.iter().filter(|entry| meets(entry, at)) {
+        let left = slabs(entry, at).map(|slab| slab.volume()).max().unwrap_or(0);
+        cost += u64::from(entry.volume() - left);
+        met += 1;
+    }
+    (cost, met)
+}
+
+fn row_major(at: &Cuboid) -> [i32; 3] {
+    Scan::default().key(at.base)
+}

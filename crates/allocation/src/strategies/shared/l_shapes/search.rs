@@ -1,0 +1,115 @@
+//! The first base of an L-shape: by an engine over sets of bases, or base by base.
+
+use pavior_kernel::Options;
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+
+use crate::Work;
+use crate::strategies::shared::l_shapes::LShape;
+use crate::strategies::shared::prefix_sums::PrefixSums;
+
+/// A search for the bases of an L.
+#[derive(Clone)]
+pub(crate) enum LShapeSearch {
+    /// Base by base.
+    Plain {
+        /// Counts the busy nodes of either part.
+        sums: PrefixSums,
+        /// Bases tested.
+        tested: u64,
+    },
+    /// By the sets of bases of the parts, 64 bases at a time. The eight symmetries of an L have
+    /// four parts, and share their sets.
+    Sets(PartSets),
+}
+
+/// The sets of bases of the parts that were asked for in the current state.
+#[derive(Clone)]
+pub(crate) struct PartSets {
+    grid: Grid,
+    sets: Vec<BaseSet>,
+    /// Set by set: the part, and whether it has bases.
+    known: Vec<([u16; 2], bool)>,
+}
+
+impl PartSets {
+    fn new(grid: Grid) -> PartSets {
+        PartSets { grid, sets: Vec::new(), known: Vec::new() }
+    }
+
+    /// The place of a part's set; none if the part has no bases.
+    fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
+        let part = [sides[0], sides[1]];
+        let known = self.known.iter().position(|&(other, _)| other == part);
+        let index = known.unwrap_or_else(|| {
+            let used = self.known.len();
+            if self.sets.len() == used {
+                self.sets.push(BaseSet::new(self.grid));
+            }
+            let set = &mut self.sets[used];
+            self.known.push((part, set.compute(free, sides) && set.any()));
+            used
+        });
+        self.known[index].1.then_some(index)
+    }
+
+    fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
+        let [tall, short] = l_shape.parts;
+        let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
+        let offsets = l_shape.parts.map(|part| part.base);
+        let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
+            // Two parts alike.
+            return self.first_of_equal(tall, offsets, l_shape);
+        };
+        set.first_with(other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
+    }
+
+    fn first_of_equal(
+        &mut self,
+        set: usize,
+        offsets: [Coordinates; 2],
+        l_shape: LShape,
+    ) -> Option<[Cuboid; 2]> {
+        let other = self.sets[set].clone();
+        self.sets[set].first_with(&other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
+    }
+}
+
+impl LShapeSearch {
+    /// The search that the option `search` names.
+    pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
+        match options.get("search") {
+            "plain" => LShapeSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
+            _ => LShapeSearch::Sets(PartSets::new(grid)),
+        }
+    }
+
+    /// Takes note of a state, before the searches in that state.
+    pub(crate) fn load(&mut self, free: &Occupancy) {
+        match self {
+            LShapeSearch::Plain { sums, .. } => sums.load(free),
+            LShapeSearch::Sets(sets) => sets.known.clear(),
+        }
+    }
+
+    /// The parts at the first base in row-major order at which both are free.
+    pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
+        match self {
+            LShapeSearch::Plain { sums, tested } => {
+                let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
+                let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| *tested += 1);
+                parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
+            }
+            LShapeSearch::Sets(sets) => sets.first(free, l_shape),
+        }
+    }
+
+    /// Bases of Ls tested one by one, or words of the sets.
+    pub(crate) fn work(&self) -> Work {
+        match self {
+            LShapeSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
+            LShapeSearch::Sets(sets) => {
+                Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Pieces of a plane of bases, and what busy boxes cut from them.
+
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
+
+use crate::strategies::shared::coverage::{AxisRange, Cover, covered};
+
+/// A rectangle of bases on a plane of constant x.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) y: AxisRange,
+    pub(super) z: AxisRange,
+}
+
+impl Piece {
+    #[inline]
+    pub(super) fn meets(self, other: Piece) -> bool {
+        let meet = |a: AxisRange, b: AxisRange| a.low <= b.high && b.low <= a.high;
+        meet(self.y, other.y) && meet(self.z, other.z)
+    }
+}
+
+/// Bases in a plane of constant x. Each axis has up to two intervals, since one that passes the end
+/// of a ring is cut there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    pub(super) y: [AxisRange; 2],
+    pub(super) z: [AxisRange; 2],
+}
+
+impl Pieces {
+    /// The bases whose placements share rows along y and z with a box.
+    #[inline]
+    pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
+        Pieces { y: along(grid, held, shape, 1), z: along(grid, held, shape, 2) }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Piece> {
+        let some = |range: &AxisRange| range.low <= range.high;
+        let along_y = move |z| self.y.into_iter().filter(some).map(move |y| Piece { y, z });
+        self.z.into_iter().filter(some).flat_map(along_y)
+    }
+}
+
+#[inline]
+pub(super) fn along(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
+    covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
+}
+
+/// Whether there is a base in a piece of a plane.
+#[inline]
+pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
+    let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
+    bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
+}
+
+/// A piece of a plane that busy boxes make smaller, one after the other.
+pub(super) struct LivePiece<'a> {
+    grid: Grid,
+    bases: &'a BaseSet,
+    x: u16,
+    piece: Piece,
+}
+
+impl<'a> LivePiece<'a> {
+    #[inline]
+    pub(super) fn new(grid: Grid, bases: &'a BaseSet, x: u16, piece: Piece) -> LivePiece<'a> {
+        LivePiece { grid, bases, x, piece }
+    }
+
+    /// The tests, one an axis, whether a box covers some of the piece as it is now.
+    #[inline]
+    pub(super) fn covers(&self) -> [Cover; 3] {
+        let (grid, shape) = (&self.grid, self.bases.shape());
+        [
+            Cover::new(grid, 0, shape[0], AxisRange { low: self.x, high: self.x }),
+            Cover::new(grid, 1, shape[1], self.piece.y),
+            Cover::new(grid, 2, shape[2], self.piece.z),
+        ]
+    }
+
+    #[inline]
+    fn corner(&self) -> Coordinates {
+        [self.x, self.piece.y.low, self.piece.z.low]
+    }
+
+    /// The placement at the lowest corner.
+    pub(super) fn placement(&self) -> Cuboid {
+        Cuboid::new(self.corner(), self.bases.shape())
+    }
+
+    /// Whether the lowest corner is a base.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.bases.contains(self.corner())
+    }
+
+    /// The nodes of all placements in the piece.
+    pub(super) fn hull(&self) -> Cuboid {
+        let shape = self.bases.shape();
+        let side = |axis: usize, piece: AxisRange| {
+            (piece.high - piece.low).saturating_add(shape[axis]).min(self.grid.side(axis))
+        };
+        let sides = [shape[0], side(1, self.piece.y), side(2, self.piece.z)];
+        Cuboid::new(self.corner(), sides)
+    }
+
+    /// Cuts off what a box covers, and keeps the first piece with a base. Returns the number of
+    /// cuts; none if no base is left.
+    #[inline]
+    pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
+        let mut cuts = 0;
+        for region in Pieces::beside(&self.grid, held, self.bases.shape()).iter() {
+            if self.piece.meets(region) {
+                cuts += 1;
+                subtract(&[self.piece], region, rest);
+                let has_base = |piece: &&Piece| has_base(self.bases, self.x, **piece);
+                self.piece = *rest.iter().find(has_base)?;
+            }
+        }
+        Some(cuts)
+    }
+}
+
+/// Whether a box covers some of the piece that the tests are of.
+#[inline]
+pub(super) fn covers_some(covers: &[Cover; 3], held: &Cuboid) -> bool {
+    covers.iter().all(|cover| cover.is_by(held))
+}
+
+/// The pieces without a region, as up to four slabs each: below it and above it in z at full width,
+/// then left and right of it in y.
+pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
+    rest.clear();
+    for &piece in pieces {
+        let (y, z) = (piece.y, piece.z);
+        let middle = AxisRange { low: z.low.max(region.z.low), high: z.high.min(region.z.high) };
+        if middle.low > middle.high || y.high < region.y.low || region.y.high < y.low {
+            rest.push(piece);
+            continue;
+        }
+        if z.low < middle.low {
+            rest.push(Piece { y, z: AxisRange { low: z.low, high: middle.low - 1 } });
+        }
+        if y.low < region.y.low {
+            rest.push(Piece { y: AxisRange { low: y.low, high: region.y.low - 1 }, z: middle });
+        }
+        if region.y.high < y.high {
+            rest.push(Piece { y: AxisRange { low: region.y.high + 1, high: y.high }, z: middle });
+        }
+        if middle.high < z.high {
+            rest.push(Piece { y, z: AxisRange { low: middle.high + 1, high: z.high } });
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The engine of BL, TBL and GABL: it takes from the set of all bases the one that the plain search
+//! of [`planes_plain`](super::planes_plain) would come to.
+
+use pavior_mesh::{BaseSet, Cuboid, Grid};
+
+use super::pieces::{LivePiece, Piece, Pieces, covers_some, has_base};
+use super::planes_plain::Plane;
+use super::walk::{BorderWalk, Stop};
+use crate::Work;
+use crate::strategies::shared::busy_list::BusyList;
+
+/// The busy boxes, in the order in which their planes are looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct BusyBoxes<'a> {
+    /// What is granted, and what is proposed.
+    lists: [&'a [Cuboid]; 2],
+    /// The list that may know the box of each node.
+    by_node: Option<&'a BusyList>,
+}
+
+impl<'a> BusyBoxes<'a> {
+    /// Those of a list that does not know the box of each node.
+    pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
+        BusyBoxes { lists: [boxes, &[]], by_node: None }
+    }
+
+    /// Those of a list, then what is proposed.
+    pub(crate) fn of(list: &'a BusyList) -> BusyBoxes<'a> {
+        BusyBoxes { lists: [list.boxes(), list.proposed()], by_node: Some(list) }
+    }
+
+    fn count(&self) -> usize {
+        self.lists[0].len() + self.lists[1].len()
+    }
+
+    /// Where the first box is, from `from` on, of which something is true.
+    fn position_from(&self, from: usize, is_one: impl Fn(&Cuboid) -> bool) -> Option<usize> {
+        let [granted, proposed] = self.lists;
+        let rest = granted.get(from..).unwrap_or(&[]);
+        if let Some(ahead) = rest.iter().position(&is_one) {
+            return Some(from + ahead);
+        }
+        let from = from.max(granted.len());
+        let ahead = proposed[from - granted.len()..].iter().position(is_one)?;
+        Some(from + ahead)
+    }
+
+    fn at(&self, index: usize) -> &'a Cuboid {
+        let [granted, proposed] = self.lists;
+        granted.get(index).unwrap_or_else(|| &proposed[index - granted.len()])
+    }
+}
+
+/// The search, with its scratch memory.
+#[derive(Clone)]
+pub(crate) struct BorderPlanes {
+    grid: Grid,
+    walk: BorderWalk,
+    /// What is left of a piece after a subtraction.
+    rest: Vec<Piece>,
+    /// The keys of the boxes around a piece.
+    around: Vec<u64>,
+    tested: u64,
+}
+
+impl BorderPlanes {
+    pub(crate) fn new(grid: Grid) -> BorderPlanes {
+        let (rest, around) = (Vec::new(), Vec::new());
+        BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
+    }
+
+    /// The boxes passed, and the boxes held against the piece of a plane.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
+    }
+
+    /// Begins a search among the bases of a shape.
+    pub(crate) fn begin(&mut self, bases: &BaseSet, boxes: &BusyBoxes<'_>) {
+        self.walk.begin(bases, boxes.by_node);
+    }
+
+    /// The box that the plain search finds. Since [`BorderPlanes::begin`] bases may have vanished
+    /// but not come, and boxes may have been added at the end.
+    pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
+        let shape = bases.shape();
+        if self.walk.has_left_face() {
+            self.tested += 1;
+            let found = self.base_on(boxes, bases, Plane::left_face(&self.grid, shape));
+            if found.is_some() {
+                return found;
+            }
+            self.walk.pass_left_face();
+        }
+        if let Some(list) = boxes.by_node {
+            self.walk.skip_to_first(list, bases);
+        }
+        for list in 0..2 {
+            let before = self.walk.passed[list];
+            while let Some(stop) = self.next_stop(list, boxes) {
+                let pieces = Pieces::beside(&self.grid, &boxes.lists[list][stop.index], shape);
+                let found = self.base_on(boxes, bases, Plane { x: stop.x, pieces });
+                if found.is_some() {
+                    self.tested += (stop.index + 1 - before) as u64;
+                    return found;
+                }
+                self.walk.passed[list] += 1;
+            }
+            self.tested += (boxes.lists[list].len() - before) as u64;
+        }
+        None
+    }
+
+    fn next_stop(&mut self, list: usize, boxes: &BusyBoxes<'_>) -> Option<Stop> {
+        match boxes.by_node {
+            Some(known) if list == 0 => self.walk.next_in_machine(known),
+            _ => self.walk.next_along(list, boxes.lists[list]),
+        }
+    }
+
+    /// The base that the plain search comes to on a plane: the lowest of the first piece that has a
+    /// base.
+    ///
+    /// Pieces without a base vanish before the end, so that only the first piece with one is kept.
+    /// It is done when its lowest corner is a base: no busy box covers a base, so that the corner
+    /// stays.
+    ///
+    /// O(B) for B boxes while the piece is large. The boxes around a small piece are found by their
+    /// nodes.
+    fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
+        let first = |piece: &Piece| has_base(bases, plane.x, *piece);
+        let piece = plane.pieces.iter().find(first)?;
+        let mut piece = LivePiece::new(self.grid, bases, plane.x, piece);
+        let by_node = boxes.by_node.filter(|list| list.is_long());
+        let mut index = 0;
+        while !piece.is_done() {
+            let left = boxes.count() - index;
+            let around = |list: &BusyList| list.within(&piece.hull(), left / 16, &mut self.around);
+            if by_node.is_some_and(around) {
+                return self.cut_around(piece, boxes, index);
+            }
+            let covers = piece.covers();
+            let next = boxes.position_from(index, |held| covers_some(&covers, held));
+            self.tested += next.map_or(left, |next| next + 1 - index) as u64;
+            let Some(next) = next else { break };
+            self.tested += piece.cut(boxes.at(next), &mut self.rest)?;
+            index = next + 1;
+        }
+        Some(piece.placement())
+    }
+
+    /// Goes on with the boxes around the piece alone, those from `from` on.
+    fn cut_around(
+        &mut self,
+        mut piece: LivePiece<'_>,
+        boxes: &BusyBoxes<'_>,
+        from: usize,
+    ) -> Option<Cuboid> {
+        self.tested += self.around.len() as u64;
+        let list = boxes.by_node?;
+        let mut covers = piece.covers();
+        for index in self.around.iter().map(|&key| list.place_of(key)) {
+            if index >= from && covers_some(&covers, boxes.at(index)) {
+                self.tested += piece.cut(boxes.at(index), &mut self.rest)?;
+                if piece.is_done() {
+                    break;
+                }
+                covers = piece.covers();
+            }
+        }
+        Some(piece.placement())
+    }
+}

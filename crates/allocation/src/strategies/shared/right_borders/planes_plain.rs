@@ -1,0 +1,163 @@
+//! The plain search of BL, TBL and GABL: it subtracts every busy box from every right border plane.
+
+use pavior_mesh::{Cuboid, Grid, Sides};
+
+use super::pieces::{Piece, Pieces, along, subtract};
+use crate::Work;
+use crate::strategies::shared::coverage::AxisRange;
+
+/// A plane of bases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plane {
+    pub(super) x: u16,
+    pub(super) pieces: Pieces,
+}
+
+impl Plane {
+    /// The left face of the machine: the plane of the hypothetical box b0.
+    pub(super) fn left_face(grid: &Grid, shape: Sides) -> Plane {
+        let [y, z] = [1, 2].map(|axis| {
+            let high = grid.starts(axis, shape[axis]) - 1;
+            [AxisRange { low: 0, high }, AxisRange::EMPTY]
+        });
+        Plane { x: 0, pieces: Pieces { y, z } }
+    }
+
+    /// A box's right border plane, if it has bases of the shape at all.
+    fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
+        let (n, starts) = (grid.side(0), grid.starts(0, shape[0]));
+        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
+        let x = if grid.wraps(0) {
+            // A side that closes the ring has the one base 0, which the left face is.
+            (shape[0] < n).then_some((right % u32::from(n)) as u16)
+        } else {
+            (right < u32::from(starts)).then_some(right as u16)
+        };
+        Some(Plane { x: x?, pieces: Pieces::beside(grid, held, shape) })
+    }
+}
+
+/// The bases at which a shape would hit a busy box.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    x: [AxisRange; 2],
+    pieces: Pieces,
+}
+
+impl Region {
+    fn new(grid: &Grid, held: &Cuboid, shape: Sides) -> Region {
+        Region { x: along(grid, held, shape, 0), pieces: Pieces::beside(grid, held, shape) }
+    }
+
+    fn covers(&self, x: u16) -> bool {
+        self.x[0].contains(x) || self.x[1].contains(x)
+    }
+}
+
+/// The search, with its scratch memory.
+#[derive(Clone)]
+pub(crate) struct PlaneSubtraction {
+    grid: Grid,
+    /// What the busy boxes cover for the current shape: the same on every plane.
+    regions: Vec<Region>,
+    /// What is left of the current plane, and of it after a subtraction.
+    plane: Vec<Piece>,
+    rest: Vec<Piece>,
+    tested: u64,
+}
+
+impl PlaneSubtraction {
+    pub(crate) fn new(grid: Grid) -> PlaneSubtraction {
+        let (regions, plane, rest) = (Vec::new(), Vec::new(), Vec::new());
+        PlaneSubtraction { grid, regions, plane, rest, tested: 0 }
+    }
+
+    /// The planes looked at, the busy boxes held against each, and the pieces subtracted from.
+    pub(crate) fn work(&self) -> Work {
+        Work::of_boxes(self.tested)
+    }
+
+    /// The first free box of a shape that fits the grid: on the left face of the machine, then on
+    /// the right border plane of each busy box, in their order.
+    pub(crate) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
+        self.load(busy, shape);
+        let left_face = self.first_base(Plane::left_face(&self.grid, shape), shape);
+        left_face.or_else(|| {
+            busy.iter().find_map(|held| {
+                let plane = Plane::right_of(&self.grid, held, shape)?;
+                self.first_base(plane, shape)
+            })
+        })
+    }
+
+    fn load(&mut self, busy: &[Cuboid], shape: Sides) {
+        self.regions.clear();
+        self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
+    }
+
+    /// The most pieces that any plane is in while the search for a shape goes through all planes to
+    /// their ends.
+    fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
+        self.load(busy, shape);
+        let mut most = self.clear_plane(Plane::left_face(&self.grid, shape));
+        for held in busy {
+            if let Some(plane) = Plane::right_of(&self.grid, held, shape) {
+                most = most.max(self.clear_plane(plane));
+            }
+        }
+        most
+    }
+
+    /// The lowest base of the first piece of a plane that no busy box covers.
+    fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
+        self.clear_plane(plane);
+        let piece = self.plane.first()?;
+        Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
+    }
+
+    /// Leaves in `plane` what no busy box covers of a plane. Returns the most pieces that it was
+    /// in on the way.
+    fn clear_plane(&mut self, plane: Plane) -> usize {
+        self.plane.clear();
+        self.plane.extend(plane.pieces.iter());
+        self.tested += 1;
+        let mut most = self.plane.len();
+        for region in &self.regions {
+            if self.plane.is_empty() {
+                break;
+            }
+            self.tested += 1;
+            if !region.covers(plane.x) {
+                continue;
+            }
+            for region in region.pieces.iter() {
+                self.tested += self.plane.len() as u64;
+                if self.plane.iter().any(|piece| piece.meets(region)) {
+                    subtract(&self.plane, region, &mut self.rest);
+                    std::mem::swap(&mut self.plane, &mut self.rest);
+                    most = most.max(self.plane.len());
+                }
+            }
+        }
+        most
+    }
+}
+
+/// The most pieces that any right border plane is cut into while TBL looks for a shape. The busy
+/// boxes come in order of grant. 0 if the shape does not fit the empty machine unturned.
+///
+/// The TBL paper says "at most four", and takes its cost from that.
+///
+/// ```
+/// use pavior_allocation::tbl_most_pieces;
+/// use pavior_mesh::{Cuboid, Grid};
+/// let grid = Grid::mesh(&[2, 5, 5])?;
+/// let node = |y, z| Cuboid::node([0, y, z]);
+/// // The left face, without two nodes in general position.
+/// assert_eq!(tbl_most_pieces(&grid, &[node(1, 1), node(3, 3)], [1, 1, 1]), 7);
+/// # Ok::<(), pavior_mesh::GridError>(())
+/// ```
+pub fn tbl_most_pieces(grid: &Grid, busy: &[Cuboid], shape: Sides) -> usize {
+    let mut planes = PlaneSubtraction::new(*grid);
+    if grid.fits(shape) { planes.most_pieces(busy, shape) } else { 0 }
+}

@@ -1,0 +1,69 @@
+//! Strategies that are a rule over First Fit's search. The wrapper tells the search of every grant
+//! and release, so that the rule is all that differs between them.
+
+use pavior_kernel::Stream;
+use pavior_mesh::{Occupancy, Request};
+
+use crate::strategies::shared::base_search::BaseSearch;
+use crate::{Placement, Strategy, Work};
+
+/// Which boxes are searched for, and in which order.
+pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
+    /// The placement of a request. The rule loads the state into the search when it needs it.
+    fn find(
+        &mut self,
+        search: &mut BaseSearch,
+        free: &Occupancy,
+        request: &Request,
+    ) -> Option<Placement>;
+
+    /// What the rule has looked at itself, beside what the search counts.
+    fn work(&self) -> Work {
+        Work::default()
+    }
+}
+
+/// A strategy made of a rule and the search that it uses.
+#[derive(Clone)]
+pub(crate) struct SearchStrategy<R> {
+    search: BaseSearch,
+    rule: R,
+}
+
+impl<R: SearchRule> SearchStrategy<R> {
+    /// The strategy for an empty machine, as the registry wants it.
+    pub(crate) fn boxed(search: BaseSearch, rule: R) -> Box<dyn Strategy> {
+        Box::new(SearchStrategy { search, rule })
+    }
+}
+
+impl<R: SearchRule> Strategy for SearchStrategy<R> {
+    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
+        self.rule.find(&mut self.search, free, request)
+    }
+
+    fn granted(&mut self, placement: &Placement) {
+        self.search.granted(placement);
+    }
+
+    fn released(&mut self, placement: &Placement) {
+        self.search.released(placement);
+    }
+
+    fn reset(&mut self, _free: &Occupancy) -> bool {
+        self.search.reset();
+        true
+    }
+
+    fn work(&self) -> Work {
+        self.rule.work() + self.search.work()
+    }
+
+    fn validate(&self, free: &Occupancy) {
+        self.search.validate(free);
+    }
+
+    fn fork(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
