@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pavior_files::{Folder, LogError};
-use pavior_workload::traces::{Filter, ReadOptions, Trace};
+use pavior_workload::traces::{ReadOptions, Trace};
 
 use crate::args::{OfReading, ParameterArgs};
 use crate::failure::{Failure, Place};
@@ -11,15 +11,10 @@ use crate::files;
 
 /// Reads a log; its name says its format.
 pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace, Failure> {
-    let filter: Filter = args.value("filter")?.unwrap_or_default();
-    let status = args.typed("status").map_or(Ok(Filter::default()), |typed| {
-        Filter::of_status(typed).map_err(|bad| Failure::option("--status", typed, 0, &bad))
-    })?;
-    let options = ReadOptions {
-        lenient: args.value("lenient")?.unwrap_or(false),
-        first: args.value("first")?,
-        filter: filter.and(&status),
-    };
+    let given = args.given()?;
+    let filter = given.filter.unwrap_or_default().and(&given.status.unwrap_or_default());
+    let options =
+        ReadOptions { lenient: given.lenient.unwrap_or_default(), first: given.first, filter };
     Ok(pavior_files::read_log(path, &options, files::lines())?)
 }
 

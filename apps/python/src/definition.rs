@@ -41,10 +41,11 @@ impl Definition {
         if let Some(scenario) = scenarios.get(&point) {
             return Ok(scenario.clone());
         }
-        let Experiment { points, catalogue, timing, .. } = &self.experiment;
+        let Experiment { points, timing, .. } = &self.experiment;
         let values = points.get(point);
         let values = values.ok_or_else(|| format!("the experiment has no point {point}"))?;
-        let scenario = Scenario::new(values, catalogue, *timing, &self.inputs, &self.histories);
+        let settings = values.settings();
+        let scenario = Scenario::new(settings, *timing, &self.inputs, &self.histories);
         let scenario = Arc::new(scenario.map_err(|error| error.to_string())?);
         scenarios.insert(point, scenario.clone());
         Ok(scenario)

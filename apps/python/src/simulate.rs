@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, StringArray};
 use pavior_experiments::{Keys, Point, RunRecord, Scenario, Setting, Specification};
-use pavior_mesh::Grid;
 use pavior_simulation::{Histories, JobRecord, RunError, Stop};
 use pavior_workload::TimeUnit;
 use pyo3::exceptions::PyKeyError;
@@ -82,11 +81,11 @@ impl Outcome {
     /// box (`largest_free`): a row a change, `time` and `value`. Not of runs with failures of
     /// nodes.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
-        if ["mttf", "fail-classes", "failures"].iter().any(|name| self.point.get(name).is_some()) {
+        let settings = self.point.settings();
+        if settings.jobs().is_some_and(|jobs| jobs.failures.is_some()) {
             return Err(value("jobs that were interrupted held nodes that are in no table"));
         }
-        let grid: Option<Grid> = self.point.get("machine").and_then(|name| name.parse().ok());
-        let grid = grid.ok_or_else(|| value("the run has no machine"))?;
+        let grid = settings.machine;
         let jobs = self.jobs_in_order();
         let steps = py.detach(|| match metric {
             "busy" => Some(steps::busy(jobs)),
@@ -311,8 +310,8 @@ impl Asked {
 
     /// What the point means; its log is read.
     pub(crate) fn scenario(&self) -> Result<Scenario, String> {
-        let Specification { catalogue, timing, .. } = &self.specification;
-        Scenario::new(&self.point, catalogue, *timing, &self.inputs, &Histories::default())
+        let timing = self.specification.timing;
+        Scenario::new(self.point.settings(), timing, &self.inputs, &Histories::default())
             .map_err(|error| error.to_string())
     }
 }

@@ -28,7 +28,7 @@ pub struct Difference {
 /// All comparisons with the baseline, in the order of the points and metrics.
 pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Difference> {
     let Some(baseline) = &specification.baseline else { return Vec::new() };
-    let strategy = parameters::index("strategy");
+    let strategy = parameters::STRATEGY.index();
     let key = |index: usize| -> Vec<Option<&str>> {
         let point = &specification.points[index];
         (0..parameters::ALL.len()).filter(|&i| i != strategy).map(|i| point.at(i)).collect()

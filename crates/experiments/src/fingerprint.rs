@@ -9,8 +9,7 @@ use pavior_workload::traces::{Record, Tags, Trace};
 use pavior_workload::{Change, FailureEvent};
 use sha2::{Digest, Sha256};
 
-use crate::Specification;
-use crate::scenario::{InputError, InputFiles, InputRequest, inputs};
+use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
 /// The program as far as results depend on it: the version, and a digest of the sources.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
@@ -47,9 +46,14 @@ impl Items {
 }
 
 impl Specification {
+    /// What the points need from files.
+    fn inputs(&self) -> impl Iterator<Item = InputRequest> + '_ {
+        self.points.iter().flat_map(|point: &Point| point.settings().inputs())
+    }
+
     /// Whether a point reads a log or a list of failures.
     pub fn reads_files(&self) -> bool {
-        self.points.iter().flat_map(inputs).next().is_some()
+        self.inputs().next().is_some()
     }
 
     /// A digest of everything that results depend on: that of the specification and the program
@@ -60,7 +64,7 @@ impl Specification {
     pub fn fingerprint(&self, files: &dyn InputFiles) -> Result<String, InputError> {
         let mut items = Items::new();
         let mut seen = HashSet::new();
-        for input in self.points.iter().flat_map(inputs) {
+        for input in self.inputs() {
             if !seen.insert(input.key().to_string()) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Experiments: many runs, until their means can be trusted.
 //!
-//! Every run is a [`Point`]: a value for every parameter of the one list ([`parameters::ALL`]). A
+//! Every run is a [`Point`]: a value for every parameter of the one list ([`parameters::ALL`]), and
+//! what they mean together ([`RunSettings`]). A
 //! [`Specification`] has many, from an experiment file or from settings given one by one, and runs
 //! them over the same jobs (common random numbers), in parallel, in independent replications, until
 //! the mean of each metric can be trusted. Results depend on the points alone, never on the number
@@ -14,6 +15,8 @@ mod confidence;
 mod differences;
 mod fingerprint;
 mod formula;
+mod given;
+mod inputs;
 mod journal;
 mod json;
 mod keys;
@@ -27,6 +30,7 @@ mod replications;
 mod results;
 mod sample;
 mod scenario;
+mod settings;
 mod specification;
 pub mod still;
 mod student;
@@ -38,6 +42,8 @@ pub use confidence::{Median, Policy, half_width, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use formula::Formula;
+pub use given::Given;
+pub use inputs::{FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NoFiles};
 pub use journal::{JournalEntry, NoStore, Store};
 pub use keys::Keys;
 pub use orders::Orders;
@@ -47,9 +53,10 @@ pub use publish::{Provenance, Publication};
 pub use replications::Replications;
 pub use results::{Line, MeasuredTime, PointResult, Summary, Table};
 pub use sample::Sample;
-pub use scenario::{
-    FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NetworkParameters, NoFiles,
-    RunRecord, Scenario,
+pub use scenario::{RunRecord, Scenario};
+pub use settings::{
+    Asked, BusyBoxes, FailureSettings, FailureSource, JobSettings, JobSource, LogSettings,
+    MigrationSettings, NetworkParameters, NetworkSettings, RunSettings, StillSettings,
 };
 pub use specification::{
     Axis, Figure, Setting, SettingError, Specification, SpecificationError, StatedMark, schema,

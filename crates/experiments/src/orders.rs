@@ -3,9 +3,8 @@
 //! The key `orders` of an experiment file gives them; the metric `printed_order` is their value,
 //! with the names N nodes of the machine, h rows, B busy submeshes and K nodes a submesh.
 
-use pavior_mesh::Grid;
-
-use crate::{Formula, Point, still};
+use crate::settings::Asked;
+use crate::{Formula, Point};
 
 /// The names that formulas may use.
 pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
@@ -18,13 +17,15 @@ impl Orders {
     /// What the order of the point's strategy comes to in its state; none if there is no formula
     /// for it, or no state.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
-        let strategy = point.get("strategy")?;
+        let settings = point.settings();
+        let strategy = &settings.strategy.to_string();
         // Options hardly change an order: `ff:plain` has that of `ff` unless it has its own.
-        let plain = strategy.split(':').next()?;
+        let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;
-        let grid: Grid = point.get("machine")?.parse().ok()?;
-        let sizes = still::sizes(point)?;
+        let grid = settings.machine;
+        let Asked::Still(still) = &settings.asked else { return None };
+        let sizes = still.busy.sizes();
         let busy = sizes.len() as f64;
         let names = |name: &str| {
             Some(match name {

@@ -1,105 +1,76 @@
 //! One combination of parameters.
 
-use std::fmt::Debug;
-use std::str::FromStr;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use pavior_workload::{Selection, ServiceDistribution, ShapeRule, TimeUnit};
+use pavior_workload::TimeUnit;
 
-use crate::Catalogue;
+use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 
 /// A value for every parameter that applies, in the order of [`parameters::ALL`].
 ///
-/// Cheap to clone; points of one experiment share the texts of their values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// What is run is its [`RunSettings`]; tables, figures and keys have the canonical texts. Cheap to
+/// clone; points of one experiment share the texts of their values.
+#[derive(Clone, Debug)]
 pub struct Point {
-    values: Arc<[Option<Arc<str>>]>,
+    texts: Arc<[Option<Arc<str>>]>,
+    settings: Arc<RunSettings>,
+}
+
+impl PartialEq for Point {
+    fn eq(&self, other: &Point) -> bool {
+        self.texts == other.texts
+    }
+}
+
+impl Eq for Point {}
+
+impl Hash for Point {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.texts.hash(state);
+    }
 }
 
 impl Point {
-    /// A point with these values, one an entry of [`parameters::ALL`].
-    pub(crate) fn new(values: Arc<[Option<Arc<str>>]>) -> Point {
-        assert_eq!(values.len(), parameters::ALL.len(), "a value or none for every parameter");
-        Point { values }
+    /// A point with these texts, one an entry of [`parameters::ALL`], and what they mean.
+    pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
+        assert_eq!(texts.len(), parameters::ALL.len(), "a value or none for every parameter");
+        Point { texts, settings: Arc::new(settings) }
     }
 
-    /// The canonical value of a parameter, by name; none if it does not apply or is not set.
+    /// What is run.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
+    /// The canonical text of a parameter, by name; none if there is no such parameter, or it does
+    /// not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.at(parameters::index(name))
+        let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
+        self.at(place)
     }
 
-    /// The value of the parameter with this index.
+    /// The text of the parameter with this index.
     pub(crate) fn at(&self, index: usize) -> Option<&str> {
-        self.values[index].as_deref()
-    }
-
-    /// A value, typed. It must be set: points hold canonical values only.
-    pub(crate) fn value<T: FromStr>(&self, name: &str) -> T
-    where
-        T::Err: Debug,
-    {
-        let text = self.get(name).expect("the parameter applies");
-        text.parse().expect("points hold values that were read before")
-    }
-
-    /// A value, typed, if it is set.
-    pub(crate) fn optional<T: FromStr>(&self, name: &str) -> Option<T>
-    where
-        T::Err: Debug,
-    {
-        self.get(name).map(|_| self.value(name))
+        self.texts.get(index)?.as_deref()
     }
 
     /// Whether it asks one request in a still state, without jobs and time.
     pub fn is_still(&self) -> bool {
-        self.get("request").is_some()
+        self.settings.jobs().is_none()
     }
 
     /// What its times are measured in.
     pub fn unit(&self) -> TimeUnit {
-        if self.get("trace").is_some() {
-            let cycles = self.optional("cycles-per-second");
-            cycles.map_or(TimeUnit::SECOND, |ticks| TimeUnit { ticks, ..TimeUnit::SECOND })
-        } else if let Some(service) = self.optional::<Selection<ServiceDistribution>>("service") {
-            service.entry.does.unit
-        } else {
-            TimeUnit::TIME_UNIT
-        }
-    }
-
-    /// Its strategy; as with the other names, from the catalogue that it was read with.
-    pub(crate) fn strategy(&self, catalogue: &Catalogue) -> pavior_allocation::Selection {
-        let name = self.get("strategy").expect("every point has a strategy");
-        catalogue.strategies.select(name).expect("points hold values that were read before")
-    }
-
-    /// The scheduler of a run.
-    pub(crate) fn scheduler(&self, catalogue: &Catalogue) -> pavior_scheduling::Selection {
-        let name = self.get("scheduler").expect("every run has a scheduler");
-        catalogue.schedulers.select(name).expect("points hold values that were read before")
-    }
-
-    /// The shape rule of a log.
-    pub(crate) fn shape_rule(&self, catalogue: &Catalogue) -> Option<Selection<ShapeRule>> {
-        let name = self.get("shape-rule")?;
-        Some(catalogue.shape_rules.select(name).expect("points hold values that were read before"))
-    }
-
-    /// Whether its workload draws numbers, so that the replications of a strategy that draws none
-    /// differ.
-    pub fn draws(&self, catalogue: &Catalogue) -> bool {
-        self.get("trace").is_none()
-            || self.shape_rule(catalogue).is_some_and(|rule| rule.entry.does.draws)
-            || self.get("mttf").is_some()
-            || self.get("fail-classes").is_some()
+        self.settings.unit()
     }
 
     /// The parameters that are set, with their values.
     pub fn set(&self) -> impl Iterator<Item = (&'static Parameter, &str)> {
         parameters::ALL
             .iter()
-            .zip(self.values.iter())
+            .zip(self.texts.iter())
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 

@@ -128,7 +128,7 @@ impl Specification {
     /// The seeds of the points, each once.
     fn seeds(&self) -> Vec<u64> {
         let mut seeds: Vec<u64> = Vec::new();
-        for seed in self.points.iter().filter_map(|point| point.get("seed")?.parse().ok()) {
+        for seed in self.points.iter().map(|point| point.settings().seed) {
             if !seeds.contains(&seed) {
                 seeds.push(seed);
             }

@@ -296,7 +296,9 @@ pub(crate) fn target_missed(specification: &Specification, samples: &[Sample]) -
 /// figure names.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
-        ["machine", "strategy", "scheduler", "load"].map(parameters::index).to_vec();
+        [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]
+            .map(|parameter| parameter.index())
+            .to_vec();
     let named = specification
         .figures
         .iter()

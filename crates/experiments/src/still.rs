@@ -7,13 +7,13 @@
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
-use pavior_kernel::{Stream, Time};
-use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid, JobId, Request};
 use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
-use crate::boxes::{Boxes, RequestedSides, boxes};
-use crate::{Catalogue, Point, Sample};
+use crate::Sample;
+use crate::settings::{BusyBoxes, RunSettings, StillSettings};
 
 /// What is observed in still states. Runs of jobs have none of it.
 pub const METRICS: &[&MetricSpec] =
@@ -68,91 +68,37 @@ impl Metric for Absent {
     }
 }
 
-/// The sides of drawn boxes, in turn.
-const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// More attempts at placing a box are in vain: the machine is too full.
-const MOST_DRAWS: u32 = 10_000;
 /// Attempts before and while time is measured.
 const WARM_UP: u64 = 8;
 const MEASURED: u64 = 64;
-
-/// The busy boxes of a state.
-#[derive(Clone, Debug, PartialEq)]
-enum Busy {
-    Given(Boxes),
-    Drawn(u64),
-}
 
 /// A point that asks one request in a still state.
 #[derive(Clone)]
 pub(crate) struct Still {
     grid: Grid,
     strategy: Selection,
-    busy: Busy,
+    busy: BusyBoxes,
     request: Request,
     seed: u64,
     timing: bool,
 }
 
 impl Still {
-    pub(crate) fn new(point: &Point, catalogue: &Catalogue, timing: bool) -> Still {
-        let RequestedSides(sides) = point.value("request");
-        let busy = match point.optional("submeshes") {
-            Some(count) => Busy::Drawn(count),
-            None => Busy::Given(point.optional("busy").unwrap_or_default()),
-        };
+    pub(crate) fn new(settings: &RunSettings, still: &StillSettings, timing: bool) -> Still {
         Still {
-            grid: point.value("machine"),
-            strategy: point.strategy(catalogue),
-            busy,
-            request: Request::shape(sides),
-            seed: point.value("seed"),
+            grid: settings.machine,
+            strategy: settings.strategy.clone(),
+            busy: still.busy.clone(),
+            request: Request::shape(still.request),
+            seed: settings.seed,
             timing,
         }
     }
 
-    /// Whether machine, state and request go together.
-    ///
-    /// # Errors
-    /// If not: the parameter at fault, and why.
-    pub(crate) fn check(
-        point: &Point,
-        catalogue: &Catalogue,
-    ) -> Result<(), (&'static str, String)> {
-        if point.get("busy").is_some() && point.get("submeshes").is_some() {
-            return Err(("submeshes", "a state is given by `busy` or drawn, not both".into()));
-        }
-        let still = Still::new(point, catalogue, false);
-        if !still.grid.fits(still.request.shape.unwrap_or_default()) {
-            return Err(("request", format!("it does not fit {}", still.grid)));
-        }
-        let name = if matches!(still.busy, Busy::Given(_)) { "busy" } else { "submeshes" };
-        still.state(0).map(drop).map_err(|reason| (name, reason))
-    }
-
-    /// The state of a replication; the same for every strategy.
-    fn state(&self, replication: u64) -> Result<State, String> {
-        let mut state = State::new(self.grid);
-        match &self.busy {
-            Busy::Given(Boxes(boxes)) => {
-                for (job, held) in (0..).zip(boxes) {
-                    let clash = |error| format!("box {}: {error}", job + 1);
-                    state.hold(JobId(job), &[*held]).map_err(clash)?;
-                }
-            }
-            Busy::Drawn(count) => {
-                let mut stream = Stream::new(self.seed, replication, "state");
-                for (job, sides) in (0..*count).zip(DRAWN.iter().cycle()) {
-                    draw(&mut state, JobId(job), *sides, &mut stream)?;
-                }
-            }
-        }
-        Ok(state)
-    }
-
     /// One replication.
     pub(crate) fn replicate(&self, replication: u64, metrics: &[&'static MetricSpec]) -> Sample {
-        let state = self.state(replication).expect("the point was checked, and is not too full");
+        let state = self.busy.state(self.grid, self.seed, replication);
+        let state = state.expect("the point was checked, and is not too full");
         let mut machine = self.machine(&state);
         let answer = machine.probe(&self.request);
         let refused = u64::from(answer.is_err());
@@ -209,31 +155,4 @@ impl Still {
         }
         crate::median(&times).map(|(median, _)| median)
     }
-}
-
-/// Draws free places for a box until one is free.
-fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
-    let grid = *state.grid();
-    if grid.fits(sides) {
-        for _ in 0..MOST_DRAWS {
-            let base: [u16; 3] = std::array::from_fn(|axis| {
-                stream.between(0, u64::from(grid.side(axis) - sides[axis])) as u16
-            });
-            if state.hold(job, &[Cuboid::new(base, sides)]).is_ok() {
-                return Ok(());
-            }
-        }
-    }
-    Err(format!("so many boxes hardly find room on {grid}"))
-}
-
-/// The sizes of the busy boxes of a point; none if it is no still state.
-pub(crate) fn sizes(point: &Point) -> Option<Vec<u64>> {
-    point.get("request")?;
-    if let Some(count) = point.get("submeshes") {
-        let count = count.parse().ok()?;
-        return Some(DRAWN.iter().cycle().take(count).map(|sides| volume(*sides)).collect());
-    }
-    let boxes = boxes(point.get("busy").unwrap_or_default()).ok()?;
-    Some(boxes.iter().map(|held| volume(held.sides)).collect())
 }

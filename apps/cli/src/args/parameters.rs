@@ -2,9 +2,7 @@
 //!
 //! What is typed stays text here; the list reads it, so that a fault can be underlined.
 
-use std::fmt::Debug;
 use std::marker::PhantomData;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
@@ -12,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use pavior_experiments::parameters::{
     self, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, ValueType,
 };
-use pavior_experiments::{Catalogue, Setting, SettingError};
+use pavior_experiments::{Catalogue, Given, Setting, SettingError};
 
 use crate::failure::Failure;
 
@@ -108,29 +106,20 @@ impl<C: Choice> ParameterArgs<C> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
-    /// The value of a parameter, or its default, canonical; none if it has neither.
+    /// The values of all parameters of the choice, or their defaults.
     ///
     /// # Errors
-    /// If what was typed is no value of it.
-    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        let parameter = &parameters::ALL[parameters::index(name)];
-        let Some(typed) = self.typed(name) else {
-            return Ok(parameter.default.first().map(ToString::to_string));
-        };
-        let bad = |bad| Failure::option(&format!("--{name}"), typed, 0, &bad);
-        parameter.canonical(typed, &Catalogue::default()).map(Some).map_err(bad)
-    }
-
-    /// The same, typed.
-    ///
-    /// # Errors
-    /// If what was typed is no value of it.
-    pub(crate) fn value<T: FromStr>(&self, name: &str) -> Result<Option<T>, Failure>
-    where
-        T::Err: Debug,
-    {
-        let value = |text: String| text.parse().expect("the parameter has read it");
-        Ok(self.text(name)?.map(value))
+    /// If what was typed is no value of its parameter.
+    pub(crate) fn given(&self) -> Result<Given, Failure> {
+        let (mut given, catalogue) = (Given::default(), Catalogue::default());
+        for parameter in parameters::ALL.iter().filter(|parameter| C::has(parameter)) {
+            let name = parameter.name;
+            let typed = self.typed(name);
+            let Some(text) = typed.or(parameter.default.first().copied()) else { continue };
+            let bad = |bad| Failure::option(&format!("--{name}"), text, 0, &bad);
+            parameter.reading(text, &catalogue).map_err(bad)?.put(&mut given);
+        }
+        Ok(given)
     }
 }
 

@@ -74,7 +74,7 @@ fn stream(args: &BenchArgs, strategy: &Selection) -> Result<Stream, Failure> {
         let words = format!("the {} requests of {trace}", requests.len());
         return Ok(Stream { requests, sides: None, trace: Some(trace.to_string()), words });
     }
-    let sides = args.requests.text("sides")?.unwrap_or_default();
+    let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
     // More than are asked, but where warming up takes very long.
     let requests = requests.take(args.rounds.attempts.max(DRAWN)).collect();
     let words = format!("sides {sides}");

@@ -47,11 +47,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
 
 /// The network, checked.
 fn parameters(args: &ParameterArgs<OfNetworks>) -> Result<NetworkParameters, Failure> {
-    let mut values: BTreeMap<&str, String> = BTreeMap::new();
-    for name in ["flits", "routing-delay", "buffer", "engine", "release", "lanes"] {
-        values.insert(name, args.text(name)?.unwrap_or_default());
-    }
-    let network = NetworkParameters::new(|name| &values[name]);
+    let network = NetworkParameters::new(&args.given()?);
     let NetworkParameters { engine, settings, .. } = network;
     engine.check(&settings).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(network)

@@ -56,7 +56,7 @@ pub(crate) fn check_stuck_jobs(
 ) -> Result<(), Failure> {
     let mut any = false;
     for row in specification.results(samples) {
-        if row.point.get("trace").is_some() && row.waiting > 0 {
+        if row.waiting > 0 && row.point.settings().jobs().is_some_and(|jobs| jobs.log().is_some()) {
             let [strategy, scheduler] =
                 ["strategy", "scheduler"].map(|name| value(row.point, name));
             let waiting = row.waiting;

@@ -74,7 +74,7 @@ fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings)?;
     let point = &specification.points[0];
-    Scenario::new(point, &specification.catalogue, false, &logs::folder(""), &Histories::default())
+    Scenario::new(point.settings(), false, &logs::folder(""), &Histories::default())
         .map_err(Failure::of_input)
 }
 

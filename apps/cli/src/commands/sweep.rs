@@ -146,8 +146,8 @@ fn replicate(
     let points: Vec<&[(usize, u64)]> = places.chunk_by(|a, b| a.0 == b.0).collect();
     points.par_iter().try_for_each(|places| {
         let point = places[0].0;
-        let Specification { points, catalogue, timing, .. } = specification;
-        let scenario = Scenario::new(&points[point], catalogue, *timing, files, &histories)
+        let Specification { points, timing, .. } = specification;
+        let scenario = Scenario::new(points[point].settings(), *timing, files, &histories)
             .map_err(SweepError::Input)?;
         places.par_iter().try_for_each(|&(point, replication)| {
             let sample = specification

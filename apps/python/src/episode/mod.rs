@@ -74,7 +74,7 @@ impl Episodes {
         }
         let names = [Some(strategy), Some(scheduler)];
         let asked = Asked::new(py, machine, names, trace, parameters)?;
-        let (grid, unit) = (machine_of(&asked)?, asked.point.unit());
+        let (grid, unit) = (asked.point.settings().machine, asked.point.unit());
         let jobs = jobs.unwrap_or(if trace.is_some() { usize::MAX } else { 1_000 });
         let scenario = interruptible(py, || (), move || asked.scenario())?;
         let scenario = scenario.map_err(|error| other(py, error))?;
@@ -98,12 +98,6 @@ impl Episodes {
         let steps = Steps::new(self.simulation(py, replication)?, self.scale(replication));
         Episode::begin(py, Kind::Allocating(Allocating::new(steps)), self.unit)
     }
-}
-
-/// The machine of a combination of parameters.
-fn machine_of(asked: &Asked) -> PyResult<Grid> {
-    let name = asked.point.get("machine").and_then(|name| name.parse().ok());
-    name.ok_or_else(|| value("the run has no machine"))
 }
 
 enum Kind {

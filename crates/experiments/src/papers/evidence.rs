@@ -1,6 +1,7 @@
 //! What the samples say of points that statements name.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
@@ -244,11 +245,11 @@ fn known(name: &str) -> Result<&'static Parameter, String> {
 }
 
 /// Values as points have them.
-fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, String)>, String> {
+fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
     let one = |(key, value): (&String, &String)| {
         let parameter = known(key)?;
         let value = if value.is_empty() {
-            String::new()
+            String::new().into()
         } else {
             parameter
                 .canonical(value, &Catalogue::default())
@@ -260,6 +261,6 @@ fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Stri
 }
 
 /// As points are asked.
-fn borrowed<'v>(values: &'v [(&'static str, String)]) -> Vec<(&'v str, &'v str)> {
-    values.iter().map(|(key, value)| (*key, value.as_str())).collect()
+fn borrowed<'v>(values: &'v [(&'static str, Arc<str>)]) -> Vec<(&'v str, &'v str)> {
+    values.iter().map(|(key, value)| (*key, &**value)).collect()
 }

@@ -1,9 +1,11 @@
 //! Parameters of failures.
 
-use pavior_workload::FailureClasses;
+use pavior_kernel::BadName;
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
-use crate::boxes::Slice;
+use super::{
+    Applies, COMMON, Heading, Parameter, Reading, ValueType, count, number, parsed, verbatim,
+};
+use crate::Given;
 
 const FAILURE: Parameter = Parameter {
     heading: Heading::Failures,
@@ -16,14 +18,14 @@ const FAILURE: Parameter = Parameter {
 pub(super) const MTTF: Parameter = Parameter {
     name: "mttf",
     meaning: "the mean time to failure of a node, exponential",
-    read: |text, _| mean(text, "failure"),
+    read: |text, _| mean(text, "failure", |given| &mut given.mttf),
     ..FAILURE
 };
 
 pub(super) const MTTR: Parameter = Parameter {
     name: "mttr",
     meaning: "the mean time to its repair, exponential",
-    read: |text, _| mean(text, "repair"),
+    read: |text, _| mean(text, "repair", |given| &mut given.mttr),
     ..FAILURE
 };
 
@@ -32,7 +34,7 @@ pub(super) const FAIL_CLASSES: Parameter = Parameter {
     meaning: "what fails, each kind with means of its own: chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,\
               switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
-    read: canonical::<FailureClasses>,
+    read: |text, _| parsed(text, |given| &mut given.fail_classes),
     ..FAILURE
 };
 
@@ -40,6 +42,7 @@ pub(super) const SPARES: Parameter = Parameter {
     name: "spares",
     meaning: "cubes of 4x4x4 nodes that are kept out of use until another fails",
     unit: "cubes",
+    read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spares),
     ..STANDING_BY
 };
 
@@ -47,11 +50,12 @@ pub(super) const SPARE_SWITCHES: Parameter = Parameter {
     name: "spare-switches",
     meaning: "switches that take over from failed ones",
     unit: "switches",
+    read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spare_switches),
     ..STANDING_BY
 };
 
-const STANDING_BY: Parameter =
-    Parameter { kind: ValueType::Count, read: |text, _| count(text, 0..=1_000_000), ..FAILURE };
+const STANDING_BY: Parameter = Parameter { kind: ValueType::Count, ..FAILURE };
+const MOST_SPARES: u64 = 1_000_000;
 
 pub(super) const SLICE: Parameter = Parameter {
     name: "slice",
@@ -59,7 +63,7 @@ pub(super) const SLICE: Parameter = Parameter {
               as 8x8x16; see the metrics slice_availability and slice_free",
     kind: ValueType::Text,
     unit: "",
-    read: canonical::<Slice>,
+    read: |text, _| parsed(text, |given| &mut given.slice),
     ..FAILURE
 };
 
@@ -69,19 +73,23 @@ pub(super) const FAILURES: Parameter = Parameter {
               of a \"cube\" or a \"switch\"",
     kind: ValueType::Text,
     unit: "",
-    read: |text, _| Ok(text.to_string()),
+    read: |text, _| Ok(verbatim(text, |given| &mut given.failures)),
     ..FAILURE
 };
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
     meaning: "interrupted jobs go on from the last multiple of this run time; else from scratch",
-    read: |text, _| number(text, |value| value > 0.0, "above 0"),
+    read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };
 
 /// The range of [`pavior_workload::Failures`].
-fn mean(text: &str, what: &str) -> Result<String, pavior_kernel::BadName> {
+fn mean(
+    text: &str,
+    what: &str,
+    field: fn(&mut Given) -> &mut Option<f64>,
+) -> Result<Reading, BadName> {
     let range = format!("from 1e-3 to 1e12, a mean time to {what}");
-    number(text, |value| (1e-3..=1e12).contains(&value), &range)
+    number(text, |value| (1e-3..=1e12).contains(&value), &range, field)
 }

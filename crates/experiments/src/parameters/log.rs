@@ -1,17 +1,21 @@
 //! Parameters of job logs.
 
 use pavior_kernel::BadName;
-use pavior_workload::Selection;
-use pavior_workload::traces::{Estimates, Filter};
+use pavior_workload::traces::Filter;
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number, switch};
+use super::{
+    Applies, COMMON, Heading, Parameter, Reading, ValueType, count, number, parsed, selected,
+    switch, verbatim,
+};
 
 const LOG: Parameter = Parameter { heading: Heading::Log, applies: Applies::Log, ..COMMON };
 
-pub(super) const TRACE: Parameter = Parameter {
+/// A job log to replay.
+pub const TRACE: Parameter = Parameter {
     name: "trace",
     alias: Some("traces"),
     meaning: "a job log (.swf, .sim or .json, also .gz), replayed to the last departure",
+    read: |text, _| Ok(verbatim(text, |given| &mut given.trace)),
     ..LOG
 };
 
@@ -19,7 +23,9 @@ pub(super) const SHAPE_RULE: Parameter = Parameter {
     name: "shape-rule",
     meaning: "how a number of nodes becomes a box",
     default: &["compact"],
-    read: |text, catalogue| Ok(catalogue.shape_rules.select(text)?.to_string()),
+    read: |text, catalogue| {
+        selected(catalogue.shape_rules.select(text), |given| &mut given.shape_rule)
+    },
     ..LOG
 };
 
@@ -28,7 +34,14 @@ pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
     meaning: "multiplies the times between arrivals",
     kind: ValueType::Number,
     default: &["1"],
-    read: |text, _| number(text, |value| value > 0.0 && value <= 1e6, "above 0, at most 1e6"),
+    read: |text, _| {
+        number(
+            text,
+            |value| value > 0.0 && value <= 1e6,
+            "above 0, at most 1e6",
+            |given| &mut given.arrival_scale,
+        )
+    },
     ..LOG
 };
 
@@ -37,14 +50,14 @@ pub(super) const FIRST: Parameter = Parameter {
     meaning: "reads this many job lines only",
     kind: ValueType::Count,
     unit: "lines",
-    read: |text, _| count(text, 1..=u64::MAX),
+    read: |text, _| count(text, 1..=u64::MAX, |given| &mut given.first),
     ..LOG
 };
 
 pub(super) const FILTER: Parameter = Parameter {
     name: "filter",
     meaning: "keeps jobs whose fields have these values, such as partition=2,queue=1",
-    read: canonical::<Filter>,
+    read: |text, _| parsed(text, |given| &mut given.filter),
     ..LOG
 };
 
@@ -53,7 +66,7 @@ pub(super) const STATUS: Parameter = Parameter {
     meaning: "keeps jobs with these status values (field 11), separated by commas",
     read: |text, _| {
         Filter::of_status(text)
-            .map(|_| text.to_string())
+            .map(|filter| Reading::new(text, filter, |given| &mut given.status))
             .map_err(|bad| BadName { span: 0..text.len(), ..bad })
     },
     ..LOG
@@ -63,7 +76,7 @@ pub(super) const ESTIMATES: Parameter = Parameter {
     name: "estimates",
     meaning: "what schedulers are told of run times: log, exact or factor:2",
     default: &["log"],
-    read: canonical::<Selection<Estimates>>,
+    read: |text, _| parsed(text, |given| &mut given.estimates),
     ..LOG
 };
 
@@ -72,7 +85,7 @@ pub(super) const KILL: Parameter = Parameter {
     meaning: "cuts logged run times at their estimates; what messages and moves add comes on top",
     kind: ValueType::Switch,
     default: &["false"],
-    read: switch,
+    read: |text, _| switch(text, |given| &mut given.kill),
     ..LOG
 };
 
@@ -81,6 +94,6 @@ pub(super) const LENIENT: Parameter = Parameter {
     meaning: "skips and counts lines that cannot be read, instead of stopping",
     kind: ValueType::Switch,
     default: &["false"],
-    read: switch,
+    read: |text, _| switch(text, |given| &mut given.lenient),
     ..LOG
 };

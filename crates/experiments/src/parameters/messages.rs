@@ -1,6 +1,13 @@
 //! Parameters of jobs that send messages.
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number};
+use pavior_kernel::BadName;
+use pavior_network::{EngineKind, RankOrder, Release, Rounds, Sending, VirtualChannels};
+use pavior_simulation::Contention;
+
+use super::{
+    Applies, COMMON, Heading, Parameter, Reading, ValueType, count, number, selected, verbatim,
+};
+use crate::Given;
 
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
@@ -12,13 +19,21 @@ const SHARED: Parameter =
 /// The greatest count of cycles and flits that the network takes.
 const MOST: u64 = u32::MAX as u64;
 
-pub(super) const COMMUNICATION: Parameter = Parameter {
+/// The share of the run times of a log's jobs that is communication.
+pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows as the \
               network says",
     kind: ValueType::Number,
     applies: Applies::Log,
-    read: |text, _| number(text, |value| (0.0..=1.0).contains(&value), "from 0 to 1"),
+    read: |text, _| {
+        number(
+            text,
+            |value| (0.0..=1.0).contains(&value),
+            "from 0 to 1",
+            |given| &mut given.communication,
+        )
+    },
     ..MESSAGE
 };
 
@@ -30,6 +45,13 @@ pub(super) const CONTENTION: Parameter = Parameter {
         ("simulated", "their messages are simulated, which takes long"),
     ]),
     default: &["estimated"],
+    read: |text, _| {
+        let contention = match text {
+            "estimated" => Contention::Estimated,
+            _ => Contention::Simulated,
+        };
+        Ok(Reading::new(text, contention, |given| &mut given.contention))
+    },
     ..SHARED
 };
 
@@ -39,7 +61,7 @@ pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "cycles",
     default: &["1000000"],
-    read: |text, _| count(text, 1..=1_000_000),
+    read: |text, _| count(text, 1..=1_000_000, |given| &mut given.cycles_per_second),
     ..SHARED
 };
 
@@ -48,13 +70,14 @@ pub(super) const PATTERN: Parameter = Parameter {
     alias: Some("patterns"),
     meaning: "what jobs send; see `pavior patterns`",
     default: &["one-to-all"],
-    read: |text, catalogue| Ok(catalogue.patterns.select(text)?.to_string()),
+    read: |text, catalogue| selected(catalogue.patterns.select(text), |given| &mut given.pattern),
     ..MESSAGE
 };
 
 pub(super) const ORDER: Parameter = Parameter {
     name: "order",
     meaning: "the order of destinations of a one-to-all or all-to-all, an option of the pattern",
+    read: |text, _| Ok(verbatim(text, |given| &mut given.order)),
     ..MESSAGE
 };
 
@@ -66,6 +89,14 @@ pub(super) const SENDING: Parameter = Parameter {
         ("blocking", "one message of each rank"),
         ("pipelined", "all of a rank's messages"),
     ]),
+    read: |text, _| {
+        let sending = match text {
+            "sequential" => Sending::Sequential,
+            "blocking" => Sending::Blocking,
+            _ => Sending::Pipelined,
+        };
+        Ok(Reading::new(text, sending, |given| &mut given.sending))
+    },
     ..MESSAGE
 };
 
@@ -76,6 +107,10 @@ pub(super) const ROUNDS: Parameter = Parameter {
         ("barrier", "a round starts when the one before is delivered"),
         ("free", "ranks send on without waiting"),
     ]),
+    read: |text, _| {
+        let rounds = if text == "barrier" { Rounds::Barrier } else { Rounds::Free };
+        Ok(Reading::new(text, rounds, |given| &mut given.rounds))
+    },
     ..MESSAGE
 };
 
@@ -91,6 +126,10 @@ pub(super) const RANKS: Parameter = Parameter {
         ("pattern", "as the messages of the pattern cross few links; also in one box"),
     ]),
     default: &["coordinates"],
+    read: |text, _| {
+        let ranks = RankOrder::named(text).unwrap_or_default();
+        Ok(Reading::new(text, ranks, |given| &mut given.ranks))
+    },
     ..MESSAGE
 };
 
@@ -100,7 +139,7 @@ pub(super) const FLITS: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "flits",
     default: &["8"],
-    read: |text, _| count(text, 1..=MOST),
+    read: |text, _| count(text, 1..=MOST, |given| &mut given.flits),
     ..MESSAGE
 };
 
@@ -110,7 +149,7 @@ pub(super) const ROUTING_DELAY: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "cycles",
     default: &["3"],
-    read: |text, _| count(text, 0..=MOST),
+    read: |text, _| count(text, 0..=MOST, |given| &mut given.routing_delay),
     ..MESSAGE
 };
 
@@ -120,7 +159,7 @@ pub(super) const BUFFER: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "flits",
     default: &["1"],
-    read: |text, _| count(text, 1..=MOST),
+    read: |text, _| count(text, 1..=MOST, |given| &mut given.buffer),
     ..MESSAGE
 };
 
@@ -129,6 +168,10 @@ pub(super) const ENGINE: Parameter = Parameter {
     meaning: "the network engine; the results are the same",
     kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
+    read: |text, _| {
+        let engine = if text == "flit" { EngineKind::Flit } else { EngineKind::Worm };
+        Ok(Reading::new(text, engine, |given| &mut given.engine))
+    },
     ..MESSAGE
 };
 
@@ -140,6 +183,10 @@ pub(super) const RELEASE: Parameter = Parameter {
         ("passed", "when the tail has passed"),
     ]),
     default: &["drained"],
+    read: |text, _| {
+        let release = if text == "passed" { Release::Passed } else { Release::Drained };
+        Ok(Reading::new(text, release, |given| &mut given.release))
+    },
     ..MESSAGE
 };
 
@@ -152,19 +199,34 @@ pub(super) const LANES: Parameter = Parameter {
         ("shared", "two that share the bandwidth"),
     ]),
     default: &["2"],
+    read: |text, _| {
+        let lanes = match text {
+            "1" => VirtualChannels::One,
+            "shared" => VirtualChannels::Shared,
+            _ => VirtualChannels::Two,
+        };
+        Ok(Reading::new(text, lanes, |given| &mut given.lanes))
+    },
     ..MESSAGE
 };
 
-pub(super) const LINK_ENERGY: Parameter =
-    Parameter { name: "link-energy", meaning: "the energy of a flit on a link", ..ENERGY };
-
-pub(super) const ROUTER_ENERGY: Parameter =
-    Parameter { name: "router-energy", meaning: "the energy of a flit in a router", ..ENERGY };
-
-const ENERGY: Parameter = Parameter {
-    kind: ValueType::Number,
-    unit: "units of energy",
-    default: &["1"],
-    read: |text, _| number(text, |value| value >= 0.0, "of at least 0"),
-    ..MESSAGE
+pub(super) const LINK_ENERGY: Parameter = Parameter {
+    name: "link-energy",
+    meaning: "the energy of a flit on a link",
+    read: |text, _| energy(text, |given| &mut given.link_energy),
+    ..ENERGY
 };
+
+pub(super) const ROUTER_ENERGY: Parameter = Parameter {
+    name: "router-energy",
+    meaning: "the energy of a flit in a router",
+    read: |text, _| energy(text, |given| &mut given.router_energy),
+    ..ENERGY
+};
+
+const ENERGY: Parameter =
+    Parameter { kind: ValueType::Number, unit: "units of energy", default: &["1"], ..MESSAGE };
+
+fn energy(text: &str, field: fn(&mut Given) -> &mut Option<f64>) -> Result<Reading, BadName> {
+    number(text, |value| value >= 0.0, "of at least 0", field)
+}

@@ -1,8 +1,6 @@
 //! Parameters of running jobs that move.
 
-use pavior_workload::JobRule;
-
-use super::{Applies, COMMON, Parameter, ValueType, canonical, number};
+use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
@@ -11,7 +9,14 @@ pub(super) const MIGRATION: Parameter = Parameter {
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text, _| number(text, |value| (0.0..=1e12).contains(&value), "from 0 to 1e12"),
+    read: |text, _| {
+        number(
+            text,
+            |value| (0.0..=1e12).contains(&value),
+            "from 0 to 1e12",
+            |given| &mut given.migration,
+        )
+    },
     ..COMMON
 };
 
@@ -20,6 +25,6 @@ pub(super) const MOVABLE: Parameter = Parameter {
     meaning: "the running jobs that may be moved: of at most so many nodes, with a value in a column, or a \
               share: 64; queue=1; 25%; several mean any; else all",
     applies: Applies::Runs,
-    read: canonical::<JobRule>,
+    read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON
 };

@@ -2,7 +2,8 @@
 //!
 //! A line in [`ALL`] makes an option of `pavior simulate` (but for [still states](Applies::Still),
 //! in which nothing is simulated), a key of experiment files, of their schema, of figures and of
-//! result tables, and a row of the documentation; `scenario.rs` is where its value takes effect.
+//! result tables, and a row of the documentation. Its text is read once, into a field of [`Given`].
+//! [`RunSettings`](crate::RunSettings) says what the value means.
 
 mod controls;
 mod failures;
@@ -17,13 +18,19 @@ mod synthetic;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use pavior_kernel::BadName;
 
-use crate::Catalogue;
+use crate::{Catalogue, Given};
 
 pub use controls::{CONTROLS, Control, ControlKind};
+pub use log::TRACE;
+pub use messages::COMMUNICATION;
 pub use page::page;
+pub use runs::{MACHINE, SCHEDULER, STRATEGY};
+pub use still::REQUEST;
+pub use synthetic::{LOAD, SERVICE};
 
 /// A parameter as data.
 pub struct Parameter {
@@ -43,9 +50,34 @@ pub struct Parameter {
     pub applies: Applies,
     /// Its values where none are given; none where leaving it out means something.
     pub default: &'static [&'static str],
-    /// The canonical form of a value; names of strategies and the like are read from the catalogue.
-    /// A [`ValueType::Choice`] is checked before.
-    read: fn(&str, &Catalogue) -> Result<String, BadName>,
+    /// Reads a value; names of strategies and the like are read from the catalogue. A
+    /// [`ValueType::Choice`] is checked before.
+    read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
+}
+
+/// A value that was read.
+#[derive(Clone)]
+pub struct Reading {
+    /// Its canonical text: equal values have equal texts.
+    pub text: Arc<str>,
+    put: Arc<dyn Fn(&mut Given) + Send + Sync>,
+}
+
+impl Reading {
+    /// A value with its type, its canonical text, and the field that it goes to.
+    fn new<T: Clone + Send + Sync + 'static>(
+        text: impl Into<Arc<str>>,
+        value: T,
+        field: fn(&mut Given) -> &mut Option<T>,
+    ) -> Reading {
+        let put = move |given: &mut Given| *field(given) = Some(value.clone());
+        Reading { text: text.into(), put: Arc::new(put) }
+    }
+
+    /// Gives the value.
+    pub fn put(&self, given: &mut Given) {
+        (self.put)(given);
+    }
 }
 
 /// What the values of a parameter are.
@@ -133,15 +165,12 @@ impl Heading {
     }
 }
 
-/// The index of a parameter in [`ALL`], by its name.
-///
-/// # Panics
-/// If there is none: names in code are right.
-pub fn index(name: &str) -> usize {
-    ALL.iter().position(|parameter| parameter.name == name).expect("a parameter of the list")
-}
-
 impl Parameter {
+    /// Its place in [`ALL`].
+    pub fn index(&self) -> usize {
+        ALL.iter().take_while(|parameter| parameter.name != self.name).count()
+    }
+
     /// Whether `key` means this parameter; an underscore stands for a dash.
     pub fn is_called(&self, key: &str) -> bool {
         let key = key.replace('_', "-");
@@ -153,11 +182,11 @@ impl Parameter {
         self.name.replace('-', "_")
     }
 
-    /// The canonical form of a value.
+    /// Reads a value.
     ///
     /// # Errors
     /// If it is no value of this parameter, with the place of the fault.
-    pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<String, BadName> {
+    pub fn reading(&self, text: &str, catalogue: &Catalogue) -> Result<Reading, BadName> {
         if let ValueType::Choice(words) = self.kind
             && !words.iter().any(|(word, _)| *word == text)
         {
@@ -165,6 +194,14 @@ impl Parameter {
             return Err(whole(text, &format!("is none of {}", words.join(", "))));
         }
         (self.read)(text, catalogue)
+    }
+
+    /// The canonical form of a value.
+    ///
+    /// # Errors
+    /// As [`Parameter::reading`].
+    pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<Arc<str>, BadName> {
+        self.reading(text, catalogue).map(|reading| reading.text)
     }
 }
 
@@ -178,7 +215,8 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    read: |text, _| Ok(text.to_string()),
+    // Each constant names its own.
+    read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
 /// Every parameter, in the order in which tables show them and points are numbered: the last varies
@@ -239,38 +277,70 @@ pub const ALL: &[Parameter] = &[
     runs::STRATEGY,
 ];
 
-fn canonical<T>(text: &str, _: &Catalogue) -> Result<String, BadName>
+/// A value that its type reads and writes.
+fn parsed<T>(text: &str, field: fn(&mut Given) -> &mut Option<T>) -> Result<Reading, BadName>
 where
-    T: FromStr<Err = BadName> + Display,
+    T: FromStr<Err = BadName> + Display + Clone + Send + Sync + 'static,
 {
-    text.parse::<T>().map(|value| value.to_string())
+    text.parse::<T>().map(|value| Reading::new(value.to_string(), value, field))
 }
 
-fn switch(text: &str, _: &Catalogue) -> Result<String, BadName> {
-    match text {
-        "true" | "false" => Ok(text.to_string()),
-        _ => Err(whole(text, "is neither true nor false")),
+/// A name with options from a registry.
+fn selected<T>(
+    selection: Result<T, BadName>,
+    field: fn(&mut Given) -> &mut Option<T>,
+) -> Result<Reading, BadName>
+where
+    T: Display + Clone + Send + Sync + 'static,
+{
+    selection.map(|value| Reading::new(value.to_string(), value, field))
+}
+
+/// Text that stays as it is.
+fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
+    Reading::new(text, text.to_string(), field)
+}
+
+fn switch(text: &str, field: fn(&mut Given) -> &mut Option<bool>) -> Result<Reading, BadName> {
+    match text.parse() {
+        Ok(value) => Ok(Reading::new(text, value, field)),
+        Err(_) => Err(whole(text, "is neither true nor false")),
     }
 }
 
-fn number(text: &str, accepts: fn(f64) -> bool, range: &str) -> Result<String, BadName> {
+fn number(
+    text: &str,
+    accepts: fn(f64) -> bool,
+    range: &str,
+    field: fn(&mut Given) -> &mut Option<f64>,
+) -> Result<Reading, BadName> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && accepts(value) => Ok(value.to_string()),
+        Ok(value) if value.is_finite() && accepts(value) => {
+            Ok(Reading::new(value.to_string(), value, field))
+        }
         _ => Err(whole(text, &format!("is not a number {range}"))),
     }
 }
 
-fn count(text: &str, range: RangeInclusive<u64>) -> Result<String, BadName> {
-    match text.parse::<u64>() {
-        Ok(value) if range.contains(&value) => Ok(value.to_string()),
-        _ if *range.end() == u64::MAX => {
-            Err(whole(text, &format!("is not a whole number of at least {}", range.start())))
-        }
-        _ => Err(whole(
-            text,
-            &format!("is not a whole number from {} to {}", range.start(), range.end()),
-        )),
+/// A whole number of a type that holds the range.
+fn count<T>(
+    text: &str,
+    range: RangeInclusive<u64>,
+    field: fn(&mut Given) -> &mut Option<T>,
+) -> Result<Reading, BadName>
+where
+    T: TryFrom<u64> + Clone + Send + Sync + 'static,
+{
+    let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
+    if let Some((number, Ok(value))) = number.map(|number| (number, T::try_from(number))) {
+        return Ok(Reading::new(number.to_string(), value, field));
     }
+    let (least, most) = (range.start(), range.end());
+    let range = match *most {
+        u64::MAX => format!("of at least {least}"),
+        most => format!("from {least} to {most}"),
+    };
+    Err(whole(text, &format!("is not a whole number {range}")))
 }
 
 fn whole(text: &str, reason: &str) -> BadName {
@@ -285,12 +355,8 @@ mod tests {
     fn defaults_are_canonical() {
         for parameter in ALL {
             for value in parameter.default {
-                assert_eq!(
-                    parameter.canonical(value, &Catalogue::default()).unwrap(),
-                    *value,
-                    "{}",
-                    parameter.name
-                );
+                let canonical = parameter.canonical(value, &Catalogue::default()).unwrap();
+                assert_eq!(&*canonical, *value, "{}", parameter.name);
             }
         }
     }
@@ -298,13 +364,13 @@ mod tests {
     #[test]
     fn names_tell_parameters_apart() {
         for (position, parameter) in ALL.iter().enumerate() {
-            assert_eq!(index(parameter.name), position);
+            assert_eq!(parameter.index(), position);
             let called = ALL.iter().filter(|other| other.is_called(parameter.name)).count();
             assert_eq!(called, 1, "{}", parameter.name);
             assert!(!CONTROLS.iter().any(|control| parameter.is_called(control.name)));
             assert!(!parameter.meaning.is_empty());
         }
-        assert!(ALL[index("arrival-scale")].is_called("arrival_scale"));
-        assert!(ALL[index("load")].is_called("loads"));
+        assert!(log::ARRIVAL_SCALE.is_called("arrival_scale"));
+        assert!(LOAD.is_called("loads"));
     }
 }

@@ -2,9 +2,8 @@
 
 use pavior_kernel::BadName;
 use pavior_mesh::Grid;
-use pavior_workload::FreedomRule;
 
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
 /// The most completions of a run: more would take a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
@@ -12,7 +11,8 @@ pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 /// The most jobs that may wait: about a gigabyte of them.
 const MOST_WAITING: u64 = 10_000_000;
 
-pub(super) const MACHINE: Parameter = Parameter {
+/// The machine.
+pub const MACHINE: Parameter = Parameter {
     name: "machine",
     alias: Some("machines"),
     meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
@@ -20,27 +20,34 @@ pub(super) const MACHINE: Parameter = Parameter {
     read: |text, _| {
         let bad =
             |error: pavior_mesh::NameError| BadName { reason: error.reason, span: error.span };
-        text.parse::<Grid>().map(|grid| grid.to_string()).map_err(bad)
+        let read = text.parse::<Grid>().map_err(bad);
+        selected(read, |given| &mut given.machine)
     },
     ..COMMON
 };
 
-pub(super) const STRATEGY: Parameter = Parameter {
+/// Which nodes a job gets.
+pub const STRATEGY: Parameter = Parameter {
     name: "strategy",
     alias: Some("strategies"),
     meaning: "which nodes a job gets; see `pavior strategies`",
     default: &["ff", "tff", "tbl", "gabl", "mbs"],
-    read: |text, catalogue| Ok(catalogue.strategies.select(text)?.to_string()),
+    read: |text, catalogue| {
+        selected(catalogue.strategies.select(text), |given| &mut given.strategy)
+    },
     ..COMMON
 };
 
-pub(super) const SCHEDULER: Parameter = Parameter {
+/// Which job goes next.
+pub const SCHEDULER: Parameter = Parameter {
     name: "scheduler",
     alias: Some("schedulers"),
     meaning: "which job goes next; see `pavior schedulers`",
     applies: Applies::Runs,
     default: &["fcfs"],
-    read: |text, catalogue| Ok(catalogue.schedulers.select(text)?.to_string()),
+    read: |text, catalogue| {
+        selected(catalogue.schedulers.select(text), |given| &mut given.scheduler)
+    },
     ..COMMON
 };
 
@@ -49,7 +56,7 @@ pub(super) const FREEDOM: Parameter = Parameter {
     meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by size, \
               column or share: box:16,connected; box:queue=2; any:25%",
     applies: Applies::Runs,
-    read: canonical::<FreedomRule>,
+    read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON
 };
 
@@ -60,7 +67,7 @@ pub(super) const SEED: Parameter = Parameter {
     heading: Heading::Replications,
     kind: ValueType::Count,
     default: &["1"],
-    read: |text, _| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.seed),
     ..COMMON
 };
 
@@ -72,7 +79,7 @@ pub(super) const WARMUP: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["0"],
-    read: |text, _| count(text, 0..=MOST_JOBS),
+    read: |text, _| count(text, 0..=MOST_JOBS, |given| &mut given.warmup),
     ..COMMON
 };
 
@@ -83,7 +90,9 @@ pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text, _| number(text, |value| value >= 0.0, "of at least 0"),
+    read: |text, _| {
+        number(text, |value| value >= 0.0, "of at least 0", |given| &mut given.slowdown_bound)
+    },
     ..COMMON
 };
 
@@ -99,7 +108,7 @@ pub(super) const MAX_WAITING: Parameter = Parameter {
     applies: Applies::Synthetic,
     meaning: "ends a run of drawn jobs with an error when more wait; else 1000000",
     unit: "jobs",
-    read: |text, _| count(text, 1..=MOST_WAITING),
+    read: |text, _| count(text, 1..=MOST_WAITING, |given| &mut given.max_waiting),
     ..BOUND
 };
 
@@ -108,7 +117,7 @@ pub(super) const MAX_TIME: Parameter = Parameter {
     meaning: "ends a run with an error at this time; else at the greatest that can be told",
     kind: ValueType::Number,
     unit: "units of time",
-    read: |text, _| number(text, |value| value > 0.0, "above 0"),
+    read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.max_time),
     ..BOUND
 };
 
@@ -116,6 +125,6 @@ pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
     meaning: "ends a run with an error when a job loses a node more often; else 10000",
     unit: "times",
-    read: |text, _| count(text, 0..=u64::MAX),
+    read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.max_interruptions),
     ..BOUND
 };

@@ -1,9 +1,7 @@
 //! Parameters of drawn jobs.
 
-use pavior_workload::{ArrivalProcess, Selection, ServiceDistribution, SideDistribution};
-
 use super::runs::MOST_JOBS;
-use super::{Applies, COMMON, Heading, Parameter, ValueType, canonical, count, number};
+use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed};
 
 const SYNTHETIC: Parameter =
     Parameter { heading: Heading::Synthetic, applies: Applies::Synthetic, ..COMMON };
@@ -12,15 +10,16 @@ pub(super) const SIDES: Parameter = Parameter {
     name: "sides",
     meaning: "the distribution of request sides",
     default: &["uniform"],
-    read: canonical::<Selection<SideDistribution>>,
+    read: |text, _| parsed(text, |given| &mut given.sides),
     ..SYNTHETIC
 };
 
-pub(super) const SERVICE: Parameter = Parameter {
+/// What drawn jobs do while they hold their nodes.
+pub const SERVICE: Parameter = Parameter {
     name: "service",
     meaning: "what jobs do while they hold their nodes",
     default: &["exponential"],
-    read: canonical::<Selection<ServiceDistribution>>,
+    read: |text, _| parsed(text, |given| &mut given.service),
     ..SYNTHETIC
 };
 
@@ -28,7 +27,7 @@ pub(super) const ARRIVALS: Parameter = Parameter {
     name: "arrivals",
     meaning: "when jobs arrive",
     default: &["exponential"],
-    read: canonical::<Selection<ArrivalProcess>>,
+    read: |text, _| parsed(text, |given| &mut given.arrivals),
     ..SYNTHETIC
 };
 
@@ -38,17 +37,25 @@ pub(super) const JOBS: Parameter = Parameter {
     kind: ValueType::Count,
     unit: "jobs",
     default: &["1000"],
-    read: |text, _| count(text, 1..=MOST_JOBS),
+    read: |text, _| count(text, 1..=MOST_JOBS, |given| &mut given.jobs),
     ..SYNTHETIC
 };
 
-pub(super) const LOAD: Parameter = Parameter {
+/// Arrivals per unit of time.
+pub const LOAD: Parameter = Parameter {
     name: "load",
     alias: Some("loads"),
     meaning: "arrivals per unit of time",
     kind: ValueType::Number,
     unit: "jobs per unit of time",
     default: &["1.5"],
-    read: |text, _| number(text, |value| (1e-6..=1e6).contains(&value), "from 1e-6 to 1e6"),
+    read: |text, _| {
+        number(
+            text,
+            |value| (1e-6..=1e6).contains(&value),
+            "from 1e-6 to 1e6",
+            |given| &mut given.load,
+        )
+    },
     ..SYNTHETIC
 };

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use pavior_kernel::{Stream, Time};
-use pavior_mesh::Grid;
-use pavior_network::Channels;
+use pavior_network::{Channels, Settings};
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
 use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Migration, Observer, Recorder,
@@ -12,18 +11,13 @@ use pavior_simulation::{
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
-    FailureClasses, FailureEvent, Failures, FreedomRule, Job, JobRule, Selection, Service,
-    ShapeRule, Shaper, Synthetic, SyntheticJobs, TimeUnit,
+    FailureClasses, FailureEvent, Failures, FreedomRule, Job, Selection, Service, ShapeRule,
+    Shaper, Synthetic, SyntheticJobs, TimeUnit,
 };
 
-use super::inputs::{failures, log};
-use super::network::{energy, network};
-use super::{InputError, InputFiles, RunRecord};
-use crate::boxes::Slice;
-use crate::{Catalogue, Point, Sample};
-
-/// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
-const USUAL_BOUNDS: [f64; 2] = [10.0, 1.0];
+use super::RunRecord;
+use crate::settings::{FailureSource, JobSettings, JobSource, MigrationSettings, RunSettings};
+use crate::{InputError, InputFiles, Sample};
 
 /// A run of jobs.
 pub(super) struct Jobs {
@@ -34,11 +28,8 @@ pub(super) struct Jobs {
     communication: Option<f64>,
     /// How free jobs are to be placed.
     freedom: Option<FreedomRule>,
-    /// What moving a node costs a running job.
-    migration: Option<Time>,
-    /// Which jobs may be moved; none for all.
-    movable: Option<JobRule>,
-    failures: Option<FailureSource>,
+    migration: Option<MigrationSettings>,
+    failures: Option<FailureEvents>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
@@ -52,103 +43,82 @@ enum Workload {
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
-/// Where failures come from.
-enum FailureSource {
+/// The failures of a run.
+enum FailureEvents {
     /// They are drawn.
     Drawn(FailureClasses),
     /// A list.
     Listed(Arc<Vec<FailureEvent>>),
 }
 
-/// The synthetic workload of a point.
-pub(super) fn synthetic(point: &Point) -> Synthetic {
-    Synthetic {
-        load: point.value("load"),
-        arrivals: point.value("arrivals"),
-        sides: point.value("sides"),
-        service: point.value("service"),
-    }
-}
-
 impl Jobs {
     pub(super) fn new(
-        point: &Point,
-        catalogue: &Catalogue,
+        settings: &RunSettings,
+        jobs: &JobSettings,
         timing: bool,
         files: &dyn InputFiles,
         histories: &Histories,
     ) -> Result<Jobs, InputError> {
-        let grid: Grid = point.value("machine");
-        let (workload, begin, ending) = match log(point) {
-            None => {
-                let ending = Ending::Completions(point.value("jobs"));
-                (Workload::Drawn(synthetic(point)), Time::ZERO, ending)
+        let (grid, time) = (settings.machine, jobs.unit);
+        let (workload, begin, ending) = match &jobs.source {
+            JobSource::Drawn { workload, completions } => {
+                let ending = Ending::Completions(*completions);
+                (Workload::Drawn(workload.clone()), Time::ZERO, ending)
             }
-            Some(request) => {
-                let trace = request.trace(files, point.value("warmup"))?;
-                let begin = ticks(point.unit(), trace.records[0].submit);
-                let replay = Replay {
-                    arrival_scale: point.value("arrival-scale"),
-                    kill: point.value("kill"),
-                    estimates: point.value("estimates"),
-                };
-                let rule = point.shape_rule(catalogue).expect("a log has a shape rule");
+            JobSource::Log(log) => {
+                let trace = log.request.trace(files, jobs.warmup)?;
+                let begin = ticks(time, trace.records[0].submit);
+                let (rule, replay) = (log.rule.clone(), log.replay.clone());
                 (Workload::Replayed { trace, rule, replay }, begin, Ending::Drained)
             }
         };
-        let time = point.unit();
-        let network = network(point, catalogue, histories);
-        let settings = network.as_ref().map(|network| network.settings).unwrap_or_default();
-        let [of_logs, of_drawn] = USUAL_BOUNDS;
-        let usual_bound = if ending == Ending::Drained { of_logs } else { of_drawn };
+        let network = jobs.network.as_ref().map(|network| network.setup(histories));
+        let routing_delay = network.as_ref().map(|network| network.settings.routing_delay);
         let context = Context {
             grid,
             time,
-            routing_delay: settings.routing_delay,
-            energy: energy(point),
-            slowdown_bound: point.optional("slowdown-bound").unwrap_or(usual_bound),
+            routing_delay: routing_delay.unwrap_or(Settings::default().routing_delay),
+            energy: jobs.energy,
+            slowdown_bound: jobs.slowdown_bound,
         };
         let setup = Setup {
             grid,
-            strategy: point.strategy(catalogue),
-            scheduler: point.scheduler(catalogue),
+            strategy: settings.strategy.clone(),
+            scheduler: jobs.scheduler.clone(),
             network,
             migration: None,
-            seed: point.value("seed"),
+            seed: settings.seed,
             replication: 0,
             begin,
-            warmup: point.value("warmup"),
+            warmup: jobs.warmup,
             ending,
             timing,
-            slice: point.optional("slice").map(Slice::request),
+            slice: jobs.slice,
         };
-        let failures = failure_source(point, files)?;
-        let interval = point.optional("checkpoint").map(|units| time.time(units));
-        let restart = interval.map_or(Restart::Scratch, Restart::Checkpoint);
-        let spares = spares(point);
+        let failures = jobs.failures.as_ref();
+        let source = failures.map(|failures| FailureEvents::new(&failures.source, files));
         Ok(Jobs {
             setup,
             context,
             workload,
-            communication: point.optional("communication"),
-            freedom: point.optional("freedom"),
-            migration: point.optional("migration").map(|units| time.time(units)),
-            movable: point.optional("movable"),
-            failures,
-            restart,
-            spares,
-            bounds: bounds(point, begin),
+            communication: jobs.log().and_then(|log| log.communication),
+            freedom: jobs.freedom.clone(),
+            migration: jobs.migration.clone(),
+            failures: source.transpose()?,
+            restart: failures.map_or(Restart::Scratch, |failures| failures.restart),
+            spares: failures.map(|failures| failures.spares).unwrap_or_default(),
+            bounds: jobs.bounds(begin),
         })
     }
 
     /// What a replication is made of.
     fn setup(&self, replication: u64) -> Setup {
-        let migration = self.migration.map(|price| {
+        let migration = self.migration.clone().map(|MigrationSettings { price, movable }| {
             let trace = match &self.workload {
                 Workload::Drawn(_) => None,
                 Workload::Replayed { trace, .. } => Some(trace.clone()),
             };
-            let (movable, seed) = (self.movable.clone(), self.setup.seed);
+            let seed = self.setup.seed;
             let may_move = move |job: &Job| {
                 let tags = trace.as_ref().map(|trace| &trace.records[job.id.0 as usize].tags);
                 // A stream for each job, so that it does not depend on when others start.
@@ -250,12 +220,12 @@ impl Jobs {
         let Setup { grid, seed, begin, .. } = self.setup;
         let unit: TimeUnit = self.context.time;
         let events: Box<dyn Iterator<Item = FailureEvent> + Send> = match self.failures.as_ref()? {
-            FailureSource::Drawn(classes) => {
+            FailureEvents::Drawn(classes) => {
                 let events = Failures::new(&grid, classes, unit, seed, replication);
                 let events = events.expect("the point was checked");
                 Box::new(events.map(move |event| FailureEvent { at: event.at + begin, ..event }))
             }
-            FailureSource::Listed(events) => {
+            FailureEvents::Listed(events) => {
                 let events = events.clone();
                 Box::new((0..events.len()).map(move |index| events[index]))
             }
@@ -280,36 +250,11 @@ fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     }
 }
 
-/// What ends a run that would not end by itself.
-fn bounds(point: &Point, begin: Time) -> Bounds {
-    let usual = Bounds::default();
-    let until = point.optional("max-time").map(|units| point.unit().time(units));
-    Bounds {
-        waiting: point.optional("max-waiting").unwrap_or(usual.waiting),
-        until: until.map_or(usual.until, |time| begin.saturating_add(time)),
-        interruptions: point.optional("max-interruptions").unwrap_or(usual.interruptions),
+impl FailureEvents {
+    fn new(source: &FailureSource, files: &dyn InputFiles) -> Result<FailureEvents, InputError> {
+        Ok(match source {
+            FailureSource::Drawn(classes) => FailureEvents::Drawn(classes.clone()),
+            FailureSource::Listed(request) => FailureEvents::Listed(files.failures(request)?),
+        })
     }
-}
-
-fn failure_source(
-    point: &Point,
-    files: &dyn InputFiles,
-) -> Result<Option<FailureSource>, InputError> {
-    if let Some(request) = failures(point) {
-        return Ok(Some(FailureSource::Listed(files.failures(&request)?)));
-    }
-    Ok(failure_classes(point).map(FailureSource::Drawn))
-}
-
-/// The classes of failures of a point: `mttf` and `mttr` are those of the class `node`.
-pub(super) fn failure_classes(point: &Point) -> Option<FailureClasses> {
-    let (mttf, mttr) = (point.optional("mttf"), point.optional("mttr"));
-    let nodes = mttf.zip(mttr).map(|(mttf, mttr)| FailureClasses::nodes(mttf, mttr));
-    nodes.or_else(|| point.optional("fail-classes"))
-}
-
-/// What stands by.
-pub(super) fn spares(point: &Point) -> Spares {
-    let count = |name| point.optional(name).unwrap_or_default();
-    Spares { cubes: count("spares"), switches: count("spare-switches") }
 }

@@ -1,23 +1,16 @@
-//! What a point means: where values of parameters take effect.
+//! Runs of points.
 
-mod check;
-mod inputs;
 mod jobs;
-mod network;
 
 use pavior_network::ChannelLoad;
 use pavior_simulation::metrics::MetricSpec;
 use pavior_simulation::{Histories, JobRecord, RunError, Simulation, Stop};
 use pavior_workload::Job;
 
+use crate::settings::Asked;
 use crate::still::Still;
-use crate::{Catalogue, Point, Sample};
+use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
-
-pub(crate) use check::check;
-pub(crate) use inputs::inputs;
-pub use inputs::{FailureRequest, InputError, InputFiles, InputRequest, LogRequest, NoFiles};
-pub use network::NetworkParameters;
 
 /// A point that can be run.
 pub struct Scenario(Kind);
@@ -37,22 +30,22 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// The scenario of a point, whose names were read with a catalogue. What `histories` knows of
-    /// jobs that are alone on the network is used and added to.
+    /// The scenario of some settings. What `histories` knows of jobs that are alone on the network is
+    /// used and added to.
     ///
     /// # Errors
     /// If its log or its list of failures cannot be read.
     pub fn new(
-        point: &Point,
-        catalogue: &Catalogue,
+        settings: &RunSettings,
         timing: bool,
         files: &dyn InputFiles,
         histories: &Histories,
     ) -> Result<Scenario, InputError> {
-        Ok(Scenario(if point.is_still() {
-            Kind::Still(Still::new(point, catalogue, timing))
-        } else {
-            Kind::Jobs(Box::new(Jobs::new(point, catalogue, timing, files, histories)?))
+        Ok(Scenario(match &settings.asked {
+            Asked::Still(still) => Kind::Still(Still::new(settings, still, timing)),
+            Asked::Jobs(jobs) => {
+                Kind::Jobs(Box::new(Jobs::new(settings, jobs, timing, files, histories)?))
+            }
         }))
     }
 

@@ -1,24 +1,30 @@
 //! From parameters with several values to points.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
-use pavior_workload::{Selection, ServiceDistribution, TimeUnit};
+use pavior_workload::TimeUnit;
 
-use super::SpecificationError;
+use super::error::{Fault, Place};
 use super::read::{Entry, Node};
 use super::values::{Value, values};
-use crate::Catalogue;
 use crate::keys::Keys;
-use crate::parameters::{self, Applies, Parameter, index};
+use crate::parameters::{self, Applies, Parameter};
 use crate::point::Point;
-use crate::scenario;
+use crate::settings::RunSettings;
+use crate::{Catalogue, Given};
 
 /// More points in one experiment are a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
 /// The values of every parameter of a block; none where it is not given.
-type Settings = Vec<Option<Vec<Value>>>;
+#[derive(Clone)]
+struct BlockValues(Vec<Option<Vec<Value>>>);
+
+impl BlockValues {
+    fn of(&self, parameter: &Parameter) -> Option<&[Value]> {
+        self.0.get(parameter.index())?.as_deref()
+    }
+}
 
 /// The parameter that an entry sets, if it sets one.
 pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
@@ -29,9 +35,7 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
 const CAP: &str = "max-replications";
 
 /// The first entry of a sweep that says how many replications there are at most.
-pub(super) fn first_cap<'a>(
-    entries: &[Entry<'a>],
-) -> Result<Option<Entry<'a>>, SpecificationError> {
+pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, Fault> {
     for block in entries.iter().filter(|entry| entry.is("sweep")).flat_map(|e| e.node.list()) {
         if let Some(cap) = block.table()?.into_iter().find(|entry| entry.is(CAP)) {
             return Ok(Some(cap));
@@ -47,12 +51,12 @@ pub(super) fn points(
     blocks: &[Node<'_>],
     keys: Keys,
     catalogue: &Catalogue,
-) -> Result<(Vec<Point>, Vec<Option<u64>>), SpecificationError> {
-    let nothing = vec![None; parameters::ALL.len()];
+) -> Result<(Vec<Point>, Vec<Option<u64>>), Fault> {
+    let nothing = BlockValues(vec![None; parameters::ALL.len()]);
     let shared = settings(top, &nothing, catalogue)?;
     if blocks.is_empty() {
         refuse_what_does_not_apply(top, &shared, keys)?;
-        let points = expand(&shared, 0..0, keys, catalogue)?;
+        let points = expand(&shared, &Place::Nowhere, keys, catalogue)?;
         let caps = vec![None; points.len()];
         return Ok((points, caps));
     }
@@ -76,7 +80,7 @@ pub(super) fn points(
         };
         let own = settings(&entries, &shared, catalogue)?;
         refuse_what_does_not_apply(&entries, &own, keys)?;
-        let more = expand(&own, block.span(), keys, catalogue)?;
+        let more = expand(&own, &block.place(), keys, catalogue)?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.clone())));
         if all.len() > MOST_POINTS {
             return block.fail(format!("more than {MOST_POINTS} points"));
@@ -89,34 +93,35 @@ pub(super) fn points(
 /// Values given over values inherited.
 fn settings(
     entries: &[Entry<'_>],
-    inherited: &Settings,
+    inherited: &BlockValues,
     catalogue: &Catalogue,
-) -> Result<Settings, SpecificationError> {
-    let mut settings = inherited.clone();
+) -> Result<BlockValues, Fault> {
+    let BlockValues(mut settings) = inherited.clone();
     let mut given = vec![false; settings.len()];
     for entry in entries {
         let Some(parameter) = parameter(entry) else { continue };
-        let index = index(parameter.name);
+        let index = parameter.index();
         if std::mem::replace(&mut given[index], true) {
             let reason = format!("`{}` is given twice", parameter.name);
-            return Err(SpecificationError::new(reason, entry.key_span.clone()));
+            return Err(Fault::new(reason, entry.key_place.clone()));
         }
         settings[index] = Some(values(parameter, entry.node, catalogue)?);
     }
-    Ok(settings)
+    Ok(BlockValues(settings))
 }
 
 /// A log runs as it is, and drawn jobs have no log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
-    settings: &Settings,
+    settings: &BlockValues,
     keys: Keys,
-) -> Result<(), SpecificationError> {
+) -> Result<(), Fault> {
     let mut reach = Reach::new(settings);
-    let services = settings[index("service")].iter().flatten();
-    let shares = settings[index("communication")].is_some();
-    reach.messages =
-        if reach.log { shares } else { services.into_iter().any(|service| sends(&service.text)) };
+    reach.messages = if reach.log {
+        settings.of(&parameters::COMMUNICATION).is_some()
+    } else {
+        settings.of(&parameters::SERVICE).is_some_and(|services| services.iter().any(sends))
+    };
     for entry in entries {
         let Some(parameter) = parameter(entry).filter(|parameter| !reach.covers(parameter)) else {
             continue;
@@ -151,7 +156,7 @@ fn refuse_what_does_not_apply(
         } else {
             format!("{name} is for job logs; name one with {trace}")
         };
-        return Err(SpecificationError::new(reason, entry.key_span.clone()));
+        return Err(Fault::new(reason, entry.key_place.clone()));
     }
     Ok(())
 }
@@ -166,9 +171,9 @@ struct Reach {
 
 impl Reach {
     /// That of a block, before it is known whether jobs send messages.
-    fn new(settings: &Settings) -> Reach {
-        let still = settings[index("request")].is_some();
-        Reach { still, log: settings[index("trace")].is_some() && !still, messages: false }
+    fn new(settings: &BlockValues) -> Reach {
+        let still = settings.of(&parameters::REQUEST).is_some();
+        Reach { still, log: settings.of(&parameters::TRACE).is_some() && !still, messages: false }
     }
 
     fn covers(self, parameter: &Parameter) -> bool {
@@ -185,24 +190,29 @@ impl Reach {
 }
 
 /// Whether jobs of a service send messages.
-fn sends(service: &str) -> bool {
-    let service: Result<Selection<ServiceDistribution>, _> = service.parse();
-    service.is_ok_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
+fn sends(service: &Value) -> bool {
+    let mut given = Given::default();
+    service.reading.put(&mut given);
+    given.service.is_some_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
 }
 
 /// Every combination; the last parameter varies fastest.
 fn expand(
-    settings: &Settings,
-    block: Range<usize>,
+    settings: &BlockValues,
+    block: &Place,
     keys: Keys,
     catalogue: &Catalogue,
-) -> Result<Vec<Point>, SpecificationError> {
-    let usual = |text: &&str| Value { text: (*text).into(), span: block.clone() };
-    let choices = parameters::ALL.iter().zip(settings).map(|(parameter, given)| match given {
-        Some(values) => values.clone(),
-        None => parameter.default.iter().map(usual).collect(),
+) -> Result<Vec<Point>, Fault> {
+    let usual = |parameter: &Parameter, text: &str| {
+        let reading = parameter.reading(text, catalogue);
+        let reading = reading.map_err(|bad| Fault::new(bad.reason, block.clone()))?;
+        Ok(Value { reading, place: block.clone() })
+    };
+    let choices = parameters::ALL.iter().zip(&settings.0).map(|(parameter, given)| match given {
+        Some(values) => Ok(values.clone()),
+        None => parameter.default.iter().map(|text| usual(parameter, text)).collect(),
     });
-    let choices: Vec<Vec<Value>> = choices.collect();
+    let choices: Vec<Vec<Value>> = choices.collect::<Result<_, Fault>>()?;
     let reach = Reach::new(settings);
     // The points are counted before any is made.
     let mut count = 0;
@@ -212,7 +222,7 @@ fn expand(
             return Ok(());
         }
         let reason = format!("more than {MOST_POINTS} combinations");
-        Err(SpecificationError::new(reason, block.clone()))
+        Err(Fault::new(reason, block.clone()))
     })?;
     let mut points = Vec::with_capacity(count);
     combine(&choices, reach, &mut Vec::new(), &mut |values| {
@@ -223,7 +233,7 @@ fn expand(
 }
 
 /// What is done with a combination.
-type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), SpecificationError> + 's;
+type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
 /// Shows every combination that begins with some values.
 fn combine<'v>(
@@ -231,7 +241,7 @@ fn combine<'v>(
     reach: Reach,
     so_far: &mut Vec<Option<&'v Value>>,
     show: &mut Show<'_, 'v>,
-) -> Result<(), SpecificationError> {
+) -> Result<(), Fault> {
     let Some(parameter) = parameters::ALL.get(so_far.len()) else { return show(so_far) };
     let values = &choices[so_far.len()];
     if values.is_empty() || !reach.covers(parameter) {
@@ -244,8 +254,8 @@ fn combine<'v>(
         // Parameters of messages stand behind service and communication, which say whether there
         // are any.
         let messages = reach.messages
-            || parameter.name == "service" && sends(&value.text)
-            || parameter.name == "communication";
+            || parameter.name == parameters::SERVICE.name && sends(value)
+            || parameter.name == parameters::COMMUNICATION.name;
         so_far.push(Some(value));
         combine(choices, Reach { messages, ..reach }, so_far, show)?;
         so_far.pop();
@@ -254,15 +264,15 @@ fn combine<'v>(
 }
 
 /// The point, if its values go together; a fault is shown at the value that does not fit.
-fn checked(
-    values: &[Option<&Value>],
-    keys: Keys,
-    catalogue: &Catalogue,
-) -> Result<Point, SpecificationError> {
-    let point = Point::new(values.iter().map(|value| Some(value.as_ref()?.text.clone())).collect());
-    scenario::check(&point, keys, catalogue).map_err(|(name, reason)| {
-        let span = values[index(name)].as_ref().map_or(0..0, |value| value.span.clone());
-        SpecificationError::new(reason, span)
+fn checked(values: &[Option<&Value>], keys: Keys, catalogue: &Catalogue) -> Result<Point, Fault> {
+    let mut given = Given::default();
+    values.iter().flatten().for_each(|value| value.reading.put(&mut given));
+    let settings = RunSettings::new(&given, keys, catalogue).map_err(|(name, reason)| {
+        let at_fault = parameters::ALL.iter().position(|parameter| parameter.name == name);
+        let value = at_fault.and_then(|index| values[index]);
+        let place = value.map_or(Place::Nowhere, |value| value.place.clone());
+        Fault::new(reason, place)
     })?;
-    Ok(point)
+    let text = |value: Option<&Value>| value.map(|value| value.reading.text.clone());
+    Ok(Point::new(values.iter().copied().map(text).collect(), settings))
 }

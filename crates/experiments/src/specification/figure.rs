@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use pavior_kernel::unknown_name;
 use pavior_simulation::metrics::ALLOCATION_NS;
 
+use super::error::Fault;
 use super::read::{Entry, Node};
 use super::values::scalar;
-use super::{Specification, SpecificationError, word};
+use super::{Specification, word};
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
@@ -75,10 +76,7 @@ impl Figure {
 }
 
 /// Reads a `[[figure]]` table.
-pub(super) fn read(
-    node: Node<'_>,
-    specification: &Specification,
-) -> Result<Figure, SpecificationError> {
+pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figure, Fault> {
     let entries = node.table()?;
     if let Some(entry) = entries.iter().find(|entry| !KEYS.iter().any(|key| entry.is(key))) {
         return Err(entry.unknown(&KEYS));
@@ -94,7 +92,7 @@ pub(super) fn read(
     }
     let x = match find("x") {
         Some(entry) => parameter(entry.node)?,
-        None => parameters::index("load"),
+        None => parameters::LOAD.index(),
     };
     let Some(y) = find("y") else { return node.fail("a figure needs `y`, a metric") };
     let y_name = metric(y.node, specification)?;
@@ -131,7 +129,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     };
     // The load comes last of the numbers, and is the first choice.
     let number = varying.iter().copied().rfind(numeric);
-    let x = number.unwrap_or(parameters::index("strategy"));
+    let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
     varying.reverse();
     let observed = |name: &&str| specification.metrics.iter().any(|spec| spec.name == *name);
@@ -158,7 +156,7 @@ fn series(
     named: Option<&Entry<'_>>,
     figure: &mut Figure,
     specification: &Specification,
-) -> Result<(), SpecificationError> {
+) -> Result<(), Fault> {
     let drawn: Vec<Point> = specification
         .points
         .iter()
@@ -196,7 +194,7 @@ fn series(
     Ok(())
 }
 
-fn parameter(node: Node<'_>) -> Result<usize, SpecificationError> {
+fn parameter(node: Node<'_>) -> Result<usize, Fault> {
     let name = node.text()?;
     let found = parameters::ALL.iter().position(|parameter| parameter.is_called(name));
     let Some(index) = found else {
@@ -206,7 +204,7 @@ fn parameter(node: Node<'_>) -> Result<usize, SpecificationError> {
     Ok(index)
 }
 
-fn metric(node: Node<'_>, specification: &Specification) -> Result<String, SpecificationError> {
+fn metric(node: Node<'_>, specification: &Specification) -> Result<String, Fault> {
     let name = node.text()?;
     let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
     known.extend(specification.timing.then_some(ALLOCATION_NS));
@@ -220,7 +218,7 @@ fn metric(node: Node<'_>, specification: &Specification) -> Result<String, Speci
 }
 
 /// `log = "x"`, `"y"`, or both.
-fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), SpecificationError> {
+fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), Fault> {
     let mut axes = (false, false);
     for node in entry.node.list() {
         match node.text()? {
@@ -232,10 +230,7 @@ fn logarithmic(entry: &Entry<'_>) -> Result<(bool, bool), SpecificationError> {
     Ok(axes)
 }
 
-fn fixed(
-    entry: &Entry<'_>,
-    catalogue: &Catalogue,
-) -> Result<Vec<(usize, Vec<String>)>, SpecificationError> {
+fn fixed(entry: &Entry<'_>, catalogue: &Catalogue) -> Result<Vec<(usize, Vec<String>)>, Fault> {
     let mut all = Vec::new();
     for condition in entry.node.table()? {
         let Some(index) =
@@ -246,14 +241,15 @@ fn fixed(
         };
         let parameter: &Parameter = &parameters::ALL[index];
         let values = condition.node.list().into_iter();
-        let values: Result<Vec<String>, SpecificationError> =
-            values.map(|node| Ok(scalar(parameter, node, catalogue)?.text.to_string())).collect();
+        let values: Result<Vec<String>, Fault> = values
+            .map(|node| Ok(scalar(parameter, node, catalogue)?.reading.text.to_string()))
+            .collect();
         all.push((index, values?));
     }
     Ok(all)
 }
 
-fn labels(entry: &Entry<'_>) -> Result<Vec<(String, String)>, SpecificationError> {
+fn labels(entry: &Entry<'_>) -> Result<Vec<(String, String)>, Fault> {
     let entries = entry.node.table()?;
     entries.into_iter().map(|one| Ok((one.key.to_string(), one.node.text()?.to_string()))).collect()
 }
@@ -263,14 +259,14 @@ fn stated(
     entry: &Entry<'_>,
     x: usize,
     specification: &Specification,
-) -> Result<Vec<StatedMark>, SpecificationError> {
+) -> Result<Vec<StatedMark>, Fault> {
     let one = |node: Node<'_>| {
         let mut mark = StatedMark { x: String::new(), y: f64::NAN, of: None };
         for entry in node.table()? {
             match entry.key {
                 "x" => {
                     let value = scalar(&parameters::ALL[x], entry.node, &specification.catalogue)?;
-                    mark.x = value.text.to_string();
+                    mark.x = value.reading.text.to_string();
                 }
                 "y" => mark.y = entry.node.number()?,
                 "of" => mark.of = Some(entry.node.text()?.to_string()),

@@ -23,11 +23,13 @@ use crate::orders::{self, Orders};
 use crate::parameters::CONTROLS;
 use crate::{Catalogue, Formula, Point, Policy, still};
 use read::{Entry, Node};
+use values::Value;
 
-pub use error::SpecificationError;
+use error::Fault;
+pub use error::{SettingError, SpecificationError};
 pub use figure::{Axis, Figure, StatedMark};
 pub use schema::schema;
-pub use settings::{Setting, SettingError};
+pub use settings::Setting;
 
 /// An experiment.
 #[derive(Clone)]
@@ -93,9 +95,10 @@ impl Specification {
     ) -> Result<Specification, SpecificationError> {
         let document = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            SpecificationError::new(error.message().replace('\n', ", "), span)
+            SpecificationError { reason: error.message().replace('\n', ", "), span }
         })?;
-        Specification::read(read::entries(text, document.get_ref()), name, Keys::Plain, catalogue)
+        let entries = read::entries(text, document.get_ref());
+        Ok(Specification::read(entries, name, Keys::Plain, catalogue)?)
     }
 
     /// Reads entries, which may be tables of sweeps and figures.
@@ -104,7 +107,7 @@ impl Specification {
         name: &str,
         keys: Keys,
         catalogue: &Catalogue,
-    ) -> Result<Specification, SpecificationError> {
+    ) -> Result<Specification, Fault> {
         let mut specification = Specification {
             name: name.to_string(),
             title: String::new(),
@@ -143,7 +146,7 @@ impl Specification {
     }
 
     /// The keys that depend on no other.
-    fn settle(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+    fn settle(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         for entry in entries {
             if entry.is("name") {
                 self.name = word(entry.node)?;
@@ -173,7 +176,7 @@ impl Specification {
     }
 
     /// How many replications, and what must be precise.
-    fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), SpecificationError> {
+    fn policy(&mut self, entries: &[Entry<'_>], keys: Keys) -> Result<(), Fault> {
         let find = |key: &str| entries.iter().find(|entry| entry.is(key));
         let points = self.points.len() as u64;
         let count =
@@ -200,7 +203,7 @@ impl Specification {
             if let Some(entry) = others.or(capped.as_ref()) {
                 let (key, precision) = (keys.spell(entry.key), keys.spell("precision"));
                 let reason = format!("{key} goes with {precision}");
-                return Err(SpecificationError::new(reason, entry.key_span.clone()));
+                return Err(Fault::new(reason, entry.key_place.clone()));
             }
             let usual = if self.draws() { 10 } else { 1 };
             self.policy = Policy::Fixed(count("replications")?.unwrap_or(usual));
@@ -209,7 +212,7 @@ impl Specification {
         if let Some(entry) = find("replications") {
             let [count, precision] = ["replications", "precision"].map(|key| keys.spell(key));
             let reason = format!("{count} cannot be used with {precision}: give one of them");
-            return Err(SpecificationError::new(reason, entry.key_span.clone()));
+            return Err(Fault::new(reason, entry.key_place.clone()));
         }
         let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;
         let least = count("min-replications")?.unwrap_or(Policy::BATCH);
@@ -244,7 +247,7 @@ impl Specification {
 
     /// Whether the workload of a point draws numbers; a log that draws none needs one replication.
     pub fn draws(&self) -> bool {
-        self.points.iter().any(|point| point.draws(&self.catalogue))
+        self.points.iter().any(|point| point.settings().draws())
     }
 
     /// How many replications a point gets.
@@ -258,7 +261,7 @@ impl Specification {
         }
     }
 
-    fn target(&self, node: Node<'_>) -> Result<usize, SpecificationError> {
+    fn target(&self, node: Node<'_>) -> Result<usize, Fault> {
         let name = node.text()?;
         if name == ALLOCATION_NS {
             return node.fail("a measured time is no target: it differs from run to run");
@@ -273,7 +276,7 @@ impl Specification {
     }
 
     /// The strategy that others are compared with: the first one, unless one is named.
-    fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), SpecificationError> {
+    fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
             if !strategies.contains(&strategy) {
@@ -283,15 +286,15 @@ impl Specification {
         let named = match entries.iter().find(|entry| entry.is("baseline")) {
             None => None,
             Some(entry) => {
-                let parameter = &crate::parameters::ALL[crate::parameters::index("strategy")];
-                let value = values::scalar(parameter, entry.node, &self.catalogue)?;
-                if !strategies.contains(&&*value.text) {
+                let parameter = &crate::parameters::STRATEGY;
+                let Value { reading, .. } = values::scalar(parameter, entry.node, &self.catalogue)?;
+                if !strategies.contains(&&*reading.text) {
                     return entry.node.fail(format!(
                         "`{}` is not among the strategies of this experiment",
-                        value.text
+                        reading.text
                     ));
                 }
-                Some(value.text.to_string())
+                Some(reading.text.to_string())
             }
         };
         let first = strategies.first().map(ToString::to_string);
@@ -301,7 +304,7 @@ impl Specification {
 }
 
 /// Formulas by strategy.
-fn orders(node: Node<'_>) -> Result<Orders, SpecificationError> {
+fn orders(node: Node<'_>) -> Result<Orders, Fault> {
     let one = |entry: &Entry<'_>| {
         let text = entry.node.text()?;
         let formula: Formula = match text.parse() {
@@ -319,7 +322,7 @@ fn orders(node: Node<'_>) -> Result<Orders, SpecificationError> {
 }
 
 /// A word that can name files.
-fn word(node: Node<'_>) -> Result<String, SpecificationError> {
+fn word(node: Node<'_>) -> Result<String, Fault> {
     let text = node.text()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if text.is_empty() || text.len() > 80 || !text.bytes().all(plain) {
@@ -329,7 +332,7 @@ fn word(node: Node<'_>) -> Result<String, SpecificationError> {
 }
 
 /// The metrics: those named, or, where one is written `+NAME`, the usual ones and those.
-fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), SpecificationError> {
+fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(still::METRICS).copied();
     let mut known: Vec<&str> = all().map(|spec| spec.name).collect();
     known.push(ALLOCATION_NS);

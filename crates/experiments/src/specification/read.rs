@@ -1,13 +1,10 @@
 //! Typed values out of a TOML document, or out of settings given one by one, with spans.
 
-use std::ops::Range;
-
 use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::SpecificationError;
-use super::error::inside;
+use super::error::{Fault, Place, inside};
 
 /// A value as it was given.
 #[derive(Clone, Copy)]
@@ -19,34 +16,34 @@ pub(super) enum Node<'a> {
         /// The value.
         value: &'a Spanned<DeValue<'a>>,
     },
-    /// The text of one value.
-    Text {
+    /// It is a value of a setting.
+    Value {
         /// The text.
         text: &'a str,
-        /// Where it begins.
-        start: usize,
+        /// The setting, and which of its values this is.
+        at: (usize, usize),
     },
-    /// The texts of several values, one after the other with a byte between them.
-    Texts {
-        /// The texts.
+    /// It is all values of a setting that has several, or none.
+    Values {
+        /// Their texts.
         texts: &'a [String],
-        /// Where the first begins.
-        start: usize,
+        /// The setting.
+        setting: usize,
     },
 }
 
 /// An entry of a table: its key, where the key stands, and its value.
 pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
-    pub(super) key_span: Range<usize>,
+    pub(super) key_place: Place,
     pub(super) node: Node<'a>,
 }
 
 impl Entry<'_> {
     /// The error for a key that means nothing here.
-    pub(super) fn unknown(&self, known: &[&str]) -> SpecificationError {
+    pub(super) fn unknown(&self, known: &[&str]) -> Fault {
         let bad = unknown_name("key", self.key, known);
-        SpecificationError::new(bad.reason, self.key_span.clone())
+        Fault::new(bad.reason, self.key_place.clone())
     }
 
     /// Whether the key is `name`; an underscore stands for a dash.
@@ -61,74 +58,83 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
         .iter()
         .map(|(key, value)| Entry {
             key: key.get_ref(),
-            key_span: key.span(),
+            key_place: Place::File(key.span()),
             node: Node::File { source, value },
         })
         .collect();
-    entries.sort_by_key(|entry| entry.key_span.start);
+    // The table is ordered by key.
+    entries.sort_by_key(|entry| match &entry.key_place {
+        Place::File(span) => span.start,
+        _ => 0,
+    });
     entries
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn span(self) -> Range<usize> {
+    pub(super) fn place(self) -> Place {
         match self {
-            Node::File { value, .. } => value.span(),
-            Node::Text { text, start } => start..start + text.len(),
-            Node::Texts { texts, start } => start..start + length(texts),
+            Node::File { value, .. } => Place::File(value.span()),
+            Node::Value { text, at: (setting, number) } => {
+                Place::Value(setting, number, 0..text.len())
+            }
+            Node::Values { texts, setting } => texts
+                .first()
+                .map_or(Place::Key(setting), |text| Place::Value(setting, 0, 0..text.len())),
         }
     }
 
     /// The error for text of this value that cannot be read.
-    pub(super) fn bad(self, text: &str, bad: BadName) -> SpecificationError {
-        match self {
-            Node::File { source, value } => inside(source, text, &value.span(), bad),
-            Node::Text { start, .. } | Node::Texts { start, .. } => {
-                let span = start + bad.span.start..start + bad.span.end;
-                SpecificationError::new(bad.reason, span)
+    pub(super) fn bad(self, text: &str, bad: BadName) -> Fault {
+        let place = match self {
+            Node::File { source, value } => inside(source, text, &value.span(), &bad),
+            Node::Value { at: (setting, number), .. } => {
+                Place::Value(setting, number, bad.span.clone())
             }
-        }
+            Node::Values { .. } => self.place(),
+        };
+        Fault::new(bad.reason, place)
     }
 
-    pub(super) fn fail<T>(self, reason: impl Into<String>) -> Result<T, SpecificationError> {
-        Err(SpecificationError::new(reason, self.span()))
+    pub(super) fn fail<T>(self, reason: impl Into<String>) -> Result<T, Fault> {
+        Err(Fault::new(reason, self.place()))
     }
 
     /// The error for a value of the wrong type.
-    fn wrong<T>(self, wanted: &str) -> Result<T, SpecificationError> {
+    fn wrong<T>(self, wanted: &str) -> Result<T, Fault> {
         match self {
             Node::File { value, .. } => {
                 self.fail(format!("this must be {wanted}, not {}", word(value.get_ref())))
             }
-            Node::Text { text, .. } => self.fail(format!("`{text}` is not {wanted}")),
-            Node::Texts { .. } => self.fail(format!("this must be {wanted}, not a list")),
+            Node::Value { text, .. } => self.fail(format!("`{text}` is not {wanted}")),
+            Node::Values { .. } => self.fail(format!("this must be {wanted}, not a list")),
         }
     }
 
-    pub(super) fn text(self) -> Result<&'a str, SpecificationError> {
+    pub(super) fn text(self) -> Result<&'a str, Fault> {
         match self {
-            Node::Text { text, .. } => Ok(text),
+            Node::Value { text, .. } => Ok(text),
             Node::File { value, .. } => match value.get_ref() {
                 DeValue::String(text) => Ok(text),
                 DeValue::Integer(_) | DeValue::Float(_) => self.wrong("text in quotes"),
                 _ => self.wrong("text"),
             },
-            Node::Texts { .. } => self.wrong("text"),
+            Node::Values { .. } => self.wrong("text"),
         }
     }
 
-    pub(super) fn switch(self) -> Result<bool, SpecificationError> {
+    pub(super) fn switch(self) -> Result<bool, Fault> {
         let value = match self {
             Node::File { value, .. } => match value.get_ref() {
                 DeValue::Boolean(value) => Some(*value),
                 _ => None,
             },
-            Node::Text { text, .. } => text.parse().ok(),
-            Node::Texts { .. } => None,
+            Node::Value { text, .. } => text.parse().ok(),
+            Node::Values { .. } => None,
         };
         value.map_or_else(|| self.wrong("true or false"), Ok)
     }
 
-    pub(super) fn number(self) -> Result<f64, SpecificationError> {
+    pub(super) fn number(self) -> Result<f64, Fault> {
         let value = match self {
             Node::File { value, .. } => match value.get_ref() {
                 DeValue::Integer(integer) => match whole(integer) {
@@ -138,13 +144,13 @@ impl<'a> Node<'a> {
                 DeValue::Float(float) => float.as_str().replace('_', "").parse().ok(),
                 _ => None,
             },
-            Node::Text { text, .. } => text.parse().ok(),
-            Node::Texts { .. } => None,
+            Node::Value { text, .. } => text.parse().ok(),
+            Node::Values { .. } => None,
         };
         value.map_or_else(|| self.wrong("a number"), Ok)
     }
 
-    pub(super) fn count(self) -> Result<u64, SpecificationError> {
+    pub(super) fn count(self) -> Result<u64, Fault> {
         let value = match self {
             Node::File { value, .. } => {
                 let DeValue::Integer(integer) = value.get_ref() else {
@@ -152,14 +158,14 @@ impl<'a> Node<'a> {
                 };
                 whole(integer).and_then(|value| u64::try_from(value).ok())
             }
-            Node::Text { text, .. } => text.parse().ok(),
-            Node::Texts { .. } => return self.wrong("a whole number"),
+            Node::Value { text, .. } => text.parse().ok(),
+            Node::Values { .. } => return self.wrong("a whole number"),
         };
         value.map_or_else(|| self.fail("this must be a whole number of at least 0"), Ok)
     }
 
     /// A number strictly between 0 and 1.
-    pub(super) fn share(self) -> Result<f64, SpecificationError> {
+    pub(super) fn share(self) -> Result<f64, Fault> {
         match self.number()? {
             value if value > 0.0 && value < 1.0 => Ok(value),
             value => self.fail(format!("{value} does not lie between 0 and 1")),
@@ -175,36 +181,27 @@ impl<'a> Node<'a> {
                 }
                 _ => vec![self],
             },
-            Node::Text { .. } => vec![self],
-            Node::Texts { texts, start } => texts
-                .iter()
-                .enumerate()
-                .map(|(index, text)| {
-                    let before = if index == 0 { 0 } else { length(&texts[..index]) + 1 };
-                    Node::Text { text, start: start + before }
-                })
-                .collect(),
+            Node::Value { .. } => vec![self],
+            Node::Values { texts, setting } => {
+                let value = |(number, text)| Node::Value { text, at: (setting, number) };
+                texts.iter().map(String::as_str).enumerate().map(value).collect()
+            }
         }
     }
 
-    pub(super) fn table(self) -> Result<Vec<Entry<'a>>, SpecificationError> {
+    pub(super) fn table(self) -> Result<Vec<Entry<'a>>, Fault> {
         match self {
             Node::File { source, value } => match value.get_ref() {
                 DeValue::Table(table) => Ok(entries(source, table)),
                 _ => self.wrong("a table"),
             },
-            Node::Text { .. } | Node::Texts { .. } => self.wrong("a table"),
+            Node::Value { .. } | Node::Values { .. } => self.wrong("a table"),
         }
     }
 
     pub(super) fn is_table(self) -> bool {
         matches!(self, Node::File { value, .. } if matches!(value.get_ref(), DeValue::Table(_)))
     }
-}
-
-/// The length of texts with a byte between them.
-fn length(texts: &[String]) -> usize {
-    (texts.iter().map(|text| text.len() + 1).sum::<usize>()).saturating_sub(1)
 }
 
 fn whole(integer: &DeInteger<'_>) -> Option<i128> {

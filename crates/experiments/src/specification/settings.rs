@@ -1,9 +1,8 @@
 //! An experiment from settings given one by one: by the options of a command, or by a program.
 
-use std::ops::Range;
-
+use super::Specification;
+use super::error::{Place, SettingError};
 use super::read::{Entry, Node};
-use super::{Specification, SpecificationError};
 use crate::Catalogue;
 use crate::keys::Keys;
 
@@ -21,18 +20,6 @@ impl Setting {
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Setting {
         Setting { key: key.into(), values: vec![value.into()] }
     }
-}
-
-/// Why settings cannot be used, with the place of the fault.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct SettingError {
-    /// What is wrong, and what would be right.
-    pub reason: String,
-    /// The setting at fault; none if what is at fault was not given.
-    pub setting: Option<usize>,
-    /// Its value at fault, and the bytes of it; none if the key is.
-    pub value: Option<(usize, Range<usize>)>,
 }
 
 impl Specification {
@@ -74,43 +61,16 @@ impl Specification {
         keys: Keys,
         catalogue: &Catalogue,
     ) -> Result<Specification, SettingError> {
-        // Spans are places in a text that has every key and every value in turn, each with a byte
-        // behind it, so that the place of an empty value is its own; byte 0 stands for nothing.
-        let (mut at, mut entries) = (1, Vec::new());
-        for Setting { key, values } in settings {
-            let key_span = at..at + key.len();
-            let start = key_span.end + 1;
+        let mut entries = Vec::with_capacity(settings.len());
+        for (setting, Setting { key, values }) in settings.iter().enumerate() {
             let node = match values.as_slice() {
-                [text] => Node::Text { text, start },
-                texts => Node::Texts { texts, start },
+                [text] => Node::Value { text, at: (setting, 0) },
+                texts => Node::Values { texts, setting },
             };
-            at = start + values.iter().map(|value| value.len() + 1).sum::<usize>();
-            entries.push(Entry { key, key_span, node });
+            entries.push(Entry { key, key_place: Place::Key(setting), node });
         }
-        let specification = Specification::read(entries, name, keys, catalogue);
-        let mut specification = specification.map_err(|error| located(settings, error))?;
+        let mut specification = Specification::read(entries, name, keys, catalogue)?;
         specification.figures = Vec::new();
         Ok(specification)
     }
-}
-
-/// The setting in which an error is.
-fn located(settings: &[Setting], error: SpecificationError) -> SettingError {
-    let SpecificationError { reason, span } = error;
-    let mut at = 1;
-    for (index, Setting { key, values }) in settings.iter().enumerate() {
-        if (at..=at + key.len()).contains(&span.start) {
-            return SettingError { reason, setting: Some(index), value: None };
-        }
-        at += key.len() + 1;
-        for (number, value) in values.iter().enumerate() {
-            if (at..=at + value.len()).contains(&span.start) {
-                let end = span.end.clamp(span.start, at + value.len());
-                let value = Some((number, span.start - at..end - at));
-                return SettingError { reason, setting: Some(index), value };
-            }
-            at += value.len() + 1;
-        }
-    }
-    SettingError { reason, setting: None, value: None }
 }

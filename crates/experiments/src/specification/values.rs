@@ -1,21 +1,18 @@
 //! The values of a parameter: one, a list, or a range.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use super::SpecificationError;
+use super::error::{Fault, Place};
 use super::read::Node;
 use crate::Catalogue;
-use crate::parameters::{Parameter, ValueType};
+use crate::parameters::{Parameter, Reading, ValueType};
 
 /// More values in a range are a mistake.
 const MOST_STEPS: u64 = 10_000;
 
 /// A value and where it stands.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Value {
-    pub(super) text: Arc<str>,
-    pub(super) span: Range<usize>,
+    pub(super) reading: Reading,
+    pub(super) place: Place,
 }
 
 /// The values of a parameter, canonical, in the order given.
@@ -23,15 +20,15 @@ pub(super) fn values(
     parameter: &Parameter,
     node: Node<'_>,
     catalogue: &Catalogue,
-) -> Result<Vec<Value>, SpecificationError> {
+) -> Result<Vec<Value>, Fault> {
     let mut all: Vec<Value> = Vec::new();
     if node.is_table() {
         return range(parameter, node, catalogue);
     }
     for member in node.list() {
         let value = scalar(parameter, member, catalogue)?;
-        if all.iter().any(|other| other.text == value.text) {
-            return member.fail(format!("`{}` stands twice", value.text));
+        if all.iter().any(|other| other.reading.text == value.reading.text) {
+            return member.fail(format!("`{}` stands twice", value.reading.text));
         }
         all.push(value);
     }
@@ -46,11 +43,10 @@ pub(super) fn scalar(
     parameter: &Parameter,
     node: Node<'_>,
     catalogue: &Catalogue,
-) -> Result<Value, SpecificationError> {
-    let span = node.span();
-    let read = |text: &str| parameter.canonical(text, catalogue).map_err(|bad| node.bad(text, bad));
-    let text = match (node, parameter.kind) {
-        (Node::Text { text, .. }, _) => read(text)?,
+) -> Result<Value, Fault> {
+    let read = |text: &str| parameter.reading(text, catalogue).map_err(|bad| node.bad(text, bad));
+    let reading = match (node, parameter.kind) {
+        (Node::Value { text, .. }, _) => read(text)?,
         (_, ValueType::Text) => read(node.text()?)?,
         // A word may be a number: `lanes = 2`.
         (_, ValueType::Choice(_)) => match node.count() {
@@ -61,7 +57,7 @@ pub(super) fn scalar(
         (_, ValueType::Count) => read(&node.count()?.to_string())?,
         (_, ValueType::Switch) => read(&node.switch()?.to_string())?,
     };
-    Ok(Value { text: text.into(), span })
+    Ok(Value { reading, place: node.place() })
 }
 
 /// `{ from, to, steps, scale }`: so many values, both ends included.
@@ -69,7 +65,7 @@ fn range(
     parameter: &Parameter,
     node: Node<'_>,
     catalogue: &Catalogue,
-) -> Result<Vec<Value>, SpecificationError> {
+) -> Result<Vec<Value>, Fault> {
     if !matches!(parameter.kind, ValueType::Number | ValueType::Count) {
         return node.fail(format!("`{}` is no number: give a value or a list", parameter.name));
     }
@@ -105,12 +101,12 @@ fn range(
     for step in 0..steps {
         let value = between(from, to, step, steps - 1, logarithmic);
         let value = if parameter.kind == ValueType::Count { value.round() } else { value };
-        let text = parameter
-            .canonical(&value.to_string(), catalogue)
-            .map_err(|bad| SpecificationError::new(bad.reason, node.span()))?;
+        let reading = parameter
+            .reading(&value.to_string(), catalogue)
+            .map_err(|bad| Fault::new(bad.reason, node.place()))?;
         // Rounding to whole numbers may make neighbours equal.
-        if all.last().is_none_or(|last| *last.text != *text) {
-            all.push(Value { text: text.into(), span: node.span() });
+        if all.last().is_none_or(|last| last.reading.text != reading.text) {
+            all.push(Value { reading, place: node.place() });
         }
     }
     Ok(all)

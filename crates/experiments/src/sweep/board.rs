@@ -110,9 +110,9 @@ impl<'s, 'l> Board<'s, 'l> {
         let (point, replication) = task.place;
         let Environment { files, recording, stop, .. } = self.environment;
         let stop = stop.cloned().unwrap_or_default();
-        let Specification { points, metrics, timing, catalogue, .. } = self.specification;
+        let Specification { points, metrics, timing, .. } = self.specification;
         let scenario = task.slot.get_or_init(|| {
-            Scenario::new(&points[point], catalogue, *timing, files, &self.histories)
+            Scenario::new(points[point].settings(), *timing, files, &self.histories)
                 .map_err(|error| error.to_string())
         });
         let scenario =

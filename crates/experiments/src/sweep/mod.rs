@@ -15,7 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use pavior_simulation::{RunError, Stop};
 use thiserror::Error;
 
-use crate::scenario::{InputError, InputFiles, NoFiles, RunRecord, inputs};
+use crate::scenario::RunRecord;
+use crate::{InputError, InputFiles, NoFiles};
 use crate::{JournalEntry, Sample, Scenario, Specification, Store, still};
 use board::Board;
 use ledger::Ledger;
@@ -189,13 +190,14 @@ impl Specification {
 
     /// Whether the inputs of the points that will be run can be read: nothing is run before.
     fn check_inputs(&self, ledger: &Ledger<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
-        let mut seen: HashSet<(String, Option<u64>)> = HashSet::new();
+        let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| ledger.is_open(*index))
         {
-            let warmup = point.optional("warmup");
-            for input in inputs(point) {
+            let settings = point.settings();
+            let warmup = settings.jobs().map_or(0, |jobs| jobs.warmup);
+            for input in settings.inputs() {
                 if seen.insert((input.key().to_string(), warmup)) {
-                    input.check(files, warmup.unwrap_or(0)).map_err(SweepError::Input)?;
+                    input.check(files, warmup).map_err(SweepError::Input)?;
                 }
             }
         }

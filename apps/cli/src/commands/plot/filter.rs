@@ -63,10 +63,10 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
 
 /// A value as the table has it.
 fn value(parameter: &Parameter, typed: &str, known: &[&str]) -> Result<String, BadName> {
-    let canonical =
-        parameter.canonical(typed, &Catalogue::default()).unwrap_or_else(|_| typed.to_string());
-    if known.contains(&canonical.as_str()) {
-        return Ok(canonical);
+    let canonical = parameter.canonical(typed, &Catalogue::default());
+    let canonical = canonical.as_deref().unwrap_or(typed);
+    if known.contains(&canonical) {
+        return Ok(canonical.to_string());
     }
     Err(unknown_name(parameter.name, typed, known))
 }

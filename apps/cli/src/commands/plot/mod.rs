@@ -140,9 +140,9 @@ fn of_results(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let figure = Figure {
         name: "figure".into(),
         title: args.title.clone().unwrap_or_else(usual),
-        x: parameters::index(x.name),
+        x: x.index(),
         y: y.to_string(),
-        series: series.map(|parameter| parameters::index(parameter.name)).collect(),
+        series: series.map(|parameter| parameter.index()).collect(),
         fixed: Vec::new(),
         x_axis: Axis { label: None, logarithmic: x_log },
         y_axis: Axis { label: None, logarithmic: y_log },

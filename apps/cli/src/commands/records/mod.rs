@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::{Point, Recording, RunRecord, Specification};
+use pavior_experiments::{InputRequest, Point, Recording, RunRecord, Specification};
 use pavior_files::FileUses;
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -63,7 +63,8 @@ impl Files {
             }
             let of_messages = matches!(kind, Kind::Channels | Kind::Heatmap);
             let silent = |point: &Point| {
-                point.get("pattern").is_none() || point.get("communication").is_some()
+                let jobs = point.settings().jobs();
+                jobs.is_none_or(|jobs| jobs.network.is_none() || jobs.log().is_some())
             };
             if of_messages && specification.points.iter().any(silent) {
                 return Err(Failure::usage(format!(
@@ -71,7 +72,9 @@ impl Files {
                      iterations"
                 )));
             }
-            let moves = |point: &Point| point.get("migration").is_some();
+            let moves = |point: &Point| {
+                point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some())
+            };
             if matches!(kind, Kind::JobsCsv) && specification.points.iter().any(moves) {
                 return Err(Failure::usage(format!(
                     "{option} has one set of nodes a job, and a job that moves has several; choose \
@@ -118,9 +121,13 @@ fn overwrites_nothing(
     let mut plan = FileUses::new();
     let mut seen = BTreeSet::new();
     for point in &specification.points {
-        for (key, option) in [("trace", "--trace"), ("failures", "--failures")] {
-            if let Some(path) = point.get(key).filter(|path| seen.insert(path.to_string())) {
-                plan = plan.reads(option, path);
+        for input in point.settings().inputs() {
+            let (option, path) = match input {
+                InputRequest::Log(log) => ("--trace", log.path),
+                InputRequest::Failures(list) => ("--failures", list.path),
+            };
+            if seen.insert(path.clone()) {
+                plan = plan.reads(option, &path);
             }
         }
     }
@@ -173,10 +180,7 @@ fn combination(point: &Point) -> String {
 
 impl Kind {
     fn write(self, point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-        let grid: Grid = point
-            .get("machine")
-            .and_then(|machine| machine.parse().ok())
-            .ok_or_else(|| io::Error::other("a point without a machine"))?;
+        let grid = point.settings().machine;
         let (unit, jobs) = (point.unit(), record.jobs.as_slice());
         match self {
             Kind::JobsCsv => batsim::jobs_csv(&grid, unit, jobs, out),

@@ -4,10 +4,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use pavior_mesh::Grid;
-use pavior_workload::traces::{Filter, ReadOptions, Trace};
+use pavior_workload::traces::{ReadOptions, Trace};
 use pavior_workload::{FailureEvent, TimeUnit};
-
-use crate::Point;
 
 /// A log that a point replays, and how to read it.
 #[derive(Clone, Debug)]
@@ -74,55 +72,16 @@ impl InputFiles for NoFiles {
     }
 }
 
-/// What a point needs: its log and its failures.
-pub(crate) fn inputs(point: &Point) -> Vec<InputRequest> {
-    let log = log(point).map(InputRequest::Log);
-    log.into_iter().chain(failures(point).map(InputRequest::Failures)).collect()
-}
-
-/// The log of a point; none if its jobs are drawn.
-pub(super) fn log(point: &Point) -> Option<LogRequest> {
-    let path = point.get("trace")?.to_string();
-    let filter: Filter = point.optional("filter").unwrap_or_default();
-    let status = point.get("status").and_then(|text| Filter::of_status(text).ok());
-    let filter = filter.and(&status.unwrap_or_default());
-    let (first, lenient) = (point.optional("first"), point.value("lenient"));
-    let key = format!("log {path} first={first:?} lenient={lenient} {filter}");
-    Some(LogRequest { path, options: ReadOptions { lenient, first, filter }, key })
-}
-
-/// The list of failures of a point, if it has one.
-pub(super) fn failures(point: &Point) -> Option<FailureRequest> {
-    let path = point.get("failures")?.to_string();
-    let (grid, unit): (Grid, TimeUnit) = (point.value("machine"), point.unit());
-    let key = format!("failures {path} {grid} {}", unit.name);
-    Some(FailureRequest { path, grid, unit, key })
-}
-
-impl InputRequest {
-    /// Equal requests have equal keys.
-    pub fn key(&self) -> &str {
-        match self {
-            InputRequest::Log(log) => &log.key,
-            InputRequest::Failures(failures) => &failures.key,
-        }
-    }
-
-    /// Reads the input, so that it is known that it can be.
-    ///
-    /// # Errors
-    /// If it cannot be read, or no job is left of a log, or none behind the warm-up.
-    pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
-        match self {
-            InputRequest::Log(log) => log.trace(files, warmup).map(drop),
-            InputRequest::Failures(failures) => files.failures(failures).map(drop),
-        }
-    }
-}
-
 impl LogRequest {
+    /// A log, and what to read of it.
+    pub(crate) fn new(path: &str, options: ReadOptions) -> LogRequest {
+        let ReadOptions { lenient, first, filter } = &options;
+        let key = format!("log {path} first={first:?} lenient={lenient} {filter}");
+        LogRequest { path: path.to_string(), options, key }
+    }
+
     /// The log, of which at least one job is left behind the warm-up.
-    pub(super) fn trace(
+    pub(crate) fn trace(
         &self,
         files: &dyn InputFiles,
         warmup: u64,
@@ -143,5 +102,34 @@ impl LogRequest {
             );
         }
         Ok(trace)
+    }
+}
+
+impl FailureRequest {
+    /// A list for a machine and a unit of time.
+    pub(crate) fn new(path: &str, grid: Grid, unit: TimeUnit) -> FailureRequest {
+        let key = format!("failures {path} {grid} {}", unit.name);
+        FailureRequest { path: path.to_string(), grid, unit, key }
+    }
+}
+
+impl InputRequest {
+    /// Equal requests have equal keys.
+    pub fn key(&self) -> &str {
+        match self {
+            InputRequest::Log(log) => &log.key,
+            InputRequest::Failures(failures) => &failures.key,
+        }
+    }
+
+    /// Reads the input, so that it is known that it can be.
+    ///
+    /// # Errors
+    /// If it cannot be read, or no job is left of a log, or none behind the warm-up.
+    pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
+        match self {
+            InputRequest::Log(log) => log.trace(files, warmup).map(drop),
+            InputRequest::Failures(failures) => files.failures(failures).map(drop),
+        }
     }
 }

@@ -1,0 +1,81 @@
+//! The values of parameters as they were given, each with its type.
+//!
+//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) reads texts into this. Whether
+//! values go together is said by [`RunSettings`](crate::RunSettings), which is made of it.
+
+use pavior_mesh::Grid;
+use pavior_network::{
+    EngineKind, PatternSelection, RankOrder, Release, Rounds, Sending, VirtualChannels,
+};
+use pavior_simulation::Contention;
+use pavior_workload::traces::{Estimates, Filter};
+use pavior_workload::{
+    ArrivalProcess, FailureClasses, FreedomRule, JobRule, Selection, ServiceDistribution,
+    ShapeRule, SideDistribution,
+};
+
+use crate::boxes::{Boxes, RequestedSides, Slice};
+
+/// What was given for each parameter; none where nothing was.
+#[derive(Clone, Default)]
+#[expect(missing_docs, reason = "each is described by the parameter of its name")]
+pub struct Given {
+    pub machine: Option<Grid>,
+    pub strategy: Option<pavior_allocation::Selection>,
+    pub scheduler: Option<pavior_scheduling::Selection>,
+    pub seed: Option<u64>,
+    pub freedom: Option<FreedomRule>,
+    pub warmup: Option<u64>,
+    pub slowdown_bound: Option<f64>,
+    pub max_waiting: Option<u64>,
+    pub max_time: Option<f64>,
+    pub max_interruptions: Option<u64>,
+
+    pub load: Option<f64>,
+    pub sides: Option<Selection<SideDistribution>>,
+    pub service: Option<Selection<ServiceDistribution>>,
+    pub arrivals: Option<Selection<ArrivalProcess>>,
+    pub jobs: Option<u64>,
+
+    pub trace: Option<String>,
+    pub shape_rule: Option<Selection<ShapeRule>>,
+    pub arrival_scale: Option<f64>,
+    pub first: Option<u64>,
+    pub filter: Option<Filter>,
+    pub status: Option<Filter>,
+    pub estimates: Option<Selection<Estimates>>,
+    pub kill: Option<bool>,
+    pub lenient: Option<bool>,
+
+    pub communication: Option<f64>,
+    pub contention: Option<Contention>,
+    pub cycles_per_second: Option<u64>,
+    pub pattern: Option<PatternSelection>,
+    pub order: Option<String>,
+    pub sending: Option<Sending>,
+    pub rounds: Option<Rounds>,
+    pub ranks: Option<RankOrder>,
+    pub flits: Option<u32>,
+    pub routing_delay: Option<u32>,
+    pub buffer: Option<u32>,
+    pub engine: Option<EngineKind>,
+    pub release: Option<Release>,
+    pub lanes: Option<VirtualChannels>,
+    pub link_energy: Option<f64>,
+    pub router_energy: Option<f64>,
+
+    pub mttf: Option<f64>,
+    pub mttr: Option<f64>,
+    pub fail_classes: Option<FailureClasses>,
+    pub spares: Option<u32>,
+    pub spare_switches: Option<u32>,
+    pub(crate) slice: Option<Slice>,
+    pub failures: Option<String>,
+    pub checkpoint: Option<f64>,
+    pub migration: Option<f64>,
+    pub movable: Option<JobRule>,
+
+    pub(crate) busy: Option<Boxes>,
+    pub submeshes: Option<u64>,
+    pub(crate) request: Option<RequestedSides>,
+}

@@ -1,0 +1,256 @@
+//! The settings of a run of jobs.
+
+use pavior_kernel::Time;
+use pavior_mesh::{Grid, Request};
+use pavior_network::Energy;
+use pavior_scheduling::weighs_messages;
+use pavior_simulation::Bounds;
+use pavior_workload::traces::{ReadOptions, Replay};
+use pavior_workload::{Condition, FreedomRule, JobRule, Selection, ShapeRule, Synthetic, TimeUnit};
+
+use super::failures::{FailureSettings, FailureSource, slice};
+use super::network::NetworkSettings;
+use super::{Fault, needed};
+use crate::inputs::{InputRequest, LogRequest};
+use crate::keys::Keys;
+use crate::{Catalogue, Given};
+
+/// The bound of the bounded slowdown in logs, in seconds, and in drawn workloads, in units.
+const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
+
+/// Jobs, the order in which they start, and what happens to them.
+#[derive(Clone, Debug)]
+pub struct JobSettings {
+    /// Which job goes next.
+    pub scheduler: pavior_scheduling::Selection,
+    /// What times are measured in.
+    pub unit: TimeUnit,
+    /// Where jobs come from.
+    pub source: JobSource,
+    /// What jobs send, and the network that carries it.
+    pub network: Option<NetworkSettings>,
+    /// What messages cost.
+    pub energy: Energy,
+    /// How free jobs are to be placed.
+    pub freedom: Option<FreedomRule>,
+    /// What running jobs that move pay.
+    pub migration: Option<MigrationSettings>,
+    /// What fails.
+    pub failures: Option<FailureSettings>,
+    /// What is watched: whether this could be placed beside the jobs that run.
+    pub slice: Option<Request>,
+    /// Completions to drop before averages start.
+    pub warmup: u64,
+    /// The least run time in the bounded slowdown, in units.
+    pub slowdown_bound: f64,
+    /// The most drawn jobs that wait.
+    max_waiting: Option<u64>,
+    /// The time after which a run is ended.
+    max_time: Option<Time>,
+    /// The most times that a job loses a node.
+    max_interruptions: Option<u64>,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Debug)]
+pub enum JobSource {
+    /// They are drawn; a run ends after so many completions.
+    Drawn {
+        /// What is drawn.
+        workload: Synthetic,
+        /// The completions that end a run.
+        completions: u64,
+    },
+    /// They are those of a log; a run ends at the last departure.
+    Log(LogSettings),
+}
+
+/// A log, and how it is replayed.
+#[derive(Clone, Debug)]
+pub struct LogSettings {
+    /// The file, and what is read of it.
+    pub request: LogRequest,
+    /// How a number of nodes becomes a box.
+    pub rule: Selection<ShapeRule>,
+    /// Times of arrival, kills and estimates.
+    pub replay: Replay,
+    /// The share of the run times that is communication.
+    pub communication: Option<f64>,
+}
+
+/// Running jobs that move so that the oldest waiting job fits.
+#[derive(Clone, Debug)]
+pub struct MigrationSettings {
+    /// How much longer a job runs for each of its nodes that moves.
+    pub price: Time,
+    /// The jobs that may be moved; none for all.
+    pub movable: Option<JobRule>,
+}
+
+impl JobSettings {
+    pub(super) fn new(
+        given: &Given,
+        machine: Grid,
+        keys: Keys,
+        catalogue: &Catalogue,
+    ) -> Result<JobSettings, Fault> {
+        let source = JobSource::new(given, machine)?;
+        let scheduler = needed(given.scheduler.clone(), "scheduler")?;
+        let network = NetworkSettings::new(given, machine, keys, catalogue)?;
+        let warmup = needed(given.warmup, "warmup")?;
+        if let JobSource::Drawn { completions, .. } = source {
+            if network.is_some() && weighs_messages(&scheduler) {
+                let reason = "it weighs the communication of jobs of logs; what messages of drawn \
+                              jobs take is not foretold";
+                return Err(("scheduler", reason.into()));
+            }
+            without_columns(given, keys)?;
+            if warmup >= completions {
+                let reason =
+                    format!("a warm-up of {warmup} leaves nothing of {completions} completions");
+                return Err(("warmup", reason));
+            }
+        }
+        let unit = source.unit(given);
+        let migration = MigrationSettings::new(given, unit, keys)?;
+        let failures = FailureSettings::new(given, machine, unit, keys)?;
+        let [of_logs, of_drawn] = USUAL_SLOWDOWN_BOUNDS;
+        let usual = if matches!(source, JobSource::Log(_)) { of_logs } else { of_drawn };
+        let energy = Energy::default();
+        Ok(JobSettings {
+            scheduler,
+            unit,
+            source,
+            network,
+            energy: Energy {
+                per_link: given.link_energy.unwrap_or(energy.per_link),
+                per_router: given.router_energy.unwrap_or(energy.per_router),
+            },
+            freedom: given.freedom.clone(),
+            migration,
+            failures,
+            slice: slice(given, machine)?,
+            warmup,
+            slowdown_bound: given.slowdown_bound.unwrap_or(usual),
+            max_waiting: given.max_waiting,
+            max_time: given.max_time.map(|units| unit.time(units)),
+            max_interruptions: given.max_interruptions,
+        })
+    }
+
+    /// What ends a run that would not end by itself and that begins at an instant.
+    pub(crate) fn bounds(&self, begin: Time) -> Bounds {
+        let usual = Bounds::default();
+        Bounds {
+            waiting: self.max_waiting.unwrap_or(usual.waiting),
+            until: self.max_time.map_or(usual.until, |time| begin.saturating_add(time)),
+            interruptions: self.max_interruptions.unwrap_or(usual.interruptions),
+        }
+    }
+
+    /// The log, if the jobs are those of one.
+    pub fn log(&self) -> Option<&LogSettings> {
+        match &self.source {
+            JobSource::Drawn { .. } => None,
+            JobSource::Log(log) => Some(log),
+        }
+    }
+
+    /// Whether numbers are drawn.
+    pub(super) fn draws(&self) -> bool {
+        let drawn = |failures: &FailureSettings| matches!(failures.source, FailureSource::Drawn(_));
+        self.log().is_none_or(|log| log.rule.entry.does.draws)
+            || self.failures.as_ref().is_some_and(drawn)
+    }
+
+    /// What is needed from files.
+    pub(super) fn inputs(&self) -> Vec<InputRequest> {
+        let log = self.log().map(|log| InputRequest::Log(log.request.clone()));
+        let list = match self.failures.as_ref().map(|failures| &failures.source) {
+            Some(FailureSource::Listed(list)) => Some(InputRequest::Failures(list.clone())),
+            _ => None,
+        };
+        log.into_iter().chain(list).collect()
+    }
+}
+
+impl JobSource {
+    fn new(given: &Given, machine: Grid) -> Result<JobSource, Fault> {
+        if let Some(path) = &given.trace {
+            let communication = given.communication;
+            return LogSettings::new(given, path, communication).map(JobSource::Log);
+        }
+        let workload = Synthetic {
+            load: needed(given.load, "load")?,
+            arrivals: needed(given.arrivals.clone(), "arrivals")?,
+            sides: needed(given.sides.clone(), "sides")?,
+            service: needed(given.service.clone(), "service")?,
+        };
+        workload.check(&machine).map_err(|error| ("sides", error.to_string()))?;
+        Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
+    }
+
+    /// What times are measured in: jobs of a log that send messages count cycles.
+    fn unit(&self, given: &Given) -> TimeUnit {
+        match self {
+            JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,
+            JobSource::Log(_) => given
+                .cycles_per_second
+                .map_or(TimeUnit::SECOND, |ticks| TimeUnit { ticks, ..TimeUnit::SECOND }),
+        }
+    }
+}
+
+impl LogSettings {
+    fn new(given: &Given, path: &str, communication: Option<f64>) -> Result<LogSettings, Fault> {
+        let filter = given.filter.clone().unwrap_or_default();
+        let filter = filter.and(&given.status.clone().unwrap_or_default());
+        let lenient = needed(given.lenient, "lenient")?;
+        let options = ReadOptions { lenient, first: given.first, filter };
+        Ok(LogSettings {
+            request: LogRequest::new(path, options),
+            rule: needed(given.shape_rule.clone(), "shape-rule")?,
+            replay: Replay {
+                arrival_scale: needed(given.arrival_scale, "arrival-scale")?,
+                kill: needed(given.kill, "kill")?,
+                estimates: needed(given.estimates.clone(), "estimates")?,
+            },
+            communication,
+        })
+    }
+}
+
+impl MigrationSettings {
+    fn new(given: &Given, unit: TimeUnit, keys: Keys) -> Result<Option<MigrationSettings>, Fault> {
+        let Some(price) = given.migration else {
+            if given.movable.is_some() {
+                let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
+                let reason = format!("{movable} is for running jobs that move; give {name}");
+                return Err(("movable", reason));
+            }
+            return Ok(None);
+        };
+        let other = |what: &str| {
+            Err(("migration", format!("running jobs that move and {what} do not go together")))
+        };
+        if given.pattern.is_some() {
+            return other("messages of jobs");
+        }
+        if given.mttf.is_some() || given.fail_classes.is_some() || given.failures.is_some() {
+            return other("failures of nodes");
+        }
+        Ok(Some(MigrationSettings { price: unit.time(price), movable: given.movable.clone() }))
+    }
+}
+
+/// Refuses rules by the columns of a log, which drawn jobs do not have.
+fn without_columns(given: &Given, keys: Keys) -> Result<(), Fault> {
+    let fault = |name: &'static str, condition: &Condition| {
+        let trace = keys.spell("trace");
+        Err((name, format!("{condition} is for job logs; name one with {trace}")))
+    };
+    if let Some(condition) = given.freedom.as_ref().and_then(FreedomRule::needs_log) {
+        return fault("freedom", condition);
+    }
+    given.movable.as_ref().and_then(JobRule::needs_log).map_or(Ok(()), |one| fault("movable", one))
+}

@@ -1,0 +1,99 @@
+//! What a run is: every setting with its type, and only what goes together.
+//!
+//! The list of parameters reads texts into [`Given`]; [`RunSettings`] is made of that once. What
+//! cannot be, such as a mean time to failure without one to repair, cannot be written here.
+
+mod failures;
+mod jobs;
+mod network;
+mod still;
+
+use pavior_allocation::SelectedStrategy;
+use pavior_mesh::Grid;
+use pavior_workload::TimeUnit;
+
+use crate::inputs::InputRequest;
+use crate::keys::Keys;
+use crate::{Catalogue, Given};
+
+pub use failures::{FailureSettings, FailureSource};
+pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
+pub use network::{NetworkParameters, NetworkSettings};
+pub use still::{BusyBoxes, StillSettings};
+
+/// A parameter at fault, by name, and why.
+pub(crate) type Fault = (&'static str, String);
+
+/// A machine, a strategy, and what it is asked.
+#[derive(Clone, Debug)]
+pub struct RunSettings {
+    /// The machine.
+    pub machine: Grid,
+    /// Which nodes a job gets.
+    pub strategy: pavior_allocation::Selection,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// What is asked.
+    pub asked: Asked,
+}
+
+/// What the strategy is asked.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// To place jobs, as time passes.
+    Jobs(Box<JobSettings>),
+    /// To place one request in a state in which no time passes.
+    Still(StillSettings),
+}
+
+impl RunSettings {
+    /// The settings that were given, if they go together. Files are not looked into.
+    ///
+    /// # Errors
+    /// If they do not: the parameter at fault, and why.
+    pub(crate) fn new(
+        given: &Given,
+        keys: Keys,
+        catalogue: &Catalogue,
+    ) -> Result<RunSettings, Fault> {
+        let machine = needed(given.machine, "machine")?;
+        let strategy = needed(given.strategy.clone(), "strategy")?;
+        strategy.supports(&machine).map_err(|error| ("strategy", error.to_string()))?;
+        let seed = needed(given.seed, "seed")?;
+        let asked = if let Some(request) = given.request {
+            Asked::Still(StillSettings::new(given, request, machine, seed)?)
+        } else {
+            Asked::Jobs(Box::new(JobSettings::new(given, machine, keys, catalogue)?))
+        };
+        Ok(RunSettings { machine, strategy, seed, asked })
+    }
+
+    /// The jobs of a run; none in a still state.
+    pub fn jobs(&self) -> Option<&JobSettings> {
+        match &self.asked {
+            Asked::Jobs(jobs) => Some(jobs),
+            Asked::Still(_) => None,
+        }
+    }
+
+    /// What times are measured in.
+    pub fn unit(&self) -> TimeUnit {
+        self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
+    }
+
+    /// Whether the workload draws numbers, so that the replications of a strategy that draws none
+    /// differ.
+    pub fn draws(&self) -> bool {
+        self.jobs().is_none_or(JobSettings::draws)
+    }
+
+    /// What is needed from files: a log, and a list of failures.
+    pub fn inputs(&self) -> Vec<InputRequest> {
+        self.jobs().map_or_else(Vec::new, JobSettings::inputs)
+    }
+}
+
+/// A value that the list of parameters has a default for.
+fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, Fault> {
+    value.ok_or_else(|| (name, "a value is needed".to_string()))
+}

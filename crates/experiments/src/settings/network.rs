@@ -1,0 +1,111 @@
+//! The settings of a network, and what jobs send on it.
+
+use pavior_mesh::Grid;
+use pavior_network::{
+    EngineKind, PatternSelection, RankOrder, SelectedPattern, Settings, TrafficPlan,
+};
+use pavior_simulation::{Contention, Histories, NetworkSetup};
+
+use super::Fault;
+use crate::keys::Keys;
+use crate::{Catalogue, Given};
+
+/// The network itself: engine, settings, and the usual length of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkParameters {
+    /// The engine.
+    pub engine: EngineKind,
+    /// The settings.
+    pub settings: Settings,
+    /// The length of a message in flits.
+    pub flits: u32,
+}
+
+/// The length of a message in flits where nothing is said.
+const USUAL_FLITS: u32 = 8;
+
+impl NetworkParameters {
+    /// Those that were given, and the papers' settings for the rest.
+    pub fn new(given: &Given) -> NetworkParameters {
+        let usual = Settings::default();
+        NetworkParameters {
+            engine: given.engine.unwrap_or_default(),
+            settings: Settings {
+                routing_delay: given.routing_delay.unwrap_or(usual.routing_delay),
+                buffer: given.buffer.unwrap_or(usual.buffer),
+                virtual_channels: given.lanes.unwrap_or(usual.virtual_channels),
+                release: given.release.unwrap_or(usual.release),
+            },
+            flits: given.flits.unwrap_or(USUAL_FLITS),
+        }
+    }
+}
+
+/// What jobs send, and the network that carries it.
+#[derive(Clone, Debug)]
+pub struct NetworkSettings {
+    /// The engine.
+    pub engine: EngineKind,
+    /// Its settings.
+    pub settings: Settings,
+    /// What jobs send.
+    pub plan: TrafficPlan,
+    /// How the ranks of jobs are numbered.
+    pub ranks: RankOrder,
+    /// What is done about jobs that share links.
+    pub contention: Contention,
+}
+
+impl NetworkSettings {
+    /// The network, if jobs send messages.
+    pub(super) fn new(
+        given: &Given,
+        machine: Grid,
+        keys: Keys,
+        catalogue: &Catalogue,
+    ) -> Result<Option<NetworkSettings>, Fault> {
+        let Some(pattern) = pattern(given, keys, catalogue)? else { return Ok(None) };
+        let of_pattern = |error: pavior_network::UnsupportedPattern| ("pattern", error.to_string());
+        pattern.supports(&machine).map_err(of_pattern)?;
+        let iterates = |service: &str| service == "iterations";
+        if given.service.as_ref().is_none_or(|service| iterates(service.entry.name)) {
+            pattern.supports_iterations().map_err(of_pattern)?;
+        }
+        let NetworkParameters { engine, settings, flits } = NetworkParameters::new(given);
+        engine.check(&settings).map_err(|error| ("engine", error.to_string()))?;
+        let (sending, rounds) = (given.sending, given.rounds);
+        Ok(Some(NetworkSettings {
+            engine,
+            settings,
+            plan: TrafficPlan { pattern, sending, rounds, flits },
+            ranks: given.ranks.unwrap_or_default(),
+            contention: given.contention.unwrap_or_default(),
+        }))
+    }
+
+    /// The network of a run. What `histories` knows of jobs that are alone is used and added to.
+    pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
+        NetworkSetup {
+            engine: self.engine,
+            settings: self.settings,
+            plan: self.plan.clone(),
+            ranks: self.ranks,
+            histories: histories.clone(),
+            contention: self.contention,
+        }
+    }
+}
+
+/// The pattern of jobs that send messages; `order` sets the option of that name.
+fn pattern(
+    given: &Given,
+    keys: Keys,
+    catalogue: &Catalogue,
+) -> Result<Option<PatternSelection>, Fault> {
+    let (Some(pattern), Some(order)) = (&given.pattern, &given.order) else {
+        return Ok(given.pattern.clone());
+    };
+    let selected = catalogue.patterns.select(&format!("{pattern}:order={order}"));
+    let fault = |reason| ("order", format!("{} {order}: {reason}", keys.spell("order")));
+    selected.map(Some).map_err(|bad| fault(bad.reason))
+}
