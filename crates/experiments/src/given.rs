@@ -1,7 +1,7 @@
 //! The values of parameters as they were given, each with its type.
 //!
-//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) reads texts into this. Whether
-//! values go together is said by [`RunSettings`](crate::RunSettings), which is made of it.
+//! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) reads texts into this.
+//! Whether values go together is said by [`RunSettings`](crate::RunSettings), which is made of it.
 
 use pavior_mesh::Grid;
 use pavior_network::{

@@ -1,5 +1,7 @@
 //! The command line, seen from outside.
 
+#![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
+
 #[cfg(feature = "serve")]
 mod allocate;
 mod attacks;

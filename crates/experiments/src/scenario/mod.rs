@@ -30,8 +30,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// The scenario of some settings. What `histories` knows of jobs that are alone on the network is
-    /// used and added to.
+    /// The scenario of some settings. What `histories` knows of jobs that are alone on the network
+    /// is used and added to.
     ///
     /// # Errors
     /// If its log or its list of failures cannot be read.

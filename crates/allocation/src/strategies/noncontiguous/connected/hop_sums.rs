@@ -230,7 +230,7 @@ mod tests {
                 for node in Cuboid::whole(&grid).nodes(&grid) {
                     let from = grid.point(node);
                     let hops = points.iter().map(|&to| u64::from(grid.distance(from, to)));
-                    assert_eq!(hop_sums.of_any(from), hops.sum(), "{name}");
+                    assert_eq!(hop_sums.of_any(from), hops.sum::<u64>(), "{name}");
                 }
             }
         }
