@@ -33,8 +33,10 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 prop_compose! {
-    fn mark()(x in number(), y in number(), half_width in prop::option::of(number())) -> Mark {
-        Mark { x, y, half_width }
+    fn mark()(
+        x in number(), y in number(), interval in prop::option::of([number(), number()]),
+    ) -> Mark {
+        Mark { x, y, interval }
     }
 }
 
