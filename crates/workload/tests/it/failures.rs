@@ -104,11 +104,12 @@ fn faults_in_lists_name_the_place() {
     }
 }
 
-/// Repairs that take 10^15 times as long as nodes work: nearly all candidates would meet a node
-/// that is missing, and one in 10^15 draws would be an event.
+/// Repairs that take 10^12 times as long as nodes work: nearly all candidates would meet a node
+/// that is missing, and one in 10^12 draws would be an event. (The longest repairs lie behind the
+/// greatest time that can be told.)
 #[test]
 fn events_cost_few_draws_however_long_repairs_take() {
-    for (mttf, mttr) in [(1e-3, 1e12), (1.0, 1e9), (1e-3, 1e3)] {
+    for (mttf, mttr) in [(1e-3, 1e9), (1.0, 1e9), (1e-3, 1e3)] {
         let grid = Grid::mesh(&[16, 16]).unwrap();
         let classes = FailureClasses::nodes(mttf, mttr);
         let events = Failures::new(&grid, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
