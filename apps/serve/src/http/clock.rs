@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use super::documents::{ClockDocument, ProblemDocument};
+use super::documents::ClockDocument;
 use super::extract::{Change, ChangeHeaders};
+use super::statuses::{Guarded, Keyed, Posted};
 use super::{App, Fault};
 use crate::core::{Command, Problem, Reason, Reply};
 
@@ -14,9 +15,14 @@ use crate::core::{Command, Problem, Reason, Reply};
 /// A clock that is far after the last record at a start is in doubt (`/readyz`). Leases that were
 /// granted or renewed in doubt keep the time that they had left; others end if their time has
 /// passed. A clock that is not in doubt stays as it is.
-#[utoipa::path(post, path = "/v1/clock/confirm", tag = "service", params(ChangeHeaders), responses(
-    (status = 200, description = "the time before and now", body = ClockDocument),
-    (status = "default", description = "not carried out", body = ProblemDocument, content_type = "application/problem+json")))]
+#[utoipa::path(
+    post, path = "/v1/clock/confirm", tag = "service",
+    params(ChangeHeaders),
+    responses(
+        (status = 200, description = "the time before and now", body = ClockDocument),
+        Guarded, Posted, Keyed
+    )
+)]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &axum::body::Bytes| {
         let text = bytes.trim_ascii();

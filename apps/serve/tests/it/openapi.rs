@@ -53,7 +53,7 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     }
     let mut all = vec!["400", "401", "403", "429", "500", "503"];
     if method == "POST" {
-        all.extend(["413", "415"]);
+        all.extend(["408", "413", "415"]);
     }
     let text = operation["parameters"].to_string();
     if text.contains("Idempotency-Key") {
@@ -66,7 +66,8 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     if ["/v1/state", "/v1/machine", "/v1/watch"].contains(&path) {
         all.push("410");
     }
-    let names_nothing = ["/v1/machines", "/v1/watch", "/metrics"].contains(&path);
+    let names_nothing =
+        ["/v1/machines", "/v1/watch", "/metrics", "/v1/clock/confirm"].contains(&path);
     if !names_nothing && (path != "/v1/queue" || text.contains("machine")) {
         all.push("404");
     }
