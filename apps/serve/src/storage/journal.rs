@@ -208,7 +208,9 @@ fn cut(
         opened.kept = Some(files.keep_cut(name, end.length, tail).map_err(failed)?);
         file.truncate(end.length as u64).map_err(failed)?;
     }
-    // What a crashed server had written may never have been made durable.
+    // What a crashed server had written may never have been made durable. After a failed sync the
+    // kernel may even hold it for written: only what is written again is made durable by the next.
+    file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
 }

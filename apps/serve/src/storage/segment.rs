@@ -18,6 +18,8 @@ pub(super) struct Segment<'a> {
 /// Where the frames of a file end.
 pub(super) struct End {
     pub(super) length: usize,
+    /// Where the last of them begins.
+    pub(super) last: usize,
     /// Whether the file says its format.
     pub(super) formed: bool,
 }
@@ -29,7 +31,7 @@ impl Segment<'_> {
         next: &mut u64,
         mut each: Option<Each<'_>>,
     ) -> Result<End, StoreError> {
-        let mut end = End { length: 0, formed: false };
+        let mut end = End { length: 0, last: 0, formed: false };
         let (mut reached, mut announced) = (self.mark.is_none(), None);
         loop {
             let offset = end.length;
@@ -68,7 +70,7 @@ impl Segment<'_> {
                 }
                 _ => return Err(self.damaged(offset, "no such frame belongs here")),
             }
-            end.length = past;
+            (end.last, end.length) = (offset, past);
         }
     }
 

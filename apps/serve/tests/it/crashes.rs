@@ -224,3 +224,22 @@ fn damage_names_its_place() {
     let StoreError::Damaged { file, offset: found, .. } = error else { panic!("{error}") };
     assert_eq!((file.as_str(), found), ("journal-00000000000000000001.log", offset as u64));
 }
+
+#[test]
+fn what_a_failed_sync_left_in_memory_alone_is_made_durable_at_the_next_start() {
+    let disk = Simulated::default();
+    let (mut journal, _) = open(&disk).unwrap();
+    let (_, first) = begin(None);
+    journal.append(std::slice::from_ref(&first)).unwrap();
+    let at = |seq| ServiceRecord { seq, ..first.clone() };
+    // The write goes well, and making it durable fails.
+    disk.fault_after(1, Fault::Error);
+    assert!(matches!(journal.append(&[at(2)]), Err(StoreError::Unknown(_))));
+    drop(journal);
+    let (mut journal, opened) = JournalStore::open(Arc::new(disk.clone())).unwrap();
+    assert_eq!(opened.last, 2, "the system shows the record as written");
+    journal.append(&[at(3)]).unwrap();
+    let after = disk.after_crash(&mut Random(1));
+    let (_, opened) = JournalStore::open(Arc::new(after)).unwrap();
+    assert_eq!(opened.last, 3);
+}

@@ -300,10 +300,22 @@ impl DiskFile for Handle {
     fn sync(&mut self) -> io::Result<()> {
         let fault = self.disk.operate();
         let mut inner = self.disk.0.lock().unwrap();
+        let dead = inner.dead;
         let content = &mut inner.files[self.file];
+        let pending = if dead { Vec::new() } else { std::mem::take(&mut content.pending) };
+        // After an error the kernel holds what it could not write for written: the next call does
+        // not try it again.
         fault?;
-        content.durable = content.seen.clone();
-        content.pending.clear();
+        for change in pending {
+            match change {
+                Change::Cut(length) => content.durable.truncate(length as usize),
+                Change::Write(offset, data) => {
+                    let (start, end) = (offset as usize, offset as usize + data.len());
+                    content.durable.resize(content.durable.len().max(end), 0);
+                    content.durable[start..end].copy_from_slice(&data);
+                }
+            }
+        }
         Ok(())
     }
 
