@@ -307,11 +307,14 @@ fn times_have_one_form_in_every_reply_and_event() {
     let asked = r#"{"shape":[8,8],"ttl_s":3600,"estimate_s":60}"#;
     let lease = client.post("/v1/leases", asked).unwrap().json();
     let waits = client.post("/v1/leases?wait=true", asked).unwrap().json();
-    let renewed = client.post("/v1/leases/1/renew", r#"{"epoch":2,"ttl_s":99}"#).unwrap().json();
+    let epoch = &lease["epoch"];
+    let again = json!({ "epoch": epoch, "ttl_s": 99 }).to_string();
+    let renewed = client.post("/v1/leases/1/renew", &again).unwrap().json();
     assert_eq!((times(&lease, "lease"), times(&renewed, "renewed")), (2, 2));
     assert!(times(&waits, "waiting") >= 1);
-    let batch = r#"{"operations":[{"renew":{"id":1,"epoch":2}},{"lease":{"nodes":1}}]}"#;
-    assert!(times(&client.post("/v1/batch", batch).unwrap().json(), "batch") >= 2);
+    let operations = json!([{ "renew": { "id": 1, "epoch": epoch } }, { "lease": { "nodes": 1 } }]);
+    let batch = json!({ "operations": operations }).to_string();
+    assert!(times(&client.post("/v1/batch", &batch).unwrap().json(), "batch") >= 2);
     for (path, least) in [
         ("/v1/leases", 2),
         ("/v1/leases/1", 2),

@@ -191,7 +191,8 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut setup = Setup::new(&folder.path().join("data"));
     setup.strategy = "tff".into();
-    let first = Running::start(&setup.data, THEN, false);
+    std::fs::create_dir(&setup.data).unwrap();
+    let first = Running::start(&setup.data.join("journal"), THEN, false);
     first.lease(HOUR);
     first.stop();
     let server = Server::start(&setup);
@@ -202,7 +203,7 @@ fn readyz_says_that_the_clock_is_in_doubt() {
     assert!(detail.contains("--confirm-clock") && detail.contains("/v1/clock/confirm"), "{detail}");
     assert_eq!(client.get("/v1/leases").unwrap().json()["leases"][0]["id"], 1);
     assert!(client.get("/metrics").unwrap().text.contains("pavior_clock_in_doubt 1"));
-    let more = [("Content-Type", "application/json"), ("Idempotency-Key", "c")];
+    let more = [("Idempotency-Key", "c")];
     let confirmed = client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap();
     assert_eq!((confirmed.status, &confirmed.json()["ended"]), (200, &json!(1)));
     assert_eq!(client.send("POST", "/v1/clock/confirm", "{}", &more).unwrap(), confirmed);

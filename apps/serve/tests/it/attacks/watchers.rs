@@ -66,7 +66,6 @@ fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Seen 
 fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
     let mut random = Random(seed);
     let mut client = Client::with(address, "Authorization", &format!("Bearer {token}"));
-    client.headers.push(("Content-Type".to_string(), "application/json".to_string()));
     let mut own: Vec<(u64, u64)> = Vec::new();
     for _ in 0..rounds {
         if own.len() < 4 || random.one_in(2) {
