@@ -32,6 +32,7 @@ problems! {
     }
     /// Of every route that takes a body.
     Posted {
+        408: "the body did not come in time",
         413: "the body is too large, or asks for too much at once",
         415: "the body is not application/json",
     }

@@ -53,7 +53,7 @@ fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     }
     let mut all = vec!["400", "401", "403", "429", "500", "503"];
     if method == "POST" {
-        all.extend(["413", "415"]);
+        all.extend(["408", "413", "415"]);
     }
     let text = operation["parameters"].to_string();
     if text.contains("Idempotency-Key") {
