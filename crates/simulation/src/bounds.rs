@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::Ending;
+use crate::pace::Pace;
 
 /// How far a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,19 @@ pub enum Endless {
         /// How often jobs lost nodes.
         times: u64,
     },
+    /// Far more jobs are interrupted than complete, and the end is out of reach.
+    #[error(
+        "running jobs have lost nodes {times} times, and all that they had done, while {completed} \
+         completed: at this pace the run comes to no end, for nodes fail faster than jobs run (a \
+         longer --mttf, shorter or smaller jobs, or --checkpoint, which keeps what jobs have done, \
+         let more complete; --max-interruptions does not)"
+    )]
+    FewComplete {
+        /// How often jobs lost nodes in vain, since that outnumbers completions.
+        times: u64,
+        /// How many jobs completed in the same time.
+        completed: u64,
+    },
     /// A job is interrupted again and again.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
@@ -112,6 +126,7 @@ pub enum Endless {
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
+    pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
     /// Completions by the last instant, and the idle instants and the interruptions since they
     /// changed.
@@ -128,6 +143,7 @@ impl Watch {
         Watch {
             bounds,
             endless_arrivals,
+            pace: Pace::new(ending),
             interruptions: FxHashMap::default(),
             completed: 0,
             in_vain: 0,
@@ -153,8 +169,11 @@ impl Watch {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// A job lost a node.
-    pub(crate) fn interrupted(&mut self, job: &Job) -> Result<(), Endless> {
+    /// A job lost a node, and `in_vain` all that it had done since it started.
+    pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
+        if in_vain {
+            self.pace.interrupted();
+        }
         let times = self.interruptions.entry(job.id).or_default();
         *times += 1;
         if *times > self.bounds.interruptions {
@@ -167,21 +186,25 @@ impl Watch {
         Ok(())
     }
 
-    /// An instant is over: the completions by now, whether any job runs, and whether nothing but
+    /// An instant is over: the completions by now, the jobs that run, and whether nothing but
     /// arrivals is still to come.
     pub(crate) fn settled(
         &mut self,
         completed: u64,
-        any_runs: bool,
+        running: u64,
         queue: &Queue,
         only_arrivals: bool,
     ) -> Result<(), Endless> {
-        if self.completed != completed {
+        let new = completed - self.completed;
+        let waiting = queue.len() as u64;
+        if let Some((times, completed)) = self.pace.hopeless(new, completed, running, waiting) {
+            return Err(Endless::FewComplete { times, completed });
+        }
+        if new > 0 {
             self.completed = completed;
             self.in_vain = 0;
             self.interrupted = 0;
         }
-        let waiting = queue.len() as u64;
         let Some(first) = queue.get(0) else {
             self.in_vain = 0;
             return Ok(());
@@ -190,7 +213,7 @@ impl Watch {
         if self.endless_arrivals && waiting > self.bounds.waiting {
             return Err(Endless::TooManyWaiting { waiting, job });
         }
-        if any_runs {
+        if running > 0 {
             return Ok(());
         }
         if self.only_arrivals != only_arrivals {

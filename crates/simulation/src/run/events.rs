@@ -83,8 +83,9 @@ impl Simulation<'_, '_, '_> {
             free: self.machine.free(),
         });
         let faults = self.faults.as_ref().expect("only failures interrupt");
+        let whole = job.service;
         let rest = faults.rest_of(job, self.now.since(start));
-        self.watch.interrupted(&rest)?;
+        self.watch.interrupted(&rest, rest.service == whole)?;
         self.queue.reinsert(rest);
         Ok(())
     }

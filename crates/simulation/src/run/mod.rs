@@ -309,7 +309,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Whether the run gets on, now that an instant is over.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
-        Ok(self.watch.settled(self.completed, !self.running.is_empty(), &self.queue, !changes)?)
+        let running = self.running.len() as u64;
+        Ok(self.watch.settled(self.completed, running, &self.queue, !changes)?)
     }
 
     /// Averages start here.

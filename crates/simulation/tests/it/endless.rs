@@ -126,6 +126,39 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
+/// So many completions wanted of jobs of four nodes, a hundred units of time apart, on 16 nodes that
+/// fail after ten units and are back after one.
+fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
+    let machine = "mesh:4x4".parse().unwrap();
+    let classes = FailureClasses::nodes(10.0, 1.0);
+    let events = Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
+    let jobs = (0..).map(move |id| job(id, 100_000_000 * id, [4, 1, 1], long));
+    let setup = setup("mesh:4x4", "ff", "easy", Ending::Completions(wanted));
+    let failures = Some(Failing::new(Box::new(events) as Events, restart));
+    let inputs = Inputs { jobs: Box::new(jobs), failures };
+    let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
+    run_within(bounds, &setup, inputs, &mut [], &Stop::default()).map_err(|error| match error {
+        RunError::Endless(endless) => endless,
+        other => panic!("{other}"),
+    })
+}
+
+#[test]
+fn completions_out_of_reach_end_a_run() {
+    // Jobs of four nodes lose one every 2.5 units: of those of 15 units, one in 400 starts
+    // completes.
+    let long = 15_000_000;
+    let error = seldom(1_000_000, long, Restart::Scratch);
+    let Err(Endless::FewComplete { times, completed }) = error else { panic!("{error:?}") };
+    assert!(times > 10_000 && times > 100 * completed, "{times} {completed}");
+    assert!(completed > 0);
+    // The same pace, with an end that it reaches.
+    assert!(seldom(60, long, Restart::Scratch).is_ok());
+    // What a checkpoint keeps is progress.
+    let kept = Restart::Checkpoint(Time(100_000));
+    assert!(seldom(2_000, long, kept).is_ok());
+}
+
 #[test]
 fn a_last_repair_after_many_changes_lets_a_run_go_on() {
     // Node 1 is missing while node 0 fails and is repaired 5,000 times; then all are there for
