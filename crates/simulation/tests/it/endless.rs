@@ -126,8 +126,8 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
     assert!(matches!(error, Err(Endless::NoneCompletes { times: 100_000, .. })), "{error:?}");
 }
 
-/// So many completions wanted of jobs of four nodes, a hundred units of time apart, on 16 nodes that
-/// fail after ten units and are back after one.
+/// So many completions wanted of jobs of four nodes, a hundred units of time apart, on 16 nodes
+/// that fail after ten units and are back after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);
