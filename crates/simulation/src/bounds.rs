@@ -37,11 +37,10 @@ impl Default for Bounds {
 /// no repair will change anything, or with failures and repairs. What starts in between and is
 /// interrupted is no progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. An instant counts once more for every
-/// [`WAITING_IN_VAIN`] jobs that wait: some schedulers ask for all of them, each time in vain.
-pub const CHANGES_IN_VAIN: u64 = 100_000;
-/// See [`CHANGES_IN_VAIN`].
-pub const WAITING_IN_VAIN: u64 = 1_000;
+/// As [`ARRIVALS_IN_VAIN`], while nodes fail or are repaired. Some schedulers ask for every waiting
+/// job at each change. An instant at which several were asked for in vain counts ten times, and
+/// once more for every hundred that wait.
+pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// Interruptions since a job last completed.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
@@ -133,6 +132,8 @@ pub(crate) struct Watch {
     completed: u64,
     in_vain: u64,
     interrupted: u64,
+    /// The attempts by the last instant.
+    attempts: u64,
     /// Whether the idle instants are those after the last failure or repair.
     only_arrivals: bool,
 }
@@ -148,6 +149,7 @@ impl Watch {
             completed: 0,
             in_vain: 0,
             interrupted: 0,
+            attempts: 0,
             only_arrivals: false,
         }
     }
@@ -194,7 +196,10 @@ impl Watch {
         running: u64,
         queue: &Queue,
         only_arrivals: bool,
+        attempts: u64,
     ) -> Result<(), Endless> {
+        let asked = attempts - self.attempts;
+        self.attempts = attempts;
         let new = completed - self.completed;
         let waiting = queue.len() as u64;
         if let Some((times, completed)) = self.pace.hopeless(new, completed, running, waiting) {
@@ -220,7 +225,8 @@ impl Watch {
             self.only_arrivals = only_arrivals;
             self.in_vain = 0;
         }
-        self.in_vain += if only_arrivals { 1 } else { 1 + waiting / WAITING_IN_VAIN };
+        let several = !only_arrivals && asked > 1;
+        self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
             // The arrivals of a log come to an end.

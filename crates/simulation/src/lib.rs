@@ -22,9 +22,7 @@ mod setup;
 mod stopwatch;
 mod traffic;
 
-pub use bounds::{
-    ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIONS_IN_VAIN, WAITING_IN_VAIN,
-};
+pub use bounds::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIONS_IN_VAIN};
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::{BadFailing, Failing, Restart, Spares};

@@ -16,6 +16,7 @@ pub(crate) struct Observers<'a, 'o> {
     /// For each kind of fact, the places in `told` of those that want it.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
+    attempts: u64,
 }
 
 /// A stopwatch for one attempt in sixteen, taken by chance: what a scheduler asks often repeats
@@ -42,7 +43,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         }
         let wanting = wanting.map(Vec::into_boxed_slice);
         let watch = watch.map(|gaps| Sampled { watch: Stopwatch::new(), gaps, ahead: 1 });
-        Observers { now, told: observers, wanting, watch }
+        Observers { now, told: observers, wanting, watch, attempts: 0 }
     }
 
     /// Whether anyone wants to be told of a kind.
@@ -67,6 +68,11 @@ impl<'a, 'o> Observers<'a, 'o> {
         }
     }
 
+    /// The attempts so far.
+    pub(crate) fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
     /// The mean measured time of an attempt.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
@@ -81,6 +87,7 @@ impl AttemptObserver for Observers<'_, '_> {
     }
 
     fn ended(&mut self, attempt: Attempt) {
+        self.attempts += 1;
         if let Some(Sampled { watch, gaps, ahead }) = &mut self.watch {
             *ahead -= 1;
             if *ahead == 0 {

@@ -166,6 +166,7 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
             (list["items"]["minItems"], list["items"]["maxItems"]) = (json!(least), json!(most));
         }
     }
+    let waits = members.contains_key("waiting");
     if is_asked && members.contains_key("shape") && members.contains_key("nodes") {
         // Not as alternatives (`oneOf`): generators of clients would make two types of it, and
         // drop all other members.
@@ -174,8 +175,17 @@ fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
         shape["required"] = json!(["shape"]);
         let mut nodes = only("nodes", json!({ "not": { "type": "null" } }));
         nodes["required"] = json!(["nodes"]);
+        let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
+        if waits {
+            // A request that waits may be named instead.
+            none["properties"]["waiting"] = json!({ "type": "null" });
+            let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
+            waiting["required"] = json!(["waiting"]);
+            let alone = only("waiting", json!({ "type": "null" }));
+            nodes = json!({ "if": nodes, "then": alone, "else": waiting });
+        }
         schema["if"] = shape;
-        schema["then"] = only("nodes", json!({ "type": "null" }));
+        schema["then"] = none;
         schema["else"] = nodes;
     }
 }

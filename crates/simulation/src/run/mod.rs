@@ -310,7 +310,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
         let running = self.running.len() as u64;
-        Ok(self.watch.settled(self.completed, running, &self.queue, !changes)?)
+        let attempts = self.observers.attempts();
+        Ok(self.watch.settled(self.completed, running, &self.queue, !changes, attempts)?)
     }
 
     /// Averages start here.

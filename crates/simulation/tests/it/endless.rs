@@ -98,17 +98,34 @@ fn failures_that_let_nothing_start_come_to_an_end() {
 
 #[test]
 fn many_that_wait_in_vain_are_told_sooner() {
-    // A node is always missing, and a job arrives with each change: of n instants, the sum of
-    // 1 + n / 1000 is 100,000 at some 13,600.
-    let jobs = (0..).map(|id| job(id, id, [4, 4, 1], 1));
+    // A node is always missing, a job of one of two shapes arrives with each change, and both are
+    // asked for: of n instants, the sum of 10 + n / 100 is 1,000,000 at some 13,200.
+    let jobs = (0..).map(|id| job(id, id, [4, if id % 2 == 0 { 4 } else { 3 }, 1], 1));
     let first = std::iter::once(event(0, 1, Change::Fail));
     let changes = (0..).map(|step: u64| {
         event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
     });
-    let events: Events = Box::new(first.chain(changes));
+    // Node 5 is missing too, so that no box of either shape is free.
+    let second = std::iter::once(event(0, 5, Change::Fail));
+    let events: Events = Box::new(first.chain(second).chain(changes));
     let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
     let Err(Endless::Stuck { waiting, job: 0 }) = error else { panic!("{error:?}") };
-    assert!((13_600..13_700).contains(&waiting), "{waiting}");
+    assert!((12_000..14_500).contains(&waiting), "{waiting}");
+}
+
+#[test]
+fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
+    // The first job needs all nodes. One is missing while another changes 150,000 times, and jobs
+    // arrive all the time. Then all nodes are there.
+    let jobs = (0..200_000).map(|id| job(id, id, if id == 0 { [4, 4, 1] } else { [1; 3] }, 1));
+    let first = std::iter::once(event(0, 1, Change::Fail));
+    let changes = (0..150_000).map(|step: u64| {
+        event(step, 0, if step.is_multiple_of(2) { Change::Fail } else { Change::Repair })
+    });
+    let last = std::iter::once(event(150_000, 1, Change::Repair));
+    let events: Events = Box::new(first.chain(changes).chain(last));
+    let outcome = go(USUAL(), "fcfs", Ending::Completions(100), jobs, Some(events));
+    assert!(outcome.is_ok(), "{outcome:?}");
 }
 
 #[test]
