@@ -188,8 +188,8 @@ impl Watch {
         Ok(())
     }
 
-    /// An instant is over: the completions by now, the jobs that run, and whether nothing but
-    /// arrivals is still to come.
+    /// An instant is over: the completions by now, the jobs that run, whether nothing but arrivals
+    /// is still to come, and the attempts by now.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

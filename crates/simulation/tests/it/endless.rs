@@ -110,7 +110,7 @@ fn many_that_wait_in_vain_are_told_sooner() {
     let events: Events = Box::new(first.chain(second).chain(changes));
     let error = go(USUAL(), "scan-all", Ending::Completions(100), jobs, Some(events));
     let Err(Endless::Stuck { waiting, job: 0 }) = error else { panic!("{error:?}") };
-    assert!((12_000..14_500).contains(&waiting), "{waiting}");
+    assert!((13_100..13_300).contains(&waiting), "{waiting}");
 }
 
 #[test]
