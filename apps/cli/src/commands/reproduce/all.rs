@@ -19,8 +19,8 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     }
     if !args.sweep.resume && !pavior_files::is_empty(out)? {
         return Err(Failure::usage(format!(
-            "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
-             another directory"
+            "{here} is not empty; --resume goes on with a reproduction of all papers, --out \
+             chooses another directory"
         )));
     }
     let directory = Directory::lock(out)?;
