@@ -40,7 +40,7 @@ impl FromStr for Boxes {
 ///
 /// # Errors
 /// If they are none.
-pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
+pub fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 ///
 /// # Errors
 /// If they are none.
-pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
+pub fn sides(text: &str) -> Result<Sides, BadName> {
     text.parse::<RequestedSides>().map(|RequestedSides(sides)| sides)
 }
 

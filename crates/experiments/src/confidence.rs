@@ -58,7 +58,7 @@ impl Policy {
 }
 
 /// The arithmetic mean.
-pub(crate) fn mean(sample: &[f64]) -> Option<f64> {
+pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 

@@ -288,7 +288,7 @@ impl Table {
 }
 
 /// Whether a target of precision is set that these samples miss.
-pub(crate) fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
+pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();

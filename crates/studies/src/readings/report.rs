@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use super::{Closeness, Readings};
-use crate::papers::{Estimate, Paper, QUICK, Statement, markdown};
-use crate::results::number;
-use pavior_draw::{Section, SectionTable};
+use crate::statement::number;
+use crate::{Estimate, Paper, QUICK, Statement, markdown};
+use pavior::experiments::report::{Section, SectionTable};
 
 /// How the distance is defined, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
