@@ -1,4 +1,12 @@
 //! First Fit's searches, for all strategies that take the first free base of some shapes.
+//!
+//! The option `search` chooses among them; all give the same answer. [`BaseSearch::granted`] and
+//! [`BaseSearch::released`] tell the engine of every change; the other searches read the state when
+//! it is loaded.
+//!
+//! Invariant: the first base in scan order of the first shape that has one.
+//!
+//! Cost: that of the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
