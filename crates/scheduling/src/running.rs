@@ -65,9 +65,9 @@ impl Running {
         self.jobs.is_empty()
     }
 
-    /// Whether a job runs.
-    pub fn contains(&self, job: JobId) -> bool {
-        self.ends.contains_key(&job)
+    /// A job, if it runs.
+    pub fn get(&self, job: JobId) -> Option<&RunningJob> {
+        self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
     /// The jobs by estimated end, ties by job.
