@@ -44,7 +44,7 @@ impl Board {
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<Board, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
-            spec.machine.parse().map_err(|error: pavior_mesh::NameError| bad(error.reason))?;
+            spec.machine.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
         let scheduler = match &spec.scheduler {

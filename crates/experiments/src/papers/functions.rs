@@ -50,7 +50,7 @@ fn task(given: &Given) -> Result<Sides, String> {
 
 fn state(given: &Given) -> Result<State, String> {
     let grid: Grid =
-        word(given, "machine")?.parse().map_err(|bad: pavior_mesh::NameError| bad.reason)?;
+        word(given, "machine")?.parse().map_err(|bad: pavior_kernel::BadName| bad.reason)?;
     let mut state = State::new(grid);
     let busy = boxes(word(given, "busy")?).map_err(|bad| bad.reason)?;
     for (job, held) in (1..).zip(busy) {
