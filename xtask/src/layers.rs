@@ -69,6 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-experiments",
         ],
     ),
+    ("pavior-studies", &["pavior"]),
     (
         "pavior-cli",
         &[
@@ -82,6 +83,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-draw",
             "pavior-experiments",
             "pavior-files",
+            "pavior-studies",
             "pavior-planning",
             "pavior-slurm",
             "pavior-serve",

@@ -31,6 +31,15 @@ pub(crate) struct Place {
     pub(crate) span: Range<usize>,
 }
 
+/// A command that this program was built without.
+#[cfg(not(all(feature = "serve", feature = "slurm")))]
+pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
+    Failure::usage(format!(
+        "this program was built without `{command}`: build it with \
+         `cargo build --release -p pavior-cli --features {feature}`"
+    ))
+}
+
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage { message: message.into(), place: None }

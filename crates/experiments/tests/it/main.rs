@@ -4,7 +4,6 @@ mod catalogue;
 mod directory;
 mod fingerprint;
 mod page;
-mod papers;
 mod specification;
 mod still;
 mod sweep;
