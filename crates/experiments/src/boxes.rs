@@ -73,8 +73,8 @@ impl FromStr for Slice {
     fn from_str(text: &str) -> Result<Slice, BadName> {
         let bad = || BadName {
             reason: format!(
-                "`{text}` is no slice: write a number of cubes from 1 to {MOST_CUBES}, or its sides in \
-                 nodes, such as 8x8x16"
+                "`{text}` is no slice: write a number of cubes from 1 to {MOST_CUBES}, or its \
+                 sides in nodes, such as 8x8x16"
             ),
             span: 0..text.len(),
         };

@@ -130,7 +130,8 @@ impl Median {
 /// hardly.
 ///
 /// ```
-/// let (median, width) = pavior_experiments::median(&[3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0]).unwrap();
+/// let values = [3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0];
+/// let (median, width) = pavior_experiments::median(&values).unwrap();
 /// assert_eq!((median, width), (3.0, Some(897.0)));
 /// ```
 pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {

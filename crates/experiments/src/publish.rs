@@ -152,8 +152,8 @@ impl Specification {
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications a point{capped}, until the {} % confidence interval \
-                     (Student t) of {} is within {} % of the mean: {met}",
+                    "{least} to {most} replications a point{capped}, until the {} % confidence \
+                     interval (Student t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
                     relative * 100.0,

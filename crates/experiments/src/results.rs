@@ -67,6 +67,9 @@ pub struct MeasuredTime {
     pub summary: Summary,
 }
 
+/// A metric of a point: its name, its unit, its mean, and its median if it is a time.
+type Measured = (&'static str, &'static str, Summary, Option<Median>);
+
 /// Columns that are no parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
@@ -146,7 +149,7 @@ impl Table {
     fn build(
         specification: &Specification,
         samples: &Samples,
-        lines: impl Fn(&PointResult<'_>) -> Vec<(&'static str, &'static str, Summary, Option<Median>)>,
+        lines: impl Fn(&PointResult<'_>) -> Vec<Measured>,
     ) -> Table {
         let shown = shown(specification);
         let mut rows = Vec::new();

@@ -96,8 +96,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Seed, replications and missed targets of each paper are in its own report; \
-                 date and machine in its run.json.",
+                "Pavior {}. Seed, replications and missed targets of each paper are in its own \
+                 report; date and machine in its run.json.",
                 from.version
             ),
             "Every row is in statements.csv, and in statements.md as Markdown; the statements' own \
