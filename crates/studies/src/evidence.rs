@@ -193,24 +193,29 @@ impl<'e> Evidence<'e> {
 
     /// The ratio of two points, over the same jobs.
     pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
-        let (xs, ys) = self.pairs(metric, pair);
-        if metric.is_measured() {
-            let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
-            return self.middle(metric, &ratios, &pair);
-        }
-        let paired = Paired::of(&xs, &ys)?;
-        Some(self.estimate((paired.ratio?, paired.ratio_ci95), xs.len(), &pair))
+        self.compared(metric, pair, |x, y| x / y, |all| Some((all.ratio?, all.ratio_ci95)))
     }
 
     /// The difference of two points, over the same jobs.
     pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+        let of_all = |all: Paired| Some((all.difference, all.difference_ci95));
+        self.compared(metric, pair, |x, y| x - y, of_all)
+    }
+
+    /// Two points compared: run by run where times were measured, else all runs together.
+    fn compared(
+        &self,
+        metric: Observed,
+        pair: Pair,
+        of_run: fn(f64, f64) -> f64,
+        of_all: fn(Paired) -> Option<(f64, Option<f64>)>,
+    ) -> Option<Estimate> {
         let (xs, ys) = self.pairs(metric, pair);
         if metric.is_measured() {
-            let differences: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x - y).collect();
-            return self.middle(metric, &differences, &pair);
+            let each: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| of_run(*x, *y)).collect();
+            return self.middle(metric, &each, &pair);
         }
-        let paired = Paired::of(&xs, &ys)?;
-        Some(self.estimate((paired.difference, paired.difference_ci95), xs.len(), &pair))
+        Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
     /// How much greater `of` two values is at `high` than at `low`, from the runs' own differences.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use pavior::experiments::Specification;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Table;
@@ -9,11 +10,11 @@ use toml::Table;
 /// The texts of a paper's files.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    paper: String,
+    pub(super) paper: String,
     pub(super) experiment: String,
-    quick: String,
-    statements: String,
-    readings: Option<String>,
+    pub(super) quick: String,
+    pub(super) statements: String,
+    pub(super) readings: Option<String>,
 }
 
 /// A paper's folder that cannot be read.
@@ -40,50 +41,22 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// The files of a folder of `papers/`, built into the program.
+/// A folder of `papers/`, built into the program. What a part of a study does not have itself is
+/// the study's.
 macro_rules! folder {
-    ($name:literal) => {
-        folder!($name, part of $name)
-    };
-    // What a part of a study does not have itself is the study's.
-    ($name:literal, part of $study:literal) => {
-        Folder::built_in(
-            include_str!(concat!("../papers/", $name, "/paper.toml")),
-            include_str!(concat!("../papers/", $name, "/experiment.toml")),
-            include_str!(concat!("../papers/", $study, "/quick.toml")),
-            include_str!(concat!("../papers/", $study, "/statements.toml")),
-            None,
-        )
-    };
-    ($name:literal, readings) => {
-        Folder::built_in(
-            include_str!(concat!("../papers/", $name, "/paper.toml")),
-            include_str!(concat!("../papers/", $name, "/experiment.toml")),
-            include_str!(concat!("../papers/", $name, "/quick.toml")),
-            include_str!(concat!("../papers/", $name, "/statements.toml")),
-            Some(include_str!(concat!("../papers/", $name, "/readings.toml"))),
-        )
+    ($name:literal, $study:literal, $readings:expr) => {
+        Folder {
+            paper: include_str!(concat!("../papers/", $name, "/paper.toml")).to_string(),
+            experiment: include_str!(concat!("../papers/", $name, "/experiment.toml")).to_string(),
+            quick: include_str!(concat!("../papers/", $study, "/quick.toml")).to_string(),
+            statements: include_str!(concat!("../papers/", $study, "/statements.toml")).to_string(),
+            readings: $readings.map(str::to_string),
+        }
     };
 }
 pub(super) use folder;
 
 impl Folder {
-    pub(super) fn built_in(
-        paper: &str,
-        experiment: &str,
-        quick: &str,
-        statements: &str,
-        readings: Option<&str>,
-    ) -> Folder {
-        Folder {
-            paper: paper.to_string(),
-            experiment: experiment.to_string(),
-            quick: quick.to_string(),
-            statements: statements.to_string(),
-            readings: readings.map(String::from),
-        }
-    }
-
     /// Reads a user's folder; `read` gives the text of one of its files, none where there is none.
     pub(super) fn read(
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
@@ -103,20 +76,8 @@ impl Folder {
         })
     }
 
-    pub(super) fn paper<T: DeserializeOwned>(&self) -> Result<T, PaperError> {
-        parse(PAPER, &self.paper)
-    }
-
-    pub(super) fn statements<T: DeserializeOwned>(&self) -> Result<T, PaperError> {
-        parse(STATEMENTS, &self.statements)
-    }
-
-    pub(super) fn readings<T: DeserializeOwned>(&self) -> Result<Option<T>, PaperError> {
-        self.readings.as_ref().map(|text| parse(READINGS, text)).transpose()
-    }
-
     /// The quick experiment: every key of `quick.toml` instead of the same key of the experiment.
-    pub(super) fn quick(&self) -> Result<String, PaperError> {
+    pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         let mut whole: Table = parse(EXPERIMENT, &self.experiment)?;
         let quick: Table = parse(QUICK, &self.quick)?;
         whole.extend(quick);
@@ -124,10 +85,24 @@ impl Folder {
     }
 }
 
-fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, PaperError> {
+/// A file, read.
+pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, PaperError> {
     toml::from_str(text).map_err(|error| PaperError {
         file,
         reason: error.message().replace('\n', ", "),
         place: error.span().map(|span| (text.to_string(), span)),
+    })
+}
+
+/// An experiment of the paper, from the text of this file.
+pub(super) fn specification(
+    file: &'static str,
+    text: String,
+    name: &str,
+) -> Result<Specification, PaperError> {
+    Specification::parse(&text, name).map_err(|error| PaperError {
+        file,
+        reason: error.reason,
+        place: Some((text, error.span)),
     })
 }

@@ -7,6 +7,7 @@ use pavior::strategies::BadName;
 
 use super::evidence::{Observed, Pair};
 use super::points::{Combination, Side, combinations};
+use super::statement::Claim;
 use super::statements::{Growth, Row, Rule, Stated, Statements};
 use super::{Estimate, Evidence, Statement};
 
@@ -92,25 +93,24 @@ impl Judge<'_, '_> {
             let holds = difference.is_some_and(|difference| difference >= 0.0);
             return Ok(Statement::counted("", self.order(row, one), difference, holds));
         }
-        let ours = self.measured(row, metric, one)?;
-        let ratio = || -> Result<Option<Estimate>, String> {
-            let pair = self.pair(row, one, &[Side::At])?;
-            Ok(if row.growth.is_some() { None } else { self.evidence.ratio(metric, pair) })
-        };
+        let mut judged = self.claim(row, one)?.judge("", self.measured(row, metric, one)?);
+        if matches!(row.rule, Rule::Below | Rule::Above) && row.growth.is_none() {
+            let ratio = self.evidence.ratio(metric, self.pair(row, one, &[Side::At])?);
+            judged.ratio = ratio.map(|ratio| ratio.value);
+        }
+        Ok(judged)
+    }
+
+    /// What is claimed of one combination.
+    fn claim(&self, row: &Row, one: &Combination) -> Result<Claim, String> {
         Ok(match (row.rule, &row.paper) {
-            (Rule::Value | Rule::Difference, Some(Stated::Number(paper))) => {
-                Statement::value("", *paper, ours)
-            }
-            (Rule::Ratio, Some(Stated::Number(paper))) => Statement::ratio("", *paper, ours),
-            (Rule::AtMost, Some(Stated::Number(bound))) => {
-                Statement::at_most("", *bound, row.tolerance, ours)
-            }
-            (Rule::Between, Some(Stated::Range([low, high]))) => {
-                Statement::between("", (*low, *high), ours)
-            }
-            (Rule::Close, _) => Statement::close("", self.order(row, one), ours),
-            (Rule::Below, _) => Statement::below("", self.order(row, one), ours, ratio()?),
-            (Rule::Above, _) => Statement::above("", self.order(row, one), ours, ratio()?),
+            (Rule::Value | Rule::Difference, Some(Stated::Number(paper))) => Claim::Value(*paper),
+            (Rule::Ratio, Some(Stated::Number(paper))) => Claim::Ratio(*paper),
+            (Rule::AtMost, Some(Stated::Number(bound))) => Claim::AtMost(*bound, row.tolerance),
+            (Rule::Between, Some(Stated::Range([low, high]))) => Claim::Between(*low, *high),
+            (Rule::Close, _) => Claim::Close(self.order(row, one)),
+            (Rule::Below, _) => Claim::Below(self.order(row, one)),
+            (Rule::Above, _) => Claim::Above(self.order(row, one)),
             (Rule::Between, _) => return Err("`paper` is to be a range, [low, high]".to_string()),
             _ => return Err("`paper` is to be a number".to_string()),
         })

@@ -68,13 +68,13 @@ pub const NAMES: [&str; 7] =
 
 static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let folders = [
-        folder!("tbl"),
-        folder!("gabl", readings),
-        folder!("nas", readings),
-        folder!("mfa"),
-        folder!("contiguity"),
-        folder!("contiguity-first", part of "contiguity"),
-        folder!("slices"),
+        folder!("tbl", "tbl", None),
+        folder!("gabl", "gabl", Some(include_str!("../papers/gabl/readings.toml"))),
+        folder!("nas", "nas", Some(include_str!("../papers/nas/readings.toml"))),
+        folder!("mfa", "mfa", None),
+        folder!("contiguity", "contiguity", None),
+        folder!("contiguity-first", "contiguity", None),
+        folder!("slices", "slices", None),
     ];
     let papers = NAMES.iter().zip(folders);
     // A test reads every one of them.
@@ -113,9 +113,10 @@ impl Paper {
     }
 
     fn new(name: &str, folder: Folder) -> Result<Paper, PaperError> {
-        let about = folder.paper()?;
-        let statements = folder.statements()?;
-        let readings = folder.readings::<Readings>()?.map(Readings::combined).transpose()?;
+        let about = folder::parse(folder::PAPER, &folder.paper)?;
+        let statements = folder::parse(folder::STATEMENTS, &folder.statements)?;
+        let readings = folder.readings.as_ref().map(|text| folder::parse(folder::READINGS, text));
+        let readings = readings.transpose()?.map(Readings::combined).transpose()?;
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
@@ -150,7 +151,7 @@ impl Paper {
     /// # Errors
     /// If a file is no TOML.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
-        if quick { self.folder.quick() } else { Ok(self.folder.experiment.clone()) }
+        if quick { self.folder.quick_experiment() } else { Ok(self.folder.experiment.clone()) }
     }
 
     /// The experiment.
@@ -158,12 +159,8 @@ impl Paper {
     /// # Errors
     /// If something in its file means nothing.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
-        let text = self.experiment(quick)?;
-        Specification::parse(&text, &self.name).map_err(|error| PaperError {
-            file: if quick { folder::QUICK } else { folder::EXPERIMENT },
-            reason: error.reason,
-            place: Some((text, error.span)),
-        })
+        let file = if quick { folder::QUICK } else { folder::EXPERIMENT };
+        folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
     /// The statements, judged by samples.

@@ -140,11 +140,12 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statement::Claim;
     use crate::{Estimate, Verdict};
 
     fn one(id: &str, paper: f64, ours: f64) -> Statement {
         let ours = Estimate { value: ours, ci95: Some(0.01), sides: None, runs: 7, missed: false };
-        Statement::value(id, paper, Some(ours)).note("a | b < c")
+        Claim::Value(paper).judge(id, Some(ours)).note("a | b < c")
     }
 
     #[test]

@@ -46,10 +46,6 @@ impl Verdict {
         self != Verdict::Differs
     }
 
-    fn of(holds: bool) -> Verdict {
-        if holds { Verdict::Holds } else { Verdict::Differs }
-    }
-
     /// Holds under the first condition, within tolerance under the second.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
@@ -126,149 +122,112 @@ impl Statement {
     }
 
     /// Something counted or computed, in which there is no chance.
-    pub fn counted(
+    pub(super) fn counted(
         id: impl Into<String>,
-        claim: impl Into<String>,
+        paper: impl Into<String>,
         ours: Option<f64>,
         holds: bool,
     ) -> Statement {
         Statement {
             id: id.into(),
-            paper: claim.into(),
+            paper: paper.into(),
             ours,
             ci95: None,
             interval: None,
             ratio: None,
-            verdict: Verdict::of(holds),
+            verdict: Verdict::graded(holds, holds),
             stated: true,
             note: String::new(),
         }
     }
+}
 
-    fn judged(
-        id: impl Into<String>,
-        paper: impl Into<String>,
-        ours: Option<Estimate>,
-        verdict: impl FnOnce(Estimate) -> Verdict,
-    ) -> Statement {
+/// What a paper states of one number of ours.
+#[derive(Clone, Debug)]
+pub(super) enum Claim {
+    /// This value.
+    Value(f64),
+    /// This ratio.
+    Ratio(f64),
+    /// A value within a range.
+    Between(f64, f64),
+    /// A value of at most so much. The tolerance is a share of it; the papers' own precision if
+    /// none is given.
+    AtMost(f64, Option<f64>),
+    /// Two things that are close: ours is their ratio.
+    Close(String),
+    /// One thing below another: ours is their paired difference.
+    Below(String),
+    /// One thing above another: ours is their paired difference.
+    Above(String),
+}
+
+impl Claim {
+    /// Judges our number; none is no evidence. The ratio of an order is not told by its
+    /// difference, and is left to the caller.
+    pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
+        let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
+            let missed = if ours.missed { ", precision target missed" } else { "" };
+            let median = if ours.sides.is_some() { "median of " } else { "" };
+            format!("{median}{} runs{missed}", ours.runs)
+        });
         Statement {
             id: id.into(),
-            paper: paper.into(),
+            paper: self.words(),
             ours: ours.map(|ours| ours.value),
             ci95: ours.and_then(|ours| ours.ci95),
             interval: ours.filter(|ours| ours.sides.is_some()).map(Estimate::ends),
-            ratio: None,
-            verdict: ours.map_or(Verdict::Differs, verdict),
+            ratio: ours.and_then(|ours| Some(ours.value / self.whole()?)),
+            verdict: ours.map_or(Verdict::Differs, |ours| self.verdict(ours)),
             stated: true,
-            note: ours.map_or("no runs, or a ratio to 0".into(), |ours| {
-                let missed = if ours.missed { ", precision target missed" } else { "" };
-                let median = if ours.sides.is_some() { "median of " } else { "" };
-                format!("{median}{} runs{missed}", ours.runs)
-            }),
+            note,
         }
     }
 
-    /// A stated value.
-    pub fn value(id: impl Into<String>, paper: f64, ours: Option<Estimate>) -> Statement {
-        let verdict = |ours: Estimate| within(paper, ours);
-        let mut statement = Statement::judged(id, paper.to_string(), ours, verdict);
-        statement.ratio = ours.map(|ours| ours.value / paper);
-        statement
-    }
-
-    /// A stated ratio.
-    pub fn ratio(id: impl Into<String>, paper: f64, ours: Option<Estimate>) -> Statement {
-        let mut statement = Statement::value(id, paper, ours);
-        let close = |ours: Estimate| (paper - ours.value).abs() <= CLOSE * ours.value.abs();
-        if ours.is_some_and(close) {
-            statement.verdict = statement.verdict.min(Verdict::Tolerance);
+    fn words(&self) -> String {
+        match self {
+            Claim::Value(paper) | Claim::Ratio(paper) => paper.to_string(),
+            Claim::Between(low, high) => format!("{low} to {high}"),
+            Claim::AtMost(bound, _) => format!("at most {bound}"),
+            Claim::Close(words) | Claim::Below(words) | Claim::Above(words) => words.clone(),
         }
-        statement
     }
 
-    /// A stated range.
-    pub fn between(
-        id: impl Into<String>,
-        (low, high): (f64, f64),
-        ours: Option<Estimate>,
-    ) -> Statement {
-        let verdict = |ours: Estimate| {
-            let inside = Verdict::of((low..=high).contains(&ours.value));
-            inside.min(within(low, ours)).min(within(high, ours))
-        };
-        let mut statement = Statement::judged(id, format!("{low} to {high}"), ours, verdict);
-        statement.ratio = ours.map(|ours| ours.value / low.midpoint(high));
-        statement
+    /// What our number is divided by for the ratio to the paper's.
+    fn whole(&self) -> Option<f64> {
+        match self {
+            Claim::Value(paper) | Claim::Ratio(paper) | Claim::AtMost(paper, _) => Some(*paper),
+            Claim::Between(low, high) => Some(low.midpoint(*high)),
+            Claim::Close(_) => Some(1.0),
+            Claim::Below(_) | Claim::Above(_) => None,
+        }
     }
 
-    /// A stated upper bound; a `tolerance` of it is the papers' own precision if none is given.
-    pub fn at_most(
-        id: impl Into<String>,
-        bound: f64,
-        tolerance: Option<f64>,
-        ours: Option<Estimate>,
-    ) -> Statement {
-        let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
-        let verdict = |ours: Estimate| {
-            let above = ours.ends()[0] - bound;
-            Verdict::graded(above <= 0.0, above <= widened)
-        };
-        let mut statement = Statement::judged(id, format!("at most {bound}"), ours, verdict);
-        statement.ratio = ours.map(|ours| ours.value / bound);
-        statement
-    }
-
-    /// Two things that are close: `ours` is their ratio.
-    pub fn close(
-        id: impl Into<String>,
-        claim: impl Into<String>,
-        ours: Option<Estimate>,
-    ) -> Statement {
-        let verdict = |ours: Estimate| {
-            let apart = (ours.value - 1.0).abs();
-            Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
-        };
-        let mut statement = Statement::judged(id, claim, ours, verdict);
-        statement.ratio = ours.map(|ours| ours.value);
-        statement
-    }
-
-    /// One thing below another: `ours` is their paired difference, `ratio` their ratio.
-    pub fn below(
-        id: impl Into<String>,
-        claim: impl Into<String>,
-        ours: Option<Estimate>,
-        ratio: Option<Estimate>,
-    ) -> Statement {
-        Statement::order(id, claim, ours, ratio, |_, high| high < 0.0)
-    }
-
-    /// One thing above another: `ours` is their paired difference, `ratio` their ratio.
-    pub fn above(
-        id: impl Into<String>,
-        claim: impl Into<String>,
-        ours: Option<Estimate>,
-        ratio: Option<Estimate>,
-    ) -> Statement {
-        Statement::order(id, claim, ours, ratio, |low, _| low > 0.0)
-    }
-
-    /// An order, which `shows` judges by the ends of the interval of the difference.
-    fn order(
-        id: impl Into<String>,
-        claim: impl Into<String>,
-        ours: Option<Estimate>,
-        ratio: Option<Estimate>,
-        shows: impl FnOnce(f64, f64) -> bool,
-    ) -> Statement {
-        // With too few runs for an interval nothing is shown.
-        let verdict = |ours: Estimate| {
-            let [low, high] = ours.ends();
-            Verdict::of(ours.ci95.is_some() && shows(low, high))
-        };
-        let mut statement = Statement::judged(id, claim, ours, verdict);
-        statement.ratio = ratio.map(|ratio| ratio.value);
-        statement
+    fn verdict(&self, ours: Estimate) -> Verdict {
+        let [low, high] = ours.ends();
+        let holds = |holds| Verdict::graded(holds, holds);
+        match *self {
+            Claim::Value(paper) => within(paper, ours),
+            Claim::Ratio(paper) => {
+                let close = (paper - ours.value).abs() <= CLOSE * ours.value.abs();
+                within(paper, ours).min(Verdict::graded(false, close))
+            }
+            Claim::Between(least, most) => {
+                let inside = holds((least..=most).contains(&ours.value));
+                inside.min(within(least, ours)).min(within(most, ours))
+            }
+            Claim::AtMost(bound, tolerance) => {
+                let widened = tolerance.unwrap_or(PAPERS_OWN) * bound.abs();
+                Verdict::graded(low - bound <= 0.0, low - bound <= widened)
+            }
+            Claim::Close(_) => {
+                let apart = (ours.value - 1.0).abs();
+                Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
+            }
+            // With too few runs for an interval no order is shown.
+            Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
+            Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
+        }
     }
 }
 
@@ -309,36 +268,43 @@ mod tests {
     fn rules_are_kept_at_their_edges() {
         use Verdict::{Differs, Holds, Tolerance};
         let with = |value, ci95| Some(Estimate { value, ci95, sides: None, runs: 9, missed: true });
-        let ours = |value: f64, ci95: f64| with(value, Some(ci95));
         let none = with(-1.0, None);
-        let note = Statement::value("v", 1.0, none).note("what it is").note;
+        let note = Claim::Value(1.0).judge("v", none).note("what it is").note;
         assert_eq!(note, "what it is; 9 runs, precision target missed");
-        let is = |one: Statement| one.verdict;
-        // 100 stated: our interval reaches 100, or 95, from below.
-        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 10.0))), Holds);
-        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 5.0))), Tolerance);
-        assert_eq!(is(Statement::value("v", 100.0, ours(90.0, 4.9))), Differs);
-        // A ratio within 10 % of ours.
-        assert_eq!(is(Statement::ratio("r", 0.549, ours(0.5, 0.0))), Tolerance);
-        assert_eq!(is(Statement::ratio("r", 0.551, ours(0.5, 0.0))), Differs);
-        assert_eq!(is(Statement::ratio("r", 0.551, ours(0.5, 0.06))), Holds);
-        assert_eq!(is(Statement::value("v", 0.55, ours(0.5, 0.0))), Differs);
-        let at_most = |value, ci95| is(Statement::at_most("b", 0.36, None, ours(value, ci95)));
-        assert_eq!([at_most(0.1, 0.0), at_most(0.369, 0.01)], [Holds; 2]);
-        assert_eq!([at_most(0.377, 0.0), at_most(0.38, 0.001)], [Tolerance, Differs]);
-        assert_eq!(is(Statement::at_most("b", 1.0, Some(0.1), ours(1.06, 0.01))), Tolerance);
-        assert_eq!(is(Statement::at_most("b", 1.0, Some(0.1), ours(1.12, 0.01))), Differs);
-        let between = |value| is(Statement::between("w", (0.47, 0.49), ours(value, 0.0)));
-        assert_eq!([between(0.48), between(0.50), between(0.52)], [Holds, Tolerance, Differs]);
-        let close = |value, ci95| is(Statement::close("c", "", ours(value, ci95)));
-        assert_eq!(
-            [close(1.09, 0.5), close(1.09, 0.01), close(0.89, 0.01)],
-            [Holds, Tolerance, Differs]
-        );
-        assert_eq!(is(Statement::below("o", "", ours(-1.0, 0.9), None)), Holds);
-        assert_eq!(is(Statement::below("o", "", ours(-1.0, 1.0), None)), Differs);
-        assert_eq!(is(Statement::below("o", "", none, None)), Differs);
-        assert_eq!(is(Statement::above("o", "", ours(1.0, 0.9), None)), Holds);
-        assert_eq!(is(Statement::above("o", "", None, None)), Differs);
+        let is = |claim: &Claim, value, ci95| claim.judge("", with(value, Some(ci95))).verdict;
+        let words = String::new;
+        let bound = Claim::AtMost(0.36, None);
+        let wide = Claim::AtMost(1.0, Some(0.1));
+        let range = Claim::Between(0.47, 0.49);
+        for (claim, value, ci95, verdict) in [
+            // 100 stated: our interval reaches 100, or 95, from below.
+            (&Claim::Value(100.0), 90.0, 10.0, Holds),
+            (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
+            (&Claim::Value(100.0), 90.0, 4.9, Differs),
+            // A ratio within 10 % of ours.
+            (&Claim::Ratio(0.549), 0.5, 0.0, Tolerance),
+            (&Claim::Ratio(0.551), 0.5, 0.0, Differs),
+            (&Claim::Ratio(0.551), 0.5, 0.06, Holds),
+            (&Claim::Value(0.55), 0.5, 0.0, Differs),
+            (&bound, 0.1, 0.0, Holds),
+            (&bound, 0.369, 0.01, Holds),
+            (&bound, 0.377, 0.0, Tolerance),
+            (&bound, 0.38, 0.001, Differs),
+            (&wide, 1.06, 0.01, Tolerance),
+            (&wide, 1.12, 0.01, Differs),
+            (&range, 0.48, 0.0, Holds),
+            (&range, 0.50, 0.0, Tolerance),
+            (&range, 0.52, 0.0, Differs),
+            (&Claim::Close(words()), 1.09, 0.5, Holds),
+            (&Claim::Close(words()), 1.09, 0.01, Tolerance),
+            (&Claim::Close(words()), 0.89, 0.01, Differs),
+            (&Claim::Below(words()), -1.0, 0.9, Holds),
+            (&Claim::Below(words()), -1.0, 1.0, Differs),
+            (&Claim::Above(words()), 1.0, 0.9, Holds),
+        ] {
+            assert_eq!(is(claim, value, ci95), verdict, "{claim:?}: {value} ± {ci95}");
+        }
+        assert_eq!(Claim::Below(words()).judge("o", none).verdict, Differs);
+        assert_eq!(Claim::Above(words()).judge("o", None).verdict, Differs);
     }
 }

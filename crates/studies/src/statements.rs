@@ -19,13 +19,13 @@ pub(super) struct Statements {
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
     /// In their order.
-    pub(super) statement: Vec<Claim>,
+    pub(super) statement: Vec<PaperStatement>,
 }
 
 /// A statement of the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Claim {
+pub(super) struct PaperStatement {
     /// Such as `T2`; the rows' names begin with it.
     pub(super) id: String,
     /// What the paper says, in a line.
@@ -158,7 +158,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-impl Claim {
+impl PaperStatement {
     /// Its rows, each with what all have in common and it does not say itself.
     pub(super) fn rows(&self) -> Result<Vec<Row>, String> {
         let row = |own: &Table| {

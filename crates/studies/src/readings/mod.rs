@@ -13,6 +13,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::folder::{self, PaperError};
+use super::points::plain;
 use super::{Estimate, Evidence};
 use pavior::experiments::{Samples, Specification};
 
@@ -203,12 +204,7 @@ impl Readings {
     /// # Errors
     /// If something in it means nothing.
     pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
-        let text = self.experiment(quick)?;
-        Specification::parse(&text, &self.name).map_err(|error| PaperError {
-            file: folder::READINGS,
-            reason: error.reason,
-            place: Some((text, error.span)),
-        })
+        folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
     /// Whether the readings name points of their experiment, found without a run.
@@ -330,10 +326,6 @@ impl Reading {
 /// Whether a value leaves its parameter out.
 fn empty(value: &Value) -> bool {
     value.as_str() == Some("")
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), String::from)
 }
 
 fn root_mean_square(errors: &[f64]) -> f64 {

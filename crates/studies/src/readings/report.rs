@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::{Closeness, Readings};
-use crate::statement::number;
+use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
 use pavior::experiments::report::{Section, SectionTable};
 
@@ -44,9 +44,10 @@ impl Readings {
                     // What a ratio has above 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
-                    Statement::below(id, "ratio below 1", above, *ratio)
+                    let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
+                    Statement { ratio: ratio.map(|ratio| ratio.value), ..order }
                 } else {
-                    Statement::ratio(id, stated, *ratio)
+                    Claim::Ratio(stated).judge(id, *ratio)
                 };
                 all.push(statement.note(one.reading.meaning.clone()));
             }
