@@ -28,7 +28,7 @@ impl ServedMachine {
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
-            spec.machine.parse().map_err(|error: pavior_mesh::NameError| bad(error.reason))?;
+            spec.machine.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
         // Without a scheduler no request waits, and this one is not asked.
