@@ -1,22 +1,26 @@
-//! Where in a list each key is: an index of a long list that is copied as fast as an array.
+//! An index of a list of keys: it says where in the list a key stands.
 //!
-//! Open addressing with linear probing. The table holds places in the list, not keys, and at most
-//! half of its slots are taken. Every operation is O(1) at the load it keeps.
+//! A hash table with open addressing and linear probing. Its slots hold places in the list, not
+//! keys, so that it is one array and quick to copy.
+//!
+//! Invariant: every key of the list has one slot, and at most half of the slots are taken.
+//!
+//! Cost: O(1) an operation, expected.
 
 /// A slot that holds no place.
 const NONE: u32 = u32::MAX;
 
 /// The places of the keys of a list, none of which are equal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct KeyIndex {
     /// A power of two, or none where there is no index.
     slots: Vec<u32>,
 }
 
-impl Places {
+impl KeyIndex {
     /// An index of a list.
-    pub(super) fn of(keys: &[u64]) -> Places {
-        let mut places = Places { slots: vec![NONE; (4 * keys.len()).next_power_of_two()] };
+    pub(super) fn of(keys: &[u64]) -> KeyIndex {
+        let mut places = KeyIndex { slots: vec![NONE; (4 * keys.len()).next_power_of_two()] };
         for (place, &key) in keys.iter().enumerate() {
             places.fill(key, place);
         }
@@ -24,14 +28,14 @@ impl Places {
     }
 
     /// Whether there is an index.
-    pub(super) fn exist(&self) -> bool {
+    pub(super) fn is_used(&self) -> bool {
         !self.slots.is_empty()
     }
 
     /// The last key is new in the list.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
-            *self = Places::of(keys);
+            *self = KeyIndex::of(keys);
         } else if let Some((&key, others)) = keys.split_last() {
             self.fill(key, others.len());
         }

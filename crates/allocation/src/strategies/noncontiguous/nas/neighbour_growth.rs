@@ -1,4 +1,14 @@
-//! NAS grows a nucleus, neighbour by neighbour, to the number of nodes asked for.
+//! The growth of a nucleus, neighbour by neighbour, to the number of nodes asked for. For NAS.
+//!
+//! `reaches` tells whether a nucleus can grow to a number of nodes; `grow` does it. With four-way
+//! neighbours a nucleus reaches every node of its component, so that the size of the component is
+//! the answer. With right-up neighbours a flood fill finds it.
+//!
+//! Invariant: the next node is the free neighbour with most allocated neighbours; of equals, the
+//! first in row-major order.
+//!
+//! Cost: O(N/64) and O(r log r) a state with r runs of free nodes. `reaches`: O(log r) four-way,
+//! O(n) right-up. `grow`: O(n log n), and O(N) where no neighbour is left.
 
 use std::collections::VecDeque;
 

@@ -1,47 +1,55 @@
-//! Growth of a set together with what it would cut off: whenever a node would part free nodes from
-//! the largest rest, these are taken with it.
+//! Growth of a closed region: a set that takes with each node all that the node would cut off.
+//!
+//! ```text
+//!   # . . #      the corner c hangs on by d: when d is taken, c is taken with it,
+//!   # d # #      so that nothing is left behind the set
+//!   # c # #
+//! ```
+//!
+//! Invariant: what is left of the component is connected, unless a neighbour that was passed over
+//! had to be taken.
+//!
+//! Cost: O(1) a neighbour compared, [`HopSums::add`] a node, a flood fill a neighbour, and
+//! [`HopBound::is_passed`].
 
 use pavior_mesh::Grid;
 
 use super::component::ComponentGraph;
-use super::cut_off::FloodFill;
+use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_bound::HopBound;
 use super::hop_sums::HopSums;
 
-/// The mark of a node that is in the rest and has not been beside the set.
+/// The mark of a node outside the set that has not been beside it.
 const REST: u8 = 0;
 /// The mark of a node of the set.
 const TAKEN: u8 = 1;
-/// The mark of a node that is in the rest and has been beside the set.
+/// The mark of a node outside the set that has been beside it.
 const MET: u8 = 2;
 
-/// The growth, with its scratch memory.
+/// The growth of one region after another, with its scratch memory.
 #[derive(Clone, Default)]
-pub(super) struct ClosedGrowth {
+pub(super) struct ClosedRegion {
     /// By node: its mark.
     marks: Vec<u8>,
     /// The neighbours of the set that may be taken.
     frontier: Frontier,
-    /// Neighbours that were passed over, each behind the number of nodes that it would cut off.
+    /// Neighbours that were passed over: the number of nodes that each would cut off, and the node.
     passed: Vec<(usize, u32)>,
     /// The nodes of the set.
     nodes: Vec<u32>,
     bound: HopBound,
 }
 
-impl ClosedGrowth {
-    /// A set of `wanted` nodes of the component that holds `seed`, in no order. `hop_sums` is left
-    /// with the set in it. None as soon as the set cannot have a sum of hops of `most` or less.
+impl ClosedRegion {
+    /// A set of `wanted` nodes of the component that holds `seed`, in no order. `hop_sums` then
+    /// holds the set. `None` as soon as the set must have a sum of hops above `most`.
     ///
     /// The next node is the neighbour nearest to all nodes of the set. It is taken with all nodes
-    /// that it cuts off from the largest rest. Where these are more than are missing, the neighbour
-    /// is passed over for good: taking some of those nodes later lowers both numbers alike. Where
-    /// no other neighbour is left, the one passed over that cuts the fewest off is taken, with as
-    /// many of these as are missing.
-    ///
-    /// O(1) a neighbour compared, [`HopSums::add`] a node, a flood a neighbour, and
-    /// [`HopBound::is_passed`].
+    /// that it cuts off from the largest rest. If these are more than are missing, the neighbour is
+    /// passed over for good: when some of them are taken later, as many fewer are missing. If no
+    /// other neighbour is left, the one is taken that cuts the fewest off, with as many of these as
+    /// are missing.
     pub(super) fn grow(
         &mut self,
         grid: &Grid,
@@ -86,8 +94,8 @@ impl ClosedGrowth {
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// The neighbour passed over that cuts the fewest nodes off. It is asked for when nothing else
-    /// is beside the set, so that there is one.
+    /// The neighbour passed over that cuts the fewest nodes off. There is one: nothing else is
+    /// beside the set.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

@@ -1,13 +1,25 @@
-//! How many nodes of its component a set cuts off from the largest rest.
+//! Flood fill from several nodes at once: how much of a component does a set cut off from the
+//! largest rest?
+//!
+//! ```text
+//!   . . o . .      the set o parts the row into two rests of two nodes. A flood begins at each
+//!                  neighbour of the set. Floods that meet become one.
+//! ```
+//!
+//! The floods stop when at most one of them can go on: its size is what the others leave. Rests
+//! mostly meet near the set, so that the floods stop soon.
+//!
+//! Invariant: `marks` is [`UNREACHED`] everywhere between questions. Floods that have met are
+//! joined by union and find.
+//!
+//! Cost: O(nodes of the set, of all rests but one, and of those near the set).
 
 use super::component::ComponentGraph;
 
-/// FloodFill from several nodes at once. Two that meet become one, and all stop when at most one
-/// can go on. Rests are mostly joined near the set, so that floods around it stop soon. Scratch
-/// memory.
+/// The floods of a question, with their scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
-    /// By node: its flood, or one of the marks below; [`UNREACHED`] between questions.
+    /// By node: its flood, or one of the marks below.
     marks: Vec<u32>,
     /// The floods begun.
     floods: Vec<Flood>,
@@ -23,16 +35,16 @@ const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood that it has become part of; itself if none.
+    /// The flood that it was joined to; itself if to none.
     parent: u32,
     nodes: u32,
-    /// How many of its nodes have neighbours that have not been looked at.
+    /// Nodes whose neighbours have not been looked at.
     open: u32,
 }
 
 /// How far the floods have come.
 struct Progress {
-    /// The nodes of all floods that have ended, and of the largest of them.
+    /// The nodes of all floods that have ended, and of the largest of these.
     ended_nodes: u32,
     largest: u32,
     /// How many floods have ended, and how many can go on.
@@ -43,16 +55,15 @@ struct Progress {
 }
 
 impl Progress {
-    /// The nodes that the last flood would reach, if one can go on. All floods together would reach
-    /// `rest` nodes.
+    /// The nodes that the last flood will reach, if one can go on. All floods together reach `rest`
+    /// nodes.
     fn open(&self, rest: u32) -> u32 {
         if self.going == 0 { 0 } else { rest - self.ended_nodes }
     }
 }
 
 impl FloodFill {
-    /// How many nodes of the component a set cuts off from the largest rest. O(nodes of the set,
-    /// of all rests but one, and those near the set).
+    /// How many nodes of the component a set cuts off from the largest rest.
     pub(super) fn cut_off(&mut self, component: &ComponentGraph, set: &[u32]) -> u32 {
         let progress = self.around(component, set);
         self.finish(set);
@@ -60,7 +71,7 @@ impl FloodFill {
         rest - progress.largest.max(progress.open(rest))
     }
 
-    /// FloodFill from the neighbours of a set, until at most one can go on.
+    /// Floods from the neighbours of a set, until at most one can go on.
     fn around(&mut self, component: &ComponentGraph, set: &[u32]) -> Progress {
         self.begin(component);
         for &node in set {
@@ -76,9 +87,9 @@ impl FloodFill {
         progress
     }
 
-    /// The nodes of a rest that would be parted from its main part without `node`. The rest is
-    /// connected; `is_in` says which nodes belong to it. The main part is the one whose flood ends
-    /// last, if at most `most` nodes lie in the others, else the largest. Each node of the answer
+    /// The nodes of a connected rest that are parted from its main part when `node` is taken.
+    /// `is_in` says which nodes belong to the rest. The main part is the one whose flood ends last.
+    /// If more than `most` nodes lie in the others, it is the largest part. Each node of the answer
     /// is beside `node`, or beside one that comes before it.
     pub(super) fn behind(
         &mut self,
@@ -111,8 +122,7 @@ impl FloodFill {
         nodes
     }
 
-    /// FloodFill from the neighbours of a node, through nodes of `is_in`, until at most one can go
-    /// on.
+    /// Floods from the neighbours of a node, through nodes of `is_in`, until at most one can go on.
     fn beside(
         &mut self,
         component: &ComponentGraph,
@@ -173,7 +183,7 @@ impl FloodFill {
         }
     }
 
-    /// Lets the last flood go on until it is larger than all others, or has ended.
+    /// Lets the last flood go on until it is the largest, or has ended.
     fn outgrow(
         &mut self,
         component: &ComponentGraph,
@@ -237,7 +247,7 @@ impl FloodFill {
         a
     }
 
-    /// The flood that a flood has become part of. Halves the way there for the next time.
+    /// The flood that a flood was joined to, in the end. Halves the way there for the next time.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;

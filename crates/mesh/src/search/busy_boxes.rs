@@ -1,27 +1,36 @@
-//! The list of busy boxes, eight to a group, a vector for each coordinate.
+//! The list of busy boxes, eight to a group, with a vector for each coordinate of a group.
 //!
-//! Adding and removing a box take O(1): a short list is walked to find the box, a long one, as of
-//! thousands of jobs, or of jobs of hundreds of parts, has an index.
+//! ```text
+//!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and so for y and z
+//! ```
+//!
+//! Boxes stand in no order. The last group is padded with boxes of no nodes, so that a search reads
+//! whole groups.
+//!
+//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base.
+//!
+//! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
+//! thousands of jobs, has an index.
 
 use wide::i16x8;
 
-use super::places::Places;
+use super::key_index::KeyIndex;
 use crate::{Coordinates, Cuboid};
 
-/// The busy boxes, in no order.
+/// The busy boxes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Busy {
+pub(super) struct BusyBoxes {
     /// Padded with boxes of no nodes.
     groups: Vec<Group>,
-    /// The bases again, a word each: they tell boxes apart.
+    /// The bases, a word each.
     keys: Vec<u64>,
-    /// Where in the list each base is; no index while the list is short.
-    places: Places,
+    /// Where each base stands in the list; unused while the list is short.
+    index_of_keys: KeyIndex,
 }
 
-/// The index is made when the list gets longer than this,
+/// A longer list gets an index.
 const LONG: usize = 128;
-/// and dropped when it is no longer than this again.
+/// An index is dropped when the list has shrunk to this length.
 const SHORT: usize = 64;
 
 /// Eight boxes: by axis, their bases and their sides.
@@ -32,10 +41,10 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
-impl Busy {
+impl BusyBoxes {
     /// The boxes of a group.
     pub(super) const LANES: usize = 8;
-    /// The list grows by so many groups, so that any number up to this can be read.
+    /// The list grows by this many groups, so that a search may read up to as many.
     pub(super) const GROUPS: usize = 8;
 
     /// The number of boxes.
@@ -59,8 +68,8 @@ impl Busy {
     pub(super) fn add(&mut self, cuboid: &Cuboid) {
         let index = self.keys.len();
         self.keys.push(key(cuboid.base));
-        if index >= LONG || self.places.exist() {
-            self.places.pushed(&self.keys);
+        if index >= LONG || self.index_of_keys.is_used() {
+            self.index_of_keys.pushed(&self.keys);
         }
         if self.groups.len() * Self::LANES <= index {
             self.groups.resize(self.groups.len() + Self::GROUPS, Group::default());
@@ -78,16 +87,16 @@ impl Busy {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Takes a base out of the keys, and says where it was; the last one is there now.
+    /// Removes a key, and returns its place. The last key has this place now.
     fn unlist(&mut self, key: u64) -> Option<usize> {
-        if !self.places.exist() {
+        if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;
             self.keys.swap_remove(index);
             return Some(index);
         }
-        let index = self.places.swap_remove(&mut self.keys, key);
+        let index = self.index_of_keys.swap_remove(&mut self.keys, key);
         if self.keys.len() <= SHORT {
-            self.places = Places::default();
+            self.index_of_keys = KeyIndex::default();
         }
         index
     }
@@ -113,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_list_holds_what_was_added_and_not_removed() {
-        let (mut busy, mut truth) = (Busy::default(), Vec::new());
+        let (mut busy, mut truth) = (BusyBoxes::default(), Vec::new());
         // Up and down past both ends of where there is an index, removing from all over the list.
         for (up, down) in [(LONG + 90, SHORT), (LONG, LONG + 20), (2 * LONG, 2)] {
             for _ in 0..up {
@@ -122,7 +131,7 @@ mod tests {
                 busy.add(&cuboid);
                 truth.push(cuboid);
             }
-            assert!(busy.places.exist());
+            assert!(busy.index_of_keys.is_used());
             while truth.len() > down {
                 let removed = truth.remove(truth.len() * 5 / 8);
                 busy.remove(&removed);
@@ -130,7 +139,7 @@ mod tests {
                 listed.sort_unstable_by_key(|cuboid| cuboid.base);
                 assert_eq!(listed, truth);
             }
-            assert_eq!(busy.places.exist(), down > SHORT);
+            assert_eq!(busy.index_of_keys.is_used(), down > SHORT);
         }
     }
 }
