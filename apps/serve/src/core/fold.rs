@@ -42,15 +42,19 @@ impl ServiceState {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
         }
-        let impossible = |reason: String| FoldError::Impossible { seq: record.seq, reason };
+        self.take(record).map_err(|reason| FoldError::Impossible { seq: record.seq, reason })
+    }
+
+    /// Takes over a record, whatever its number.
+    pub(crate) fn take(&mut self, record: &ServiceRecord) -> Result<(), String> {
         if let Event::Granted { lease } = &record.event {
-            let board = self.board_of(&lease.machine).map_err(impossible)?;
+            let board = self.board_of(&lease.machine)?;
             if self.leases.contains_key(&lease.id) {
-                return Err(impossible(format!("lease {} is held already", lease.id)));
+                return Err(format!("lease {} is held already", lease.id));
             }
-            self.boards[board].place(lease).map_err(impossible)?;
+            self.boards[board].place(lease)?;
         }
-        self.enter(record).map_err(impossible)
+        self.enter(record)
     }
 
     /// Books a record whose nodes the machine has granted already.

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use pavior_mesh::{Grid, NameError, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
+use super::reply::point;
 use super::{
-    KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceState, WaitingRequest,
+    Event, KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceRecord, ServiceState,
+    WaitingRequest,
 };
 
 /// A state, written down.
@@ -102,7 +105,7 @@ impl ServiceState {
         }
     }
 
-    /// The state of a snapshot.
+    /// The state of a snapshot: the fold of records that make what it holds.
     ///
     /// # Errors
     /// If it contradicts itself, with the reason.
@@ -112,44 +115,40 @@ impl ServiceState {
         seed: u64,
     ) -> Result<ServiceState, String> {
         let mut state = ServiceState::new(limits, seed);
-        let specs: Vec<MachineSpec> =
-            snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
-        state.configure(&specs).map_err(|error| error.to_string())?;
+        let mut fold = |at_ms: u64, event: Event, kept: Option<KeptReply>| {
+            state.take(&ServiceRecord { seq: 0, at_ms, event, kept })
+        };
+        let machines = snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
+        fold(0, Event::Configured { machines }, None)?;
         for lease in &snapshot.leases {
-            let no_machine = || format!("lease {} is of no machine", lease.id);
-            let board = state.board_index(Some(&lease.machine)).ok_or_else(no_machine)?;
-            let board = &mut state.boards[board];
-            board.place(lease).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
-            board.began(lease);
-            state.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes().into());
-            state.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
-            state.leases.insert(lease.id, Arc::new(lease.clone()));
+            let event = Event::Granted { lease: Arc::new(lease.clone()) };
+            fold(0, event, None).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
         }
-        for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
-            for &(node, what) in &machine.nodes {
-                if node >= board.grid.nodes() {
-                    return Err(format!("node {node} lies outside {}", board.grid));
+        for machine in &snapshot.machines {
+            let grid: Grid =
+                machine.spec.machine.parse().map_err(|error: NameError| error.reason)?;
+            for &(node, state) in &machine.nodes {
+                if node >= grid.nodes() {
+                    return Err(format!("node {node} lies outside {grid}"));
                 }
-                board.set_node(pavior_mesh::NodeId(node), what);
+                let (machine, node) = (machine.spec.name.clone(), grid.point(NodeId(node)));
+                let node = point(&grid, node);
+                fold(0, Event::Node { machine, node, state }, None)?;
             }
         }
         for waiting in &snapshot.waiting {
-            let no_machine = || format!("request {} is of no machine", waiting.id);
-            let board = state.board_index(Some(&waiting.machine)).ok_or_else(no_machine)?;
-            let booked = state.boards[board].wait(waiting);
-            state.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), booked);
-            state.waiting.insert(waiting.id, Arc::new(waiting.clone()));
+            let event = Event::Queued { waiting: Arc::new(waiting.clone()) };
+            fold(0, event, None).map_err(|reason| format!("request {}: {reason}", waiting.id))?;
         }
-        for (at, kept) in &snapshot.kept {
-            state.keys.keep(*at, kept, &state.limits);
+        for (at_ms, kept) in &snapshot.kept {
+            fold(*at_ms, Event::Kept, Some(kept.clone()))?;
         }
         for (id, tenant) in &snapshot.ended {
             state.ended.add(*id, tenant.clone());
         }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
-        state.epoch = snapshot.epoch;
+        (state.epoch, state.next_id) = (snapshot.epoch, snapshot.next_id);
         state.doubted = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
-        state.next_id = snapshot.next_id;
         Ok(state)
     }
 }
