@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_experiments::InputError;
-use pavior_files::LogError;
+use pavior_experiments::{InputError, LogError};
 use pavior_kernel::{BadName, excerpt, shown};
 
 use crate::files;

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use pavior_mesh::{Grid, NameError, NodeId};
 use serde::{Deserialize, Serialize};
 
-use super::board::Board;
-use super::reply::point;
+use super::served_machine::ServedMachine;
 use super::{
-    Event, KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceRecord, ServiceState,
-    WaitingRequest,
+    KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceState, WaitingRequest,
 };
 
 /// A state, written down.
@@ -90,7 +87,7 @@ impl ServiceState {
         let mut leases: Vec<Lease> =
             self.leases.values().map(|lease| Lease::clone(lease)).collect();
         leases.sort_by_key(|lease| lease.epoch);
-        let waiting = self.boards.iter().flat_map(Board::waiting);
+        let waiting = self.boards.iter().flat_map(ServedMachine::waiting);
         StateSnapshot {
             seq: self.seq,
             now_ms: self.now_ms,
@@ -105,7 +102,7 @@ impl ServiceState {
         }
     }
 
-    /// The state of a snapshot: the fold of records that make what it holds.
+    /// The state of a snapshot.
     ///
     /// # Errors
     /// If it contradicts itself, with the reason.
@@ -115,40 +112,35 @@ impl ServiceState {
         seed: u64,
     ) -> Result<ServiceState, String> {
         let mut state = ServiceState::new(limits, seed);
-        let mut fold = |at_ms: u64, event: Event, kept: Option<KeptReply>| {
-            state.take(&ServiceRecord { seq: 0, at_ms, event, kept })
-        };
-        let machines = snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
-        fold(0, Event::Configured { machines }, None)?;
+        let specs: Vec<MachineSpec> =
+            snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
+        state.configure(&specs).map_err(|error| error.to_string())?;
         for lease in &snapshot.leases {
-            let event = Event::Granted { lease: Arc::new(lease.clone()) };
-            fold(0, event, None).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
+            let begun = state.begin(&Arc::new(lease.clone()));
+            begun.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
         }
-        for machine in &snapshot.machines {
-            let grid: Grid =
-                machine.spec.machine.parse().map_err(|error: NameError| error.reason)?;
-            for &(node, state) in &machine.nodes {
-                if node >= grid.nodes() {
-                    return Err(format!("node {node} lies outside {grid}"));
+        for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
+            for &(node, what) in &machine.nodes {
+                if node >= board.grid.nodes() {
+                    return Err(format!("node {node} lies outside {}", board.grid));
                 }
-                let (machine, node) = (machine.spec.name.clone(), grid.point(NodeId(node)));
-                let node = point(&grid, node);
-                fold(0, Event::Node { machine, node, state }, None)?;
+                board.set_node(pavior_mesh::NodeId(node), what);
             }
         }
         for waiting in &snapshot.waiting {
-            let event = Event::Queued { waiting: Arc::new(waiting.clone()) };
-            fold(0, event, None).map_err(|reason| format!("request {}: {reason}", waiting.id))?;
+            let waits = state.enqueue(&Arc::new(waiting.clone()));
+            waits.map_err(|reason| format!("request {}: {reason}", waiting.id))?;
         }
-        for (at_ms, kept) in &snapshot.kept {
-            fold(*at_ms, Event::Kept, Some(kept.clone()))?;
+        for (at, kept) in &snapshot.kept {
+            state.keys.keep(*at, kept, &state.limits);
         }
         for (id, tenant) in &snapshot.ended {
             state.ended.add(*id, tenant.clone());
         }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
-        (state.epoch, state.next_id) = (snapshot.epoch, snapshot.next_id);
+        state.epoch = snapshot.epoch;
         state.doubted = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
+        state.next_id = snapshot.next_id;
         Ok(state)
     }
 }

@@ -113,7 +113,7 @@ impl Deciding<'_> {
             self.record(Event::Node { machine: name, node, state });
             self.schedule(index);
         }
-        let holder = self.state.boards[index].machine.holder(node).map(|job| job.0);
+        let holder = self.state.boards[index].machine().holder(node).map(|job| job.0);
         let job = |id| self.state.leases[&id].job.clone().unwrap_or(JobName::Large(id));
         Ok(Reply::Node(reply::Node {
             node: point(&grid, at),
