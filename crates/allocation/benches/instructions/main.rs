@@ -22,6 +22,8 @@
 //!   has grown by more than 5 %. It is skipped, with a note, where counts cannot be compared:
 //!   without valgrind, with another compiler or processor, or built incrementally.
 
+#[path = "../common/callgrind.rs"]
+mod callgrind;
 mod count;
 mod fixed;
 mod record;
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let wanted: Vec<String> = arguments.by_ref().collect();
     match wanted.first().map(String::as_str) {
-        Some(count::CHILD) => count::replay_from_input(&wanted[1]),
+        Some(callgrind::CHILD) => count::replay_from_input(&wanted[1]),
         Some("check") => return fixed::check(),
         Some("write") => return fixed::write(),
         _ => table(&wanted),
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
 
 /// The table, of the strategies and machines that are named.
 fn table(wanted: &[String]) {
-    let counted = count::possible();
+    let counted = callgrind::possible();
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
     println!("|---|---|---|---:|---:|---:|---:|");
     for case in CASES {

@@ -22,6 +22,8 @@
 //! - The ratios are to the better of the plain strategies, over the questions that both answered:
 //!   above 1 is better than it. The strategies take turns, round after round.
 
+#[path = "../common/callgrind.rs"]
+mod callgrind;
 mod instructions;
 mod measure;
 mod record;
@@ -180,7 +182,7 @@ fn print_torus(torus: &Case, count: bool) {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, strategy] = &arguments[..]
-        && flag == instructions::CHILD
+        && flag == callgrind::CHILD
     {
         return instructions::replay_from_input(strategy);
     }
@@ -193,7 +195,7 @@ fn main() {
     if arguments.iter().any(|one| one == "--list") {
         return cases.iter().for_each(|case| println!("{}", case.name()));
     }
-    let count = !arguments.iter().any(|one| one == "--no-instructions") && instructions::possible();
+    let count = !arguments.iter().any(|one| one == "--no-instructions") && callgrind::possible();
     println!(
         "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times \
          faster | instructions | times fewer |"
