@@ -1,6 +1,9 @@
 //! A churn near saturation, recorded, and replayed on a strategy: against the clock, or under
 //! callgrind in a process of its own, which is handed the record as text.
 
+// Each bench uses a part of it.
+#![allow(dead_code)]
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufRead, Write};
@@ -13,7 +16,6 @@ use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 
 /// How the sides of requests are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code)] // Not every bench draws in every way.
 pub(crate) enum Sides {
     /// Uniform on 1 to a bound.
     Uniform(u16),
