@@ -30,7 +30,6 @@ pub use bases::BaseSet;
 pub use cubes::Cubes;
 pub use cuboid::Cuboid;
 pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
-pub use name::NameError;
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
 pub use request::{Freedom, JobId, Request, UnknownFreedom};
