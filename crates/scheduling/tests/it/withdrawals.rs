@@ -65,7 +65,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
         "window",
         "easy",
         "easy:count",
-        "easy:tear=pays",
+        "easy-freedom",
         "conservative",
         "conservative:count",
     ] {

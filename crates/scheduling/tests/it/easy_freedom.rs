@@ -1,4 +1,4 @@
-//! EASY that tears jobs only where it pays.
+//! EASY that chooses the freedom of each job.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs};
 use crate::world::{NoObserver, StartObserver, World, job};
 
-const TEAR: &str = "easy:tear=pays";
+const CHOICE: &str = "easy-freedom";
 
 fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
@@ -45,12 +45,12 @@ fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
     ];
     // Torn at 4 costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
         assert_eq!((world.start_of(3), world.broken()), (Time(LATER + start), 0), "{each}");
     }
     // Nothing is known: nothing is lost.
-    assert_eq!(World::new("mesh:6", "ff", TEAR).run(&jobs, &mut NoObserver).start_of(3), Time(4));
+    assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
 /// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
@@ -62,7 +62,7 @@ fn a_job_is_not_torn_further_than_it_allows() {
     };
     let start = |freedom| {
         let world =
-            World::new("mesh:4x2", "ff", TEAR).predicting(|_: &Job, placement: &Placement| {
+            World::new("mesh:4x2", "ff", CHOICE).predicting(|_: &Job, placement: &Placement| {
                 // A line is worse than a square.
                 if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
             });
@@ -95,7 +95,7 @@ fn what_the_others_wait_longer_counts_too() {
         job(6, 1, row(6), 1, 1),
     ];
     for (count, start) in [(4, 4), (5, 4), (6, 9), (7, 9)] {
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(0.3));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(0.3));
         let world = world.run(&later(&jobs[..count]), &mut NoObserver);
         assert_eq!(world.start_of(3), Time(LATER + start), "{count}");
     }
@@ -114,7 +114,7 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
             job(2, ago, row(1), 9, 9),
             job(3, ago + 1, row(4), 10, 10),
         ];
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&jobs, &mut NoObserver);
         assert_eq!(world.start_of(3), Time(ago + start), "{ago}, {each}");
     }
@@ -137,7 +137,7 @@ fn other_jobs_wait_for_their_box_too() {
         .collect();
     jobs.extend([job(5, 1, row(5), 1, 1), job(6, 1, row(2), 5, 5)]);
     let start = |each| {
-        let world = World::new("mesh:5", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:5", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
         assert_eq!((world.start_of(5), world.broken()), (Time(LATER + 9), 0));
         (world.start_of(6).since(Time(LATER)), world.of(6).placement.parts().len())
@@ -242,7 +242,7 @@ proptest! {
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
             let mut least = Least { growth: some_growth, first: None, seen: BTreeMap::new() };
-            let world = World::new(GRID, strategy, TEAR).predicting(some_growth);
+            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth);
             let world = world.run(&jobs, &mut least);
             prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
             for (id, seen) in &least.seen {
@@ -262,7 +262,7 @@ proptest! {
         let jobs: Vec<Job> = jobs.iter().map(bound).collect();
         for strategy in ["tff", "mbs"] {
             let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
-            let tear = World::new(GRID, strategy, TEAR).predicting(by_pieces(1.0));
+            let tear = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
             let tear = tear.run(&jobs, &mut NoObserver);
             prop_assert_eq!(easy.started, tear.started, "{}", strategy);
         }
@@ -279,7 +279,7 @@ proptest! {
                 }
             }
         }
-        let world = World::new(GRID, "tff", TEAR).predicting(by_pieces(0.0));
+        let world = World::new(GRID, "tff", CHOICE).predicting(by_pieces(0.0));
         prop_assert_eq!(world.run(&jobs, &mut Counted).started.len(), jobs.len());
     }
 }

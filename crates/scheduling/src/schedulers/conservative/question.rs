@@ -1,4 +1,4 @@
-//! What a job needs to know of nodes that are free for as long as it runs, asked of a strategy.
+//! Whether and where a job fits on nodes that are free for as long as it runs.
 
 use std::cell::OnceCell;
 
@@ -7,28 +7,30 @@ use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Occupancy};
 use pavior_workload::Job;
 
+use super::freed::FreedNodes;
+use super::slot::Interval;
+use super::timeline::Question;
 use crate::MachineView;
-use crate::shared::growth::Growth;
-use crate::shared::profile::Question;
-use crate::shared::slot::Interval;
 
-/// More shapes are asked sooner than looked for.
-const FEW: usize = 6;
+/// A request that allows more boxes than this is put to the strategy, because looking for each of
+/// the boxes takes longer.
+const FEW_BOXES: usize = 6;
 
-/// Where a job fits. Asking about now is an attempt, asking about later is not.
+/// A question about one job. Asking the strategy about now is an attempt, asking about later is not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
-    /// Without it the job was refused.
-    growth: Option<&'a Growth<Placement>>,
-    blank: &'a mut Fork,
+    /// The nodes without which the job was refused.
+    freed: Option<&'a FreedNodes<Placement>>,
+    /// The strategy on the empty machine.
+    empty: &'a mut Fork,
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, where that is all there is to know; not yet asked for
-    /// at first.
+    /// The boxes of which one must be free, if that is all there is to know and they are few. Found
+    /// when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// Where it was placed when it was asked whether it fits.
+    /// Where the strategy placed the job when it was last asked whether it fits.
     placed: Option<(Time, Placement)>,
 }
 
@@ -36,30 +38,30 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     pub(super) fn new(
         now: Time,
         job: &'a Job,
-        growth: Option<&'a Growth<Placement>>,
-        blank: &'a mut Fork,
+        freed: Option<&'a FreedNodes<Placement>>,
+        empty: &'a mut Fork,
         bases: &'a mut BaseSet,
         view: &'a mut MachineView<'v>,
     ) -> JobQuestion<'a, 'v> {
         let answers = view.machine().answers(&job.request);
         let boxes = OnceCell::new();
-        JobQuestion { now, job, growth, blank, bases, answers, view, boxes, placed: None }
+        JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
     }
 }
 
 impl Question for JobQuestion<'_, '_> {
-    fn may_fit(&mut self, within: Interval, free: &Occupancy) -> bool {
+    fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {
-            machine.boxes_for(&self.job.request).filter(|boxes| boxes.len() <= FEW)
+            machine.boxes_for(&self.job.request).filter(|boxes| boxes.len() <= FEW_BOXES)
         });
-        match (boxes, self.growth) {
-            (Some(boxes), Some(growth)) => growth.lets_in(within, free, boxes, bases),
+        match (boxes, self.freed) {
+            (Some(boxes), Some(freed)) => freed.opens_box(throughout, free, boxes, bases),
             (Some(boxes), None) => {
                 bases.load(free);
                 boxes.iter().any(|sides| bases.find_loaded(*sides).is_some())
             }
-            (None, growth) => growth.is_none_or(|growth| growth.reaches(within, free)),
+            (None, freed) => freed.is_none_or(|freed| freed.reach(throughout, free)),
         }
     }
 
@@ -70,9 +72,8 @@ impl Question for JobQuestion<'_, '_> {
         if !self.may_fit(Interval::new(at, self.job.estimate), free) {
             return false;
         }
-        // Of boxes and of numbers that is all there is to know.
-        let by_boxes = self.boxes.get().is_some_and(Option::is_some);
-        if by_boxes || self.answers == Answers::Count {
+        let decided_by_boxes = self.boxes.get().is_some_and(Option::is_some);
+        if decided_by_boxes || self.answers == Answers::Count {
             return true;
         }
         self.placed = self.place(at, free).map(|placement| (at, placement));
@@ -85,9 +86,9 @@ impl Question for JobQuestion<'_, '_> {
         }
         let place = |fork: &mut Fork| fork.find_within(free, &self.job.request);
         let placed = if at == self.now {
-            self.view.can_start_by(self.blank, place)
+            self.view.can_start_by(self.empty, place)
         } else {
-            place(self.blank)
+            place(self.empty)
         };
         placed.ok()
     }
