@@ -75,8 +75,7 @@ impl BesideReservation {
         {
             return free;
         }
-        self.fork =
-            self.fork.take().and_then(|fork| fork.update(machine, &self.started, reserved));
+        self.fork = self.fork.take().and_then(|fork| fork.update(machine, &self.started, reserved));
         self.started.clear();
         let free = match &self.fork {
             Some(current) => current.fork.free().count(),

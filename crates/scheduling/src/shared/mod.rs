@@ -2,6 +2,5 @@
 
 pub(crate) mod beside;
 pub(crate) mod ends;
-pub(crate) mod least;
 pub(crate) mod promise;
 pub(crate) mod refused;

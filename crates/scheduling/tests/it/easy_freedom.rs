@@ -9,13 +9,9 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, StartObserver, World, job};
+use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
-
-fn row(nodes: u16) -> Request {
-    Request::shape([nodes, 1, 1])
-}
 
 /// So much later, behind a job that ended long ago: hardly any come in the time of a test.
 const LATER: u64 = 1 << 40;
@@ -32,18 +28,18 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it could
-///      a a . b . .    start torn, at 9 in a row.
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
+///      a a . b . .    could start in two pieces, at 9 in a row.
 /// ```
 #[test]
-fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
+fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     let jobs = [
         job(0, 0, row(2), 4, 4),   // a
         job(1, 0, row(1), 1, 1),   // keeps 2 until b has been placed
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // Torn at 4 costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
+    // In pieces at 4 it costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
         let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
@@ -55,7 +51,7 @@ fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
 
 /// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
 #[test]
-fn a_job_is_not_torn_further_than_it_allows() {
+fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
     let jobs = |freedom| {
         [job(0, 0, Request::shape([4, 1, 1]), 5, 5), job(1, 1, h.with_freedom(freedom), 10, 10)]
@@ -75,8 +71,8 @@ fn a_job_is_not_torn_further_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// The head could start torn at 4, or in a row at 9, and would take 3 longer torn. It holds 4 nodes
-/// of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
+/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It holds
+/// 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
 /// to wait.
 ///
 /// ```text
@@ -120,11 +116,11 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Behind a head that waits for 9, a job of two nodes could start torn at once, or in a row at 2.
+/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a row at 2.
 ///
 /// ```text
-///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and must
-///      . a . b a      end by 9
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and
+///      . a . b a      must end by 9
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
@@ -144,7 +140,7 @@ fn other_jobs_wait_for_their_box_too() {
     };
     assert_eq!(start(0.1), (Time(1), 2));
     assert_eq!(start(0.5), (Time(2), 1));
-    // Torn it would now end at 11, after the head is to start.
+    // In two pieces it would now end at 11, after the head is to start.
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
@@ -235,9 +231,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// The head costs the least of all levels when it starts as soon as it is seen, and no more
-    /// later: another way is only taken if it is no later and costs less. If fewer others wait or
-    /// come then, it costs less by that, and so does every way that is more torn: at the least that
-    /// was known of others, none taken costs more than the first.
+    /// later: another option is only taken if it is no later and costs less. If fewer others wait or
+    /// come then, it costs less by that, and so does every freer option: at the least that was known
+    /// of others, none taken costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
@@ -258,19 +254,20 @@ proptest! {
     /// Jobs that are free in nothing are scheduled as by `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
-        let bound = |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
+        let bound =
+            |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
         let jobs: Vec<Job> = jobs.iter().map(bound).collect();
         for strategy in ["tff", "mbs"] {
             let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
-            let tear = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
-            let tear = tear.run(&jobs, &mut NoObserver);
-            prop_assert_eq!(easy.started, tear.started, "{}", strategy);
+            let choice = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
+            let choice = choice.run(&jobs, &mut NoObserver);
+            prop_assert_eq!(easy.started, choice.started, "{}", strategy);
         }
     }
 
-    /// Where tearing costs nothing, only too few free nodes keep the head waiting.
+    /// Where pieces cost nothing, only too few free nodes keep the head waiting.
     #[test]
-    fn what_costs_nothing_is_torn_at_once(jobs in jobs(30, Estimates::Any)) {
+    fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;
         impl StartObserver for Counted {
             fn settled(&mut self, world: &mut World) {

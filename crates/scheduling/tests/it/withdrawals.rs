@@ -3,13 +3,14 @@
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, Request};
+use pavior_mesh::JobId;
 use pavior_scheduling::{
     Attempt, AttemptObserver, Kept, MachineView, Queue, Running, Scheduler, SelectedScheduler,
     Start,
 };
 
-use crate::world::job;
+use crate::workloads::BACKFILLING;
+use crate::world::{job, row};
 
 struct Unwatched;
 impl AttemptObserver for Unwatched {
@@ -36,7 +37,7 @@ impl Small {
 
     /// A job starts, whatever the scheduler says.
     fn begin(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        let request = Request::shape([nodes, 1, 1]);
+        let request = row(nodes);
         self.machine.allocate(JobId(id), &request).unwrap();
         self.running.start(job(id, at, request, estimate, estimate), Time(at));
     }
@@ -47,7 +48,7 @@ impl Small {
     }
 
     fn wait(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        self.queue.push(job(id, at, Request::shape([nodes, 1, 1]), estimate, estimate));
+        self.queue.push(job(id, at, row(nodes), estimate, estimate));
     }
 
     fn next(&mut self, now: u64) -> Option<Start> {
@@ -103,7 +104,7 @@ fn a_withdrawn_booking_lets_others_move_up() {
 
 #[test]
 fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
-    for scheduler in ["easy", "easy:count", "conservative", "conservative:count"] {
+    for scheduler in BACKFILLING {
         let mut small = Small::new(4, scheduler);
         small.begin(1, 0, 2, 100);
         small.begin(2, 0, 2, 50);

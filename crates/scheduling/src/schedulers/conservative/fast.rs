@@ -179,8 +179,8 @@ impl<T: Timeline> Profile for Fast<T> {
             return None;
         }
         let refused = self.refusals.earliest(&job.request, job.estimate);
-        // From then on the job would run into its own slot, where it has nodes that the refused jobs
-        // did not have.
+        // From then on the job would run into its own slot, where it has nodes that the refused
+        // jobs did not have.
         let from = refused.min(first_to_last_until(booked, job.estimate));
         let found = freed.begins(job.estimate).find_map(|begins| {
             let begins = Interval { from: begins.from.max(from), to: begins.to.min(booked) };

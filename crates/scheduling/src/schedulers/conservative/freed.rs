@@ -100,8 +100,7 @@ impl FreedNodes<Placement> {
 
     /// The boxes that were freed for a part of a stretch, and have a node that is free throughout.
     fn boxes(&self, throughout: Interval, free: &Occupancy) -> impl Iterator<Item = &Cuboid> {
-        let overlaps =
-            move |when: Interval| when.from < throughout.to && throughout.from < when.to;
+        let overlaps = move |when: Interval| when.from < throughout.to && throughout.from < when.to;
         let slots = self.slots.iter().filter(move |slot| overlaps(slot.interval));
         slots.flat_map(|slot| slot.held.parts()).filter(|freed| !free.is_taken(freed))
     }

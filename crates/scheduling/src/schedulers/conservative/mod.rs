@@ -7,16 +7,16 @@
 //! 3. If a job ends early, its nodes are free for the rest of its time. Then the waiting jobs, in
 //!    the order of arrival, move up: each gives up its booking for an earlier one, which the
 //!    strategy finds or which has the same nodes. This is repeated until no job moves.
-//! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain, all
-//!    bookings are made anew, in the order of arrival. (What is then expected of the running job,
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) says.) So they are if a
-//!    node fails or is repaired, or if a job was started beside the scheduler; what is promised
-//!    then counts as the first promise.
+//! 4. If a running job outruns what was expected of it, or the time of a booking passes in vain,
+//!    all bookings are made anew, in the order of arrival.
+//!    ([`RunningJob::expected_end`](crate::RunningJob::expected_end) says what is then expected.)
+//! 5. If a node fails or is repaired, or a job was started beside the scheduler, everything is made
+//!    anew, and what is promised then counts as the first promise.
 //!
 //! ```text
-//!   x  0 1 2 3               a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
-//!      a a c c   0 to 4      c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
-//!      b b b b   4 to 6      would run into b, and is booked for 6 to 11
+//!   x  0 1 2 3              a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
+//!      a a c c   0 to 4     c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
+//!      b b b b   4 to 6     would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11
 //! ```
 //!

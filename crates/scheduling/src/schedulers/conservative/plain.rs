@@ -88,8 +88,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Takes a slot out of the list, unless it is past and has been forgotten. The rest of a slot has
-    /// its nodes and its end, and no two slots have both.
+    /// Takes a slot out of the list, unless it is past and has been forgotten. The rest of a slot
+    /// has its nodes and its end, and no two slots have both.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held

@@ -9,14 +9,13 @@ use pavior_workload::Job;
 
 use super::freed::FreedNodes;
 use super::slot::Interval;
-use super::timeline::Question;
 use crate::MachineView;
 
 /// A request that allows more boxes than this is put to the strategy, because looking for each of
 /// the boxes takes longer.
 const FEW_BOXES: usize = 6;
 
-/// A question about one job. Asking the strategy about now is an attempt, asking about later is not.
+/// A question about one job. To ask the strategy about now is an attempt, about later it is not.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
@@ -47,10 +46,10 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         let boxes = OnceCell::new();
         JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
     }
-}
 
-impl Question for JobQuestion<'_, '_> {
-    fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
+    /// Whether the job may fit on the nodes that are free throughout a stretch. If its answers are
+    /// monotone and this is not so, the job fits in no stretch that includes this one.
+    pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {
             machine.boxes_for(&self.job.request).filter(|boxes| boxes.len() <= FEW_BOXES)
@@ -65,7 +64,9 @@ impl Question for JobQuestion<'_, '_> {
         }
     }
 
-    fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
+    /// Whether the job fits if it begins at a time. If its answers are not monotone, this may be so
+    /// where [`JobQuestion::place`] finds nothing.
+    pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.answers.are_monotone() {
             return true;
         }
@@ -80,7 +81,8 @@ impl Question for JobQuestion<'_, '_> {
         self.placed.is_some()
     }
 
-    fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
+    /// Where the job is placed if it begins at a time.
+    pub(super) fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
         if let Some((_, placement)) = self.placed.take().filter(|(then, _)| *then == at) {
             return Some(placement);
         }

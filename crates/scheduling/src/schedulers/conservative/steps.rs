@@ -11,8 +11,8 @@ use super::slot::{Interval, Need};
 /// Each node of the tree knows the sum of the changes in its subtree, and the least and the most
 /// that they add up to from the first on. So the next time with enough free nodes, or with too few,
 /// is found without looking at what lies between. The priority of a time is a hash of it: the form
-/// of the tree depends on the changes alone, not on their order. T changes take O(T) words. A change
-/// and a question take O(log T).
+/// of the tree depends on the changes alone, not on their order. T changes take O(T) words. A
+/// change and a question take O(log T).
 ///
 /// Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
 pub(super) struct Steps {

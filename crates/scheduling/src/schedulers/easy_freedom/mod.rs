@@ -22,8 +22,8 @@
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
-//!      a a . b . .    again on two pieces. At 4 it can start on two pieces, which costs 4 + 5; at 9
-//!      h h h b . h    in a row, which costs 9. It starts at 4: both cost the same, and 4 is earlier.
+//!      a a . b . .    again on two pieces. On two it can start at 4, which costs 4 + 5; in a row
+//!      h h h b . h    at 9, which costs 9. It starts at 4: of equal costs the earlier start wins.
 //! ```
 //!
 //! `start_options.rs` finds the cheapest option of one job. No head starts later than first

@@ -11,7 +11,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Occupancy, OccupancyError};
 
 use super::slot::{Interval, Slot};
-pub(super) use search::{Question, Search};
+pub(super) use search::Search;
 
 /// The free nodes, in segments of time. Each segment lasts until the next begins, and the last for
 /// ever. Neighbours differ.

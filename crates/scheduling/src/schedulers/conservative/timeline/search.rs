@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::Occupancy;
 
 use super::NodeTimeline;
 use super::runs::Runs;
 use super::window::Window;
+use crate::schedulers::conservative::question::JobQuestion;
 use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 
 /// What is looked for.
@@ -23,26 +23,12 @@ pub(in super::super) struct Search<'p> {
     pub(in super::super) monotone: bool,
 }
 
-/// Says whether and where the job fits on nodes that are free for as long as it runs.
-pub(in super::super) trait Question {
-    /// Whether the job may fit on the nodes that are free throughout a stretch. If the search is
-    /// monotone and the answer is no, the job does not fit in any stretch that includes this one.
-    fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool;
-
-    /// Whether the job fits if it begins at a time. If the search is not monotone, it may say yes
-    /// where [`Question::place`] finds nothing.
-    fn fits(&mut self, at: Time, free: &Occupancy) -> bool;
-
-    /// Where the job is placed if it begins at a time.
-    fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement>;
-}
-
 impl NodeTimeline {
     /// The earliest time at which a job can be placed on nodes that are free for as long as it is
     /// estimated to run, and where.
     ///
-    /// Only begins of segments are tried: within a segment, the earlier a job begins, the more nodes
-    /// are free for as long as it runs.
+    /// Only begins of segments are tried: within a segment, the earlier a job begins, the more
+    /// nodes are free for as long as it runs.
     ///
     /// If the search is monotone, most segments are ruled out in groups. First, all stretches
     /// that begin within half of the job's length have the other half in common. A job that does
@@ -54,7 +40,7 @@ impl NodeTimeline {
     pub(in super::super) fn earliest(
         &self,
         search: &Search<'_>,
-        question: &mut impl Question,
+        question: &mut JobQuestion<'_, '_>,
     ) -> Option<(Time, Placement)> {
         let end = self.segment_at(search.begins.to);
         let mut begin = self.segment_at(search.begins.from);
@@ -91,11 +77,11 @@ impl NodeTimeline {
         &self,
         segments: Range<usize>,
         search: &Search<'_>,
-        question: &mut impl Question,
+        question: &mut JobQuestion<'_, '_>,
     ) -> Option<(Time, Placement)> {
         let mut runs = Runs::new(self, search, segments);
         while let Some(run) = runs.next() {
-            let fits = |segment: usize, runs: &mut Runs<'_>, question: &mut dyn Question| {
+            let fits = |segment: usize, runs: &mut Runs<'_>, question: &mut JobQuestion<'_, '_>| {
                 u64::from(self.count[segment]) >= search.need.nodes && {
                     let free = runs.window.free(segment);
                     u64::from(free.count()) >= search.need.nodes

@@ -16,8 +16,9 @@ use crate::schedulers::conservative::slot::Slot;
 /// all its dips are free throughout.
 ///
 /// The dips are a queue of two stacks. `before` has, for each dip of a first part, the nodes that
-/// are free from it to the end of that part, the earliest dip on top. `after` has the nodes that are
-/// free at all dips of the rest. So each dip enters once and leaves once, at O(N/64) words each.
+/// are free from it to the end of that part, the earliest dip on top. `after` has the nodes that
+/// are free at all dips of the rest. So each dip enters once and leaves once, at O(N/64) words
+/// each.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
     /// The slot of the job that is looked for, which is free to it.
