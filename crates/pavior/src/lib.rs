@@ -49,8 +49,9 @@ pub use pavior_allocation::{
     AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
     UnknownNode,
 };
+pub use pavior_kernel::BadName;
 pub use pavior_mesh::{
-    Cuboid, Freedom, Grid, GridError, JobId, NameError, NodeId, Occupancy, Request, UnknownFreedom,
+    Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, Request, UnknownFreedom,
 };
 
 pub mod strategies {
@@ -63,12 +64,15 @@ pub mod strategies {
     //! assert!(names.contains(&"tff") && names.contains(&"mbs"));
     //! ```
 
+    pub use pavior_allocation::explain::{State, answer, index};
     pub use pavior_allocation::{
-        ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, Strategy,
-        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous, oracle,
+        ANY_GRID, BuildStrategy, Entry, MfaCandidate, MfaVerdict, Registry, SelectedStrategy,
+        Selection, Strategy, StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance,
+        contiguous, mfa_candidates, oracle,
     };
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
+        unknown_name,
     };
     pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};
 }

@@ -87,7 +87,6 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
             "--placements",
         ],
     ),
-    #[cfg(feature = "serve")]
     (
         "allocate",
         &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
@@ -150,9 +149,7 @@ const FAULTS: &[&[&str]] = &[
     &["metrics"],
     &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20"],
     &["simulate", "--strategy", "none"],
-    #[cfg(feature = "serve")]
     &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
-    #[cfg(feature = "serve")]
     &["allocate", "--machine", "none", "--strategy", "ff"],
     &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
     &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
@@ -301,7 +298,11 @@ fn faults_of_outputs_are_no_panics() {
 /// A quick run of the MFA paper that is quicker still.
 const QUICK: &str = r#"
 replications = 2
-sweep = [{ machine = "mesh:8x8", busy = "1,2:4x3 5,5:2x2", request = "3x2", strategy = ["ff", "mfa"] }]
+[[sweep]]
+machine = "mesh:8x8"
+busy = "1,2:4x3 5,5:2x2"
+request = "3x2"
+strategy = ["ff", "mfa"]
 "#;
 
 /// A file with one line changed: without it, or with another value.

@@ -1,6 +1,5 @@
 //! Parameters of every run.
 
-use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
@@ -17,12 +16,7 @@ pub const MACHINE: Parameter = Parameter {
     alias: Some("machines"),
     meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
     default: &["mesh:16x16"],
-    read: |text, _| {
-        let bad =
-            |error: pavior_mesh::NameError| BadName { reason: error.reason, span: error.span };
-        let read = text.parse::<Grid>().map_err(bad);
-        selected(read, |given| &mut given.machine)
-    },
+    read: |text, _| selected(text.parse::<Grid>(), |given| &mut given.machine),
     ..COMMON
 };
 
@@ -53,8 +47,8 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by size, \
-              column or share: box:16,connected; box:queue=2; any:25%",
+    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by \
+              size, column or share: box:16,connected; box:queue=2; any:25%",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON

@@ -1,9 +1,9 @@
 //! Experiments from outside: files, sweeps, results.
 
 mod catalogue;
+mod directory;
 mod fingerprint;
 mod page;
-mod papers;
 mod specification;
 mod still;
 mod sweep;

@@ -1,4 +1,4 @@
-//! A selected pattern.
+//! A selected pattern: its entry in the registry, its options, and the pattern that they make.
 
 use pavior_kernel::{Registry, Selection, Stream};
 use pavior_mesh::Grid;
@@ -66,8 +66,8 @@ impl SelectedPattern for PatternSelection {
 
     fn supports_iterations(&self) -> Result<(), UnsupportedPattern> {
         if self.entry.does.quota_only {
-            let reason = "has no iterations, by which jobs of a log communicate, too; drawn jobs send a \
-                          number of messages by it (--service messages:N)";
+            let reason = "has no iterations, by which jobs of a log communicate, too; drawn jobs \
+                          send a number of messages by it (--service messages:N)";
             return Err(UnsupportedPattern {
                 pattern: self.to_string(),
                 reason: reason.to_string(),

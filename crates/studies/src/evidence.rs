@@ -1,0 +1,265 @@
+//! What the samples say of points that statements name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pavior::experiments::parameters::{self, Parameter};
+use pavior::experiments::{
+    Catalogue, Median, Paired, Samples, Specification, half_width, mean, target_missed,
+};
+use pavior::simulation::metrics::ALLOCATION_NS;
+use pavior::strategies::unknown_name;
+
+/// A number with the half-width of its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// The half-width; none where there are too few runs for one. Half the length of the interval
+    /// of a median.
+    pub ci95: Option<f64>,
+    /// How far the interval of a median reaches below it and above it.
+    pub sides: Option<[f64; 2]>,
+    /// The replications that it is made of.
+    pub runs: u64,
+    /// Whether a point that it is made of missed its target of precision.
+    pub missed: bool,
+}
+
+impl Estimate {
+    /// The ends of the interval; the number itself twice where there is none.
+    pub fn ends(self) -> [f64; 2] {
+        let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
+        [self.value - below, self.value + above]
+    }
+
+    /// How far a number lies outside of the interval; negative within.
+    pub fn outside(self, number: f64) -> f64 {
+        let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
+        let apart = number - self.value;
+        let reach = if apart < 0.0 { below } else { above };
+        apart.abs() - reach
+    }
+}
+
+/// The samples of an experiment, asked by the values of parameters.
+pub struct Evidence<'e> {
+    specification: &'e Specification,
+    samples: &'e Samples,
+}
+
+/// A metric of an experiment: one that is observed, or the measured time of allocation, of which
+/// the median of the runs counts: a run that was interrupted hardly moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// The index of the metric.
+    Metric(usize),
+    /// The time of an attempt, in ns.
+    Time,
+    /// It times a metric with this index: `allocation_ns * attempts` is the time for all jobs of a
+    /// run, every attempt included.
+    TimeBy(usize),
+}
+
+impl Observed {
+    /// Whether it is a measured time.
+    fn is_measured(self) -> bool {
+        !matches!(self, Observed::Metric(_))
+    }
+}
+
+/// Two points, by index.
+pub type Pair = [usize; 2];
+
+impl<'e> Evidence<'e> {
+    /// The evidence of samples.
+    pub fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
+        Evidence { specification, samples }
+    }
+
+    /// The values of a parameter at the points that have these values, as numbers where they are
+    /// some, and as the points have them: numbers ascending, words in the order of the points.
+    ///
+    /// # Errors
+    /// If there is no such parameter or value.
+    pub fn values(
+        &self,
+        parameter: &str,
+        picks: &BTreeMap<String, String>,
+    ) -> Result<Vec<(Option<f64>, String)>, String> {
+        let parameter = known(parameter)?.name;
+        let wanted = canonical(picks)?;
+        let points = self.specification.points.iter().filter(|point| point.has(&borrowed(&wanted)));
+        let mut values: Vec<(Option<f64>, String)> = Vec::new();
+        for value in points.filter_map(|point| point.get(parameter)) {
+            if !values.iter().any(|(_, known)| known == value) {
+                values.push((value.parse().ok(), value.to_string()));
+            }
+        }
+        if values.iter().all(|(number, _)| number.is_some()) {
+            values.sort_by(|a, b| a.0.unwrap_or(0.0).total_cmp(&b.0.unwrap_or(0.0)));
+        }
+        Ok(values)
+    }
+
+    /// The index of the one point that has these values; an empty one is that of a parameter that
+    /// is not set.
+    ///
+    /// # Errors
+    /// If there is no such parameter or value, no such point, or more than one.
+    pub fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
+        let wanted = canonical(picks)?;
+        let wanted = borrowed(&wanted);
+        let points = &self.specification.points;
+        let mut found = (0..points.len()).filter(|&index| points[index].has(&wanted));
+        let words = || {
+            let words = wanted.iter().map(|(key, value)| format!("{key}={value}"));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        match (found.next(), found.next()) {
+            (Some(point), None) => Ok(point),
+            (None, _) => Err(format!("the experiment has no point with {}", words())),
+            _ => Err(format!("the experiment has more than one point with {}", words())),
+        }
+    }
+
+    /// A metric by name; `allocation_ns * NAME` is a product.
+    ///
+    /// # Errors
+    /// If the experiment does not observe it.
+    pub fn metric(&self, name: &str) -> Result<Observed, String> {
+        let specification = self.specification;
+        let index = |name: &str| {
+            let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
+            let index = known.iter().position(|known| *known == name);
+            known.extend(specification.timing.then_some(ALLOCATION_NS));
+            index.ok_or_else(|| unknown_name("metric of the experiment", name, &known).reason)
+        };
+        match name.strip_prefix(ALLOCATION_NS).filter(|_| specification.timing) {
+            None => index(name).map(Observed::Metric),
+            Some("") => Ok(Observed::Time),
+            Some(rest) => match rest.trim_start().strip_prefix('*') {
+                Some(factor) => index(factor.trim()).map(Observed::TimeBy),
+                None => index(name).map(Observed::Metric),
+            },
+        }
+    }
+
+    /// An estimate from so many runs of these points.
+    fn estimate(
+        &self,
+        (value, ci95): (f64, Option<f64>),
+        runs: usize,
+        points: &[usize],
+    ) -> Estimate {
+        let missed = |&point: &usize| target_missed(self.specification, &self.samples[point]);
+        let missed = points.iter().any(missed);
+        Estimate { value, ci95, sides: None, runs: runs as u64, missed }
+    }
+
+    /// The values of a metric at a point, replication by replication.
+    fn sample(&self, metric: Observed, point: usize) -> Vec<Option<f64>> {
+        let samples = self.samples[point].iter();
+        match metric {
+            Observed::Time => samples.map(|run| run.allocation_ns).collect(),
+            Observed::TimeBy(index) => {
+                samples.map(|run| Some(run.allocation_ns? * run.values[index]?)).collect()
+            }
+            Observed::Metric(index) => samples.map(|run| run.values[index]).collect(),
+        }
+    }
+
+    /// The values of two points, replication by replication.
+    fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
+        let (a, b) = (self.sample(metric, a), self.sample(metric, b));
+        a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
+    }
+
+    /// The mean of a metric at a point.
+    pub fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
+        let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
+        self.middle(metric, &sample, &[point])
+    }
+
+    /// The mean of numbers, run by run; of measured ones the median.
+    fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
+        if !metric.is_measured() {
+            let middle = (mean(sample)?, half_width(sample, 0.95));
+            return Some(self.estimate(middle, sample.len(), points));
+        }
+        let Median { value, interval } = Median::of(sample)?;
+        let sides = interval.map(|[low, high]| [value - low, high - value]);
+        let half = sides.map(|[below, above]| f64::midpoint(below, above));
+        let estimate = self.estimate((value, half), sample.len(), points);
+        // Times are no target of precision.
+        Some(Estimate { sides, missed: false, ..estimate })
+    }
+
+    /// The ratio of two points, over the same jobs.
+    pub fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+        let (xs, ys) = self.pairs(metric, pair);
+        if metric.is_measured() {
+            let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
+            return self.middle(metric, &ratios, &pair);
+        }
+        let paired = Paired::of(&xs, &ys)?;
+        Some(self.estimate((paired.ratio?, paired.ratio_ci95), xs.len(), &pair))
+    }
+
+    /// The difference of two points, over the same jobs.
+    pub fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+        let (xs, ys) = self.pairs(metric, pair);
+        if metric.is_measured() {
+            let differences: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x - y).collect();
+            return self.middle(metric, &differences, &pair);
+        }
+        let paired = Paired::of(&xs, &ys)?;
+        Some(self.estimate((paired.difference, paired.difference_ci95), xs.len(), &pair))
+    }
+
+    /// How much greater `of` two values is at `high` than at `low`, from the runs' own differences.
+    pub fn growth(
+        &self,
+        metric: Observed,
+        of: fn(f64, f64) -> f64,
+        high: Pair,
+        low: Pair,
+    ) -> Option<Estimate> {
+        let each = |pair| {
+            let (xs, ys) = self.pairs(metric, pair);
+            xs.into_iter().zip(ys).map(move |(x, y)| of(x, y))
+        };
+        let growth: Vec<f64> = each(high).zip(each(low)).map(|(high, low)| high - low).collect();
+        self.middle(metric, &growth, &[high, low].concat())
+    }
+}
+
+/// A parameter by name.
+fn known(name: &str) -> Result<&'static Parameter, String> {
+    let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = parameters::ALL.iter().map(|known| known.name).collect();
+        unknown_name("parameter", name, &known).reason
+    })
+}
+
+/// Values as points have them.
+fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
+    let one = |(key, value): (&String, &String)| {
+        let parameter = known(key)?;
+        let value = if value.is_empty() {
+            String::new().into()
+        } else {
+            parameter
+                .canonical(value, &Catalogue::default())
+                .map_err(|bad| format!("{key}: {}", bad.reason))?
+        };
+        Ok((parameter.name, value))
+    };
+    picks.iter().map(one).collect()
+}
+
+/// As points are asked.
+fn borrowed<'v>(values: &'v [(&'static str, Arc<str>)]) -> Vec<(&'v str, &'v str)> {
+    values.iter().map(|(key, value)| (*key, &**value)).collect()
+}

@@ -1,0 +1,210 @@
+//! The papers: experiments and statements as data, and the one judge of them.
+//!
+//! A paper is a folder of TOML files, built in from `papers/` or a user's own:
+//!
+//! - `paper.toml`: what it is, and what a reader must know of how it is read.
+//! - `experiment.toml`: its experiment, as any other.
+//! - `quick.toml`: keys that replace those of the experiment in a quick run.
+//! - `statements.toml`: what the paper states, row by row, with the rule that judges each row.
+//! - `readings.toml`: other readings of what the paper leaves open; it may be missing.
+//!
+//! The judge knows rules, and neither a paper nor a strategy; what it needs to know besides samples
+//! it asks of a few functions by name.
+
+mod count;
+mod evidence;
+mod folder;
+mod functions;
+mod judge;
+mod markdown;
+mod pages;
+mod readings;
+mod statement;
+mod statements;
+
+mod values;
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use folder::{Folder, folder};
+use pavior::experiments::{Samples, Specification};
+use statements::Statements;
+
+pub use count::{StatementCount, in_words, write_summary};
+pub use evidence::{Estimate, Evidence, Observed, Pair};
+pub use folder::PaperError;
+pub use pages::{Verdicts, files, index, sections};
+pub use readings::{Closeness, Goal, Reading, Readings};
+pub use statement::{Statement, Verdict, write_statements};
+
+/// A paper.
+pub struct Paper {
+    /// The name of its folder.
+    pub name: String,
+    about: About,
+    folder: Folder,
+    statements: Statements,
+    readings: Option<Readings>,
+}
+
+/// `paper.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    title: String,
+    source: String,
+    #[serde(default)]
+    reading: Vec<String>,
+    /// A study of this project, which is none of the published papers.
+    #[serde(default)]
+    study: bool,
+}
+
+/// The papers that are built in, by the names of their folders.
+pub const NAMES: [&str; 7] =
+    ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
+
+static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
+    let folders = [
+        folder!("tbl"),
+        folder!("gabl", readings),
+        folder!("nas", readings),
+        folder!("mfa"),
+        folder!("contiguity"),
+        folder!("contiguity-first", part of "contiguity"),
+        folder!("slices"),
+    ];
+    let papers = NAMES.iter().zip(folders);
+    // A test reads every one of them.
+    papers.map(|(name, folder)| Paper::new(name, folder).expect("a paper of this crate")).collect()
+});
+
+/// What a report of a quick run says first.
+const QUICK: &str = "A quick run: few loads and few replications. Its intervals are wide, and wide \
+    intervals hold much; the full run is what counts.";
+
+impl Paper {
+    /// The papers and studies that are built in.
+    pub fn built_in() -> &'static [Paper] {
+        &BUILT_IN
+    }
+
+    /// The published papers of those that are built in, the four of `reproduce all`.
+    pub fn published() -> Vec<&'static Paper> {
+        BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
+    }
+
+    /// Reads a paper from a folder of this name; `read` gives the text of one of its files, none
+    /// where there is none.
+    ///
+    /// # Errors
+    /// If a file is missing or says something that means nothing.
+    pub fn open(
+        name: &str,
+        read: &dyn Fn(&str) -> Result<Option<String>, String>,
+    ) -> Result<Paper, PaperError> {
+        let paper = Paper::new(name, Folder::read(read)?)?;
+        for quick in [false, true] {
+            paper.check(quick)?;
+        }
+        Ok(paper)
+    }
+
+    fn new(name: &str, folder: Folder) -> Result<Paper, PaperError> {
+        let about = folder.paper()?;
+        let statements = folder.statements()?;
+        let readings = folder.readings::<Readings>()?.map(Readings::combined).transpose()?;
+        Ok(Paper { name: name.to_string(), about, folder, statements, readings })
+    }
+
+    /// Whether experiment and statements go together, found without a run.
+    fn check(&self, quick: bool) -> Result<(), PaperError> {
+        let specification = self.specification(quick)?;
+        let nothing = vec![Vec::new(); specification.points.len()];
+        self.judge(&specification, &nothing)?;
+        match &self.readings {
+            Some(readings) => readings.check(quick),
+            None => Ok(()),
+        }
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &str {
+        &self.about.title
+    }
+
+    /// Authors and year.
+    pub fn source(&self) -> &str {
+        &self.about.source
+    }
+
+    /// Other readings of what it leaves open.
+    pub fn readings(&self) -> Option<&Readings> {
+        self.readings.as_ref()
+    }
+
+    /// The experiment as a file; the quick one has fewer loads and runs.
+    ///
+    /// # Errors
+    /// If a file is no TOML.
+    pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
+        if quick { self.folder.quick() } else { Ok(self.folder.experiment.clone()) }
+    }
+
+    /// The experiment.
+    ///
+    /// # Errors
+    /// If something in its file means nothing.
+    pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
+        let text = self.experiment(quick)?;
+        Specification::parse(&text, &self.name).map_err(|error| PaperError {
+            file: if quick { folder::QUICK } else { folder::EXPERIMENT },
+            reason: error.reason,
+            place: Some((text, error.span)),
+        })
+    }
+
+    /// The statements, judged by samples.
+    ///
+    /// # Errors
+    /// If a row names what the experiment does not have.
+    pub fn judge(
+        &self,
+        specification: &Specification,
+        samples: &Samples,
+    ) -> Result<Vec<Statement>, PaperError> {
+        let judged = judge::judge(&self.statements, &Evidence::new(specification, samples));
+        judged.map_err(|reason| PaperError::new(folder::STATEMENTS, reason))
+    }
+
+    /// The rows of each statement, counted.
+    pub fn counts(&self, all: &[Statement]) -> Vec<StatementCount> {
+        count::counts(&self.statements, all)
+    }
+
+    /// The paragraphs at the head of the report.
+    pub fn lead(&self, quick: bool) -> Vec<String> {
+        let mut lead = vec![format!("{}: {}.", self.source(), self.title())];
+        lead.extend(self.about.reading.iter().cloned());
+        lead.extend(quick.then(|| QUICK.to_string()));
+        lead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
+        for paper in Paper::built_in() {
+            for quick in [false, true] {
+                let specification = paper.specification(quick).unwrap();
+                assert!(!specification.points.is_empty() && !specification.figures.is_empty());
+                paper.check(quick).unwrap_or_else(|error| panic!("{}: {error}", paper.name));
+            }
+        }
+    }
+}

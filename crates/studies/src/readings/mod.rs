@@ -1,0 +1,352 @@
+//! Other readings of what a paper leaves open, measured as an experiment of their own.
+//!
+//! A [`Reading`] changes values of the paper's default reading; a [`Goal`] is a point of the paper
+//! with the ratios that it states there. Every reading is run at every goal, and the readings are
+//! ordered by their distance: the root mean square of ln(our ratio / the paper's ratio). Where a
+//! paper states orders only, a ratio is to be below 1.
+
+mod report;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::folder::{self, PaperError};
+use super::{Estimate, Evidence};
+use pavior::experiments::{Samples, Specification};
+
+/// The readings of a paper: `readings.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Readings {
+    /// The name and heading of the experiment.
+    name: String,
+    title: String,
+    /// The experiment's keys that every point has besides those of `usual`.
+    keys: Table,
+    /// Runs a point, and in a quick run.
+    runs: [u64; 2],
+    /// The default reading: every parameter that a reading or a goal changes, in full.
+    usual: BTreeMap<String, Value>,
+    /// What a strategy has of its own under the default reading.
+    #[serde(default)]
+    own: BTreeMap<String, Own>,
+    /// Whether the paper states orders only: every ratio is below what stands as its number, 1.
+    orders: bool,
+    /// What is compared with what the paper states.
+    pub goal: Vec<Goal>,
+    /// The readings; the first one changes nothing.
+    pub reading: Vec<Reading>,
+    /// What is open, each with the ways to read it: every combination is a reading, too.
+    #[serde(default)]
+    choice: Vec<Choice>,
+}
+
+/// What one strategy has of its own under the default reading.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    /// The strategy in full, where its name stands for a variant.
+    strategy: Option<String>,
+    /// Values that it has instead of those of `usual`.
+    #[serde(default)]
+    set: BTreeMap<String, Value>,
+}
+
+/// Something that the paper leaves open.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Choice {
+    /// The ways to read it.
+    option: Vec<Reading>,
+}
+
+/// More combinations than this are a mistake.
+const MOST_READINGS: usize = 1000;
+
+/// Ratios that a paper states at one place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// The statement.
+    pub id: String,
+    /// Where, over the default reading.
+    #[serde(default)]
+    at: BTreeMap<String, Value>,
+    /// The metric.
+    metric: String,
+    /// The strategy above the stroke.
+    strategy: String,
+    /// The strategies below the stroke, and the paper's ratios.
+    others: Vec<(String, f64)>,
+}
+
+/// A reading: the default one but for some changes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Names its rows.
+    pub name: String,
+    /// What it changes, in a clause.
+    pub meaning: String,
+    /// Parameters with other values, for every strategy; an empty one leaves the parameter out.
+    #[serde(default)]
+    set: BTreeMap<String, Value>,
+    /// Values that are replaced wherever they stand, such as a pattern or a strategy.
+    #[serde(default)]
+    instead: BTreeMap<String, String>,
+}
+
+/// A reading with its numbers.
+pub struct Closeness {
+    /// The reading.
+    pub reading: Reading,
+    /// Our ratios, in the order of goals and of their other strategies.
+    pub ratios: Vec<Option<Estimate>>,
+    /// The distance over all of them.
+    pub distance: f64,
+    /// The distance of each goal.
+    pub goals: Vec<f64>,
+}
+
+impl Readings {
+    /// With every combination of the choices among the readings.
+    pub(super) fn combined(mut self) -> Result<Readings, PaperError> {
+        let count: usize = self.choice.iter().map(|choice| choice.option.len()).product();
+        if self.choice.is_empty() {
+            return Ok(self);
+        }
+        if count > MOST_READINGS {
+            let reason = format!("{count} combinations, of at most {MOST_READINGS}");
+            return Err(PaperError::new(folder::READINGS, reason));
+        }
+        let mut combinations = vec![Reading::default()];
+        for choice in &self.choice {
+            let longer = combinations
+                .iter()
+                .flat_map(|so_far| choice.option.iter().map(|option| so_far.and(option)));
+            combinations = longer.collect();
+        }
+        self.reading.extend(combinations);
+        Ok(self)
+    }
+
+    /// The experiment as a file; the quick one has few runs.
+    ///
+    /// # Errors
+    /// If it cannot be written as a file.
+    pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
+        let mut file = self.keys.clone();
+        let [runs, few] = self.runs;
+        let mut add = |key: &str, value: Value| file.insert(key.to_string(), value);
+        add("name", Value::String(self.name.clone()));
+        add("title", Value::String(self.title.clone()));
+        add("replications", Value::Integer(if quick { few } else { runs } as i64));
+        add("figure", Value::Array(Vec::new()));
+        let mut sweeps = Vec::new();
+        for reading in &self.reading {
+            for goal in &self.goal {
+                sweeps.extend(self.sweeps(reading, goal).into_iter().map(Value::Table));
+            }
+        }
+        file.insert("sweep".to_string(), Value::Array(sweeps));
+        let text = toml::to_string(&file);
+        text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
+    }
+
+    /// The points of a reading at a goal: a sweep for all strategies that share their settings.
+    fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
+        let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
+        let others = goal.others.iter().map(|(other, _)| other);
+        for strategy in std::iter::once(&goal.strategy).chain(others) {
+            let settings = self.settings(reading, goal, strategy);
+            let name = Value::String(self.strategy(reading, strategy));
+            match shared.iter_mut().find(|(other, _)| *other == settings) {
+                Some((_, strategies)) => strategies.push(name),
+                None => shared.push((settings, vec![name])),
+            }
+        }
+        let sweep = |(settings, strategies): (BTreeMap<String, Value>, Vec<Value>)| {
+            let mut sweep: Table =
+                settings.into_iter().filter(|(_, value)| !empty(value)).collect();
+            sweep.insert("strategy".to_string(), Value::Array(strategies));
+            sweep
+        };
+        shared.into_iter().map(sweep).collect()
+    }
+
+    /// A strategy in full: what the reading puts in its place, else the variant that it stands for.
+    fn strategy(&self, reading: &Reading, name: &str) -> String {
+        let own = || self.own.get(name)?.strategy.as_ref();
+        reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
+    }
+
+    /// Every parameter of a strategy at a goal: what the reading sets, then what the goal does,
+    /// then what the strategy has of its own.
+    fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
+        let own = self.own.get(strategy);
+        let one = |(key, usual): (&String, &Value)| {
+            let set = reading.set.get(key).or_else(|| goal.at.get(key));
+            let value = set.or_else(|| own?.set.get(key)).unwrap_or(usual);
+            let value = match value {
+                Value::String(text) => Value::String(reading.of(text)),
+                other => other.clone(),
+            };
+            (key.clone(), value)
+        };
+        self.usual.iter().map(one).collect()
+    }
+
+    /// The experiment.
+    ///
+    /// # Errors
+    /// If something in it means nothing.
+    pub fn specification(&self, quick: bool) -> Result<Specification, PaperError> {
+        let text = self.experiment(quick)?;
+        Specification::parse(&text, &self.name).map_err(|error| PaperError {
+            file: folder::READINGS,
+            reason: error.reason,
+            place: Some((text, error.span)),
+        })
+    }
+
+    /// Whether the readings name points of their experiment, found without a run.
+    pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
+        let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
+        if self.goal.is_empty() || self.reading.is_empty() {
+            return wrong("a paper with readings needs a `goal` and a `reading`".to_string());
+        }
+        for reading in &self.reading {
+            let known = |key: &&String| !self.usual.contains_key(*key);
+            if let Some(key) = reading.set.keys().find(known) {
+                return wrong(format!("reading {}: `usual` has no `{key}`", reading.name));
+            }
+            if self.reading.iter().filter(|other| other.name == reading.name).count() > 1 {
+                return wrong(format!("there are two readings {}", reading.name));
+            }
+        }
+        let unknown = |(strategy, own): (&String, &Own)| {
+            let asked = |goal: &Goal| {
+                goal.strategy == *strategy || goal.others.iter().any(|(other, _)| other == strategy)
+            };
+            if !self.goal.iter().any(asked) {
+                return Some(format!("own.{strategy}: no goal compares `{strategy}`"));
+            }
+            let key = own.set.keys().find(|key| !self.usual.contains_key(*key))?;
+            Some(format!("own.{strategy}: `usual` has no `{key}`"))
+        };
+        if let Some(reason) = self.own.iter().find_map(unknown) {
+            return wrong(reason);
+        }
+        let specification = self.specification(quick)?;
+        let nothing = vec![Vec::new(); specification.points.len()];
+        self.judge(&specification, &nothing).map(drop)
+    }
+
+    /// The readings, the closest first.
+    ///
+    /// # Errors
+    /// If a goal or reading names what the experiment does not have.
+    pub fn judge(
+        &self,
+        specification: &Specification,
+        samples: &Samples,
+    ) -> Result<Vec<Closeness>, PaperError> {
+        let evidence = Evidence::new(specification, samples);
+        let measured = self.reading.iter().map(|reading| self.measure(reading, &evidence));
+        let all: Result<Vec<Closeness>, String> = measured.collect();
+        let mut all = all.map_err(|reason| PaperError::new(folder::READINGS, reason))?;
+        all.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        Ok(all)
+    }
+
+    fn measure(&self, reading: &Reading, evidence: &Evidence<'_>) -> Result<Closeness, String> {
+        let (mut ratios, mut all, mut goals) = (Vec::new(), Vec::new(), Vec::new());
+        for goal in &self.goal {
+            let point = |strategy: &str| {
+                let settings = self.settings(reading, goal, strategy);
+                let mut picks: BTreeMap<String, String> =
+                    settings.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
+                picks.insert("strategy".to_string(), self.strategy(reading, strategy));
+                let named = |reason| format!("reading {}, {}: {reason}", reading.name, goal.id);
+                evidence.point(&picks).map_err(named)
+            };
+            let metric = evidence.metric(&goal.metric)?;
+            let mut errors = Vec::new();
+            for (other, stated) in &goal.others {
+                let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
+                let error = |ratio: Estimate| libm::log(ratio.value / stated);
+                let error = ratio.map_or(f64::INFINITY, error);
+                // An order that holds is no distance, however far below it is.
+                errors.push(if self.orders { error.max(0.0) } else { error });
+                ratios.push(ratio);
+            }
+            goals.push(root_mean_square(&errors));
+            all.extend(errors);
+        }
+        Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
+    }
+
+    /// The places of the ratios: statement, other strategy, and the paper's ratio.
+    fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+        self.goal.iter().flat_map(|goal| {
+            goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
+        })
+    }
+}
+
+impl Reading {
+    /// Both changes.
+    fn and(&self, other: &Reading) -> Reading {
+        let mut both = self.clone();
+        if !both.name.is_empty() {
+            both.name.push('+');
+            both.meaning.push_str("; ");
+        }
+        both.name.push_str(&other.name);
+        both.meaning.push_str(&other.meaning);
+        both.set.extend(other.set.clone());
+        both.instead.extend(other.instead.clone());
+        both
+    }
+
+    /// A value under this reading.
+    fn of(&self, value: &str) -> String {
+        self.instead.get(value).map_or(value, String::as_str).to_string()
+    }
+
+    /// What it changes, as a file would have it.
+    fn changes(&self) -> String {
+        let set = self.set.iter().map(|(key, value)| match value {
+            value if empty(value) => format!("no {key}"),
+            value => format!("{key}={}", plain(value)),
+        });
+        let instead = self.instead.iter().map(|(from, to)| format!("{from}->{to}"));
+        set.chain(instead).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether a value leaves its parameter out.
+fn empty(value: &Value) -> bool {
+    value.as_str() == Some("")
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
+}
+
+fn root_mean_square(errors: &[f64]) -> f64 {
+    let squares: f64 = errors.iter().map(|error| error * error).sum();
+    libm::sqrt(squares / errors.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_is_that_of_logarithms() {
+        assert!((root_mean_square(&[3.0, -4.0]) - libm::sqrt(12.5)).abs() < 1e-12);
+    }
+}
