@@ -181,7 +181,7 @@ impl<T: Timeline> Profile for Fast<T> {
         let refused = self.refusals.earliest(&job.request, job.estimate);
         // From then on the job would run into its own slot, where it has nodes that the refused
         // jobs did not have.
-        let from = refused.min(first_to_last_until(booked, job.estimate));
+        let from = refused.min(first_begin_reaching(booked, job.estimate));
         let found = freed.begins(job.estimate).find_map(|begins| {
             let begins = Interval { from: begins.from.max(from), to: begins.to.min(booked) };
             let wanted = Wanted { now, job, begins, own: Some(own), freed: Some(freed) };
@@ -203,8 +203,8 @@ impl<T: Timeline> Profile for Fast<T> {
     }
 }
 
-/// The first time at which a job can begin so that it still runs at another.
-pub(super) fn first_to_last_until(at: Time, estimate: Time) -> Time {
+/// The first time at which a job can begin and still run at a given time.
+pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }

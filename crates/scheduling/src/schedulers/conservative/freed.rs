@@ -7,7 +7,7 @@ use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, Occupancy, Request};
 
-use super::fast::first_to_last_until;
+use super::fast::first_begin_reaching;
 use super::slot::{Interval, Slot};
 
 /// The slots that were given back.
@@ -54,7 +54,7 @@ impl<H> FreedNodes<H> {
     pub(super) fn begins(&self, estimate: Time) -> impl Iterator<Item = Interval> + '_ {
         let mut seen = Time::ZERO;
         self.stretches.iter().filter_map(move |freed| {
-            let from = first_to_last_until(freed.from, estimate).max(seen);
+            let from = first_begin_reaching(freed.from, estimate).max(seen);
             seen = seen.max(freed.to);
             (from < freed.to).then_some(Interval { from, to: freed.to })
         })

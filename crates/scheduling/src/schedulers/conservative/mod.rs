@@ -20,10 +20,10 @@
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` is this rule. It keeps its bookings in a `Profile`, which knows what is free when:
-//! `plain.rs` keeps a list, and with the rule defines the scheduler. `fast.rs` gives the same
-//! bookings with fewer questions to the strategy, and is what `conservative` runs.
-//! `conservative:plain` runs the definition; tests hold both to the same decisions.
+//! `rule.rs` is this rule. It asks a `Profile`, which knows what is free when, for bookings. The
+//! plain profile (`plain.rs`) is a list; with the rule it defines the scheduler, and
+//! `conservative:plain` runs it. The fast profile (`fast.rs`) finds the same bookings with fewer
+//! questions to the strategy, and `conservative` runs it. Tests hold both to the same decisions.
 //!
 //! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
 //! whole estimate. Where they are is the strategy's to say when the time has come. If it refuses,

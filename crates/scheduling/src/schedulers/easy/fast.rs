@@ -1,4 +1,4 @@
-//! The questions of EASY's rule, answered with as few questions to the strategy as can be.
+//! EASY's fast search: it remembers answers, and asks the strategy only for new ones.
 //!
 //! - A request that was refused is not put again in the same state of the machine.
 //! - The earliest reservation is found by bisection where the strategy allows it (`replay.rs`). It
@@ -16,12 +16,12 @@ use pavior_mesh::{JobId, Request};
 use pavior_workload::Job;
 
 use super::replay::replay;
-use super::rule::{Answerer, Reservation};
+use super::rule::{Reservation, Search};
 use crate::shared::beside::BesideReservation;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Queue, Running, Start};
 
-/// Remembers answers.
+/// The fast search.
 #[derive(Default)]
 pub(super) struct Fast {
     /// What the machine itself refused.
@@ -58,7 +58,7 @@ impl Passed {
     }
 }
 
-impl Answerer for Fast {
+impl Search for Fast {
     fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
         self.refused.can_start(request, view)
     }

@@ -7,10 +7,10 @@
 //!    wherever the strategy puts it. Any other job is placed by the strategy on a fork in which the
 //!    reserved nodes are taken.
 //!
-//! `rule.rs` is this rule. It puts its questions to an `Answerer`: `plain.rs` answers them as they
-//! are put, and the two files define the scheduler. `fast.rs` gives the same answers with fewer
-//! questions to the strategy, and is what `easy` runs. `easy:plain` runs the definition; tests hold
-//! both to the same decisions.
+//! `rule.rs` is this rule. It asks a `Search` for reservations and candidates. The plain search
+//! (`plain.rs`) remembers nothing; with the rule it defines the scheduler, and `easy:plain` runs
+//! it. The fast search (`fast.rs`) finds the same with fewer questions to the strategy, and `easy`
+//! runs it. Tests hold both to the same decisions.
 //!
 //! `easy:count` (`count.rs`) is the classic rule: what is reserved is a number of nodes. With a
 //! strategy that grants by count it keeps its promises. With a contiguous one it does not, because

@@ -1,4 +1,4 @@
-//! The questions of EASY's rule, answered as they are put: nothing is remembered.
+//! EASY's plain search: it remembers nothing and asks the strategy each time.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -6,15 +6,15 @@ use pavior_mesh::Request;
 use pavior_workload::Job;
 
 use super::replay::release;
-use super::rule::{Answerer, Reservation};
+use super::rule::{Reservation, Search};
 use crate::shared::ends::by_expected_end;
 use crate::{MachineView, Queue, Running, Start};
 
-/// Asks the strategy each time.
+/// The plain search.
 #[derive(Default)]
 pub(super) struct Plain;
 
-impl Answerer for Plain {
+impl Search for Plain {
     fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
         view.can_start(request).is_ok()
     }

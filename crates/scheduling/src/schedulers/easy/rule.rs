@@ -16,9 +16,9 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// Answers the questions that the rule puts. All answerers decide the same; they differ in what
-/// they ask of the strategy.
-pub(super) trait Answerer: Default + Send + Sync {
+/// Finds what the rule asks for. All searches find the same. They differ in what they ask of the
+/// strategy.
+pub(super) trait Search: Default + Send + Sync {
     /// Whether the strategy would place a request now.
     fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool;
 
@@ -50,15 +50,15 @@ pub(super) trait Answerer: Default + Send + Sync {
 
 /// EASY with reservations of nodes.
 #[derive(Default)]
-pub(super) struct Easy<A> {
-    answerer: A,
+pub(super) struct Easy<S> {
+    search: S,
     reservation: Option<Reservation>,
     /// The machine's state after the last decision. In any other state a job has ended since.
     state: u64,
     promise: HeadPromise,
 }
 
-impl<A: Answerer> Scheduler for Easy<A> {
+impl<S: Search> Scheduler for Easy<S> {
     fn next(
         &mut self,
         now: Time,
@@ -77,7 +77,7 @@ impl<A: Answerer> Scheduler for Easy<A> {
         }
         self.reserve(now, head, running, view.machine());
         let reservation = self.reservation.as_ref();
-        let start = self.answerer.backfill(now, queue, reservation, running, view)?;
+        let start = self.search.backfill(now, queue, reservation, running, view)?;
         // The start will change the state, but not the reservation.
         self.state = view.machine().state() + 1;
         Some(start)
@@ -101,10 +101,10 @@ impl<A: Answerer> Scheduler for Easy<A> {
     }
 }
 
-impl<A: Answerer> Easy<A> {
+impl<S: Search> Easy<S> {
     /// Starts the head where the strategy puts it, or else on its reserved nodes if all are free.
     fn start_head(&mut self, head: &Job, view: &mut MachineView<'_>) -> Option<Start> {
-        if self.answerer.fits(&head.request, view) {
+        if self.search.fits(&head.request, view) {
             return Some(Start::at(0));
         }
         let kept = self.reservation.as_ref().filter(|kept| kept.head == head.id)?;
@@ -122,7 +122,7 @@ impl<A: Answerer> Easy<A> {
             return;
         }
         let limit = kept.as_ref().map_or(Time::MAX, |kept| kept.at);
-        let earlier = self.answerer.earliest(now, head, limit, running, machine);
+        let earlier = self.search.earliest(now, head, limit, running, machine);
         self.reservation = earlier.or(kept);
         self.state = machine.state();
         if let Some(reservation) = &self.reservation {
