@@ -21,6 +21,9 @@ use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 /// Gives a job its key, or says why it cannot.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
+/// The same for keys of any type.
+type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
+
 /// A scheduler made of a function that gives each job a key.
 ///
 /// ```
@@ -100,9 +103,9 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// The same for keys of any type.
+/// [`Priority`] with keys of any type.
 pub(crate) struct LeastFirst<K> {
-    key: Box<dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync>,
+    key: Box<Key<K>>,
     backfill: bool,
     /// The waiting jobs.
     order: BTreeSet<Place<K>>,
@@ -133,10 +136,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         LeastFirst::fallible(Box::new(move |job| Ok(key(job))), false)
     }
 
-    fn fallible(
-        key: Box<dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync>,
-        backfill: bool,
-    ) -> LeastFirst<K> {
+    fn fallible(key: Box<Key<K>>, backfill: bool) -> LeastFirst<K> {
         LeastFirst {
             key,
             backfill,
