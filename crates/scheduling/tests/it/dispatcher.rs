@@ -4,7 +4,8 @@ use pavior_allocation::{Machine, Placement, PlacementError};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, Start, StartError,
+    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+    StartError,
 };
 use pavior_workload::Job;
 
