@@ -1,4 +1,4 @@
-//! Which nodes are free when: occupancy from now on, by what is expected and booked.
+//! The free nodes at every time from now on, by what is expected and booked.
 
 mod runs;
 mod search;
@@ -11,33 +11,34 @@ use pavior_kernel::Time;
 use pavior_mesh::{Occupancy, OccupancyError};
 
 use super::slot::{Interval, Slot};
-pub(crate) use search::{Question, Search};
+pub(super) use search::Search;
 
-/// The free nodes at every time from now on, in segments, each until the next begins; neighbours
-/// differ. The last never ends.
+/// The free nodes, in segments of time. Each segment lasts until the next begins, and the last for
+/// ever. Neighbours differ.
 ///
-/// For T segments and N nodes: T N/64 words of memory. Taking and giving cost the nodes' rows in
-/// every segment that they concern, and moving the segments behind. Times and counts lie in arrays
-/// of their own, so that looking for a time at which enough nodes are free reads nothing else.
-pub(crate) struct Profile {
+/// T segments take T N/64 words for N nodes. To take or give a slot changes the rows of its nodes
+/// in every segment of its interval, and moves the segments behind. Times, counts and nodes lie
+/// in arrays of their own: a search for a time at which enough nodes are free reads the counts
+/// alone.
+pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// The times, in order, after the first segment's, at which nodes stop being free: where
-    /// bookings begin. From each segment to the next all free nodes stay free, unless the next
-    /// begins at one of them.
+    /// The dips: the times, in order, at which nodes stop being free, because a slot begins. All
+    /// nodes that are free in a segment are free in the next one too, unless that begins at a dip.
+    /// The begin of the first segment is none.
     dips: Vec<Time>,
 }
 
-impl Profile {
-    /// These nodes free from now on for ever.
-    pub(crate) fn new(now: Time, free: Occupancy) -> Profile {
+impl NodeTimeline {
+    /// These nodes are free from now on for ever.
+    pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
-        Profile { from: [now].into(), count, free, dips: Vec::new() }
+        NodeTimeline { from: [now].into(), count, free, dips: Vec::new() }
     }
 
     /// Forgets what was before now.
-    pub(crate) fn advance(&mut self, now: Time) {
+    pub(super) fn advance(&mut self, now: Time) {
         let past = self.from.partition_point(|from| *from <= now).max(1) - 1;
         self.from.drain(..past);
         self.count.drain(..past);
@@ -47,25 +48,26 @@ impl Profile {
         self.dips.drain(..past);
     }
 
-    /// Takes free nodes for a stretch of time, as far as it is not past.
-    pub(crate) fn take(&mut self, placement: &Placement, interval: Interval) {
-        match self.as_set(placement) {
-            Some(nodes) => self.change(interval, |free| free.take_set(&nodes)),
-            None => self.change(interval, |free| free.take_all(placement.parts())),
+    /// Takes the free nodes of a slot, as far as it is not past.
+    pub(super) fn take(&mut self, slot: &Slot<Placement>) {
+        match self.as_set(&slot.held) {
+            Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
+            None => self.change(slot.interval, |free| free.take_all(slot.held.parts())),
         }
         .expect("booked nodes are free");
     }
 
-    /// Gives nodes back for a stretch of time, as far as it is not past.
-    pub(crate) fn give(&mut self, placement: &Placement, interval: Interval) {
-        match self.as_set(placement) {
-            Some(nodes) => self.change(interval, |free| free.give_set(&nodes)),
-            None => self.change(interval, |free| free.give_all(placement.parts())),
+    /// Gives back the nodes of a slot, as far as it is not past.
+    pub(super) fn give(&mut self, slot: &Slot<Placement>) {
+        match self.as_set(&slot.held) {
+            Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
+            None => self.change(slot.interval, |free| free.give_all(slot.held.parts())),
         }
         .expect("booked nodes were taken");
     }
 
-    /// The nodes of a placement of so many parts that segments are changed sooner by whole words.
+    /// The nodes of a placement as a set, if it has so many parts that whole words of nodes are
+    /// changed faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
@@ -78,9 +80,9 @@ impl Profile {
         })
     }
 
-    /// When, before a slot, its nodes are first free for as long as a job is estimated to run, or
-    /// until the slot.
-    pub(crate) fn earlier_on_same(
+    /// When the nodes of a slot are first free before it, for as long as a job is estimated to run
+    /// or until the slot begins.
+    pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
         estimate: Time,
@@ -101,7 +103,7 @@ impl Profile {
     }
 
     /// The most nodes that are free at any time before `limit`.
-    pub(crate) fn most_free(&self, limit: Time) -> u32 {
+    pub(super) fn most_free(&self, limit: Time) -> u32 {
         let end = self.segment_at(limit);
         self.count.range(..end).copied().max().unwrap_or(0)
     }
@@ -121,37 +123,36 @@ impl Profile {
             return Ok(());
         }
         let first = self.cut(from);
-        let last = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
-        for index in first..last {
+        let end = if interval.to == Time::MAX { self.from.len() } else { self.cut(interval.to) };
+        for index in first..end {
             change(&mut self.free[index])?;
             self.count[index] = self.free[index].count();
         }
-        self.join(last);
+        self.join(end);
         self.join(first);
         Ok(())
     }
 
-    /// Joins a segment to the one before it where they do not differ, and notes where it lacks
-    /// nodes of that.
+    /// Joins a segment to the one before it if they are equal. Notes whether it begins at a dip.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;
         }
         let at = self.from[index];
-        let dips = self.dips.binary_search(&at);
+        let dip = self.dips.binary_search(&at);
         if self.free[index].includes(&self.free[index - 1]) {
-            dips.map(|place| self.dips.remove(place)).ok();
+            dip.map(|place| self.dips.remove(place)).ok();
             if self.count[index] == self.count[index - 1] {
                 self.from.remove(index);
                 self.count.remove(index);
                 self.free.remove(index);
             }
-        } else if let Err(place) = dips {
+        } else if let Err(place) = dip {
             self.dips.insert(place, at);
         }
     }
 
-    /// The index of the segment that begins at a time, cut there if need be.
+    /// The segment that begins at a time. If there is none, one is cut there.
     fn cut(&mut self, at: Time) -> usize {
         let index = self.segment_at(at);
         if self.from.get(index) != Some(&at) {

@@ -1,4 +1,4 @@
-//! A plan by numbers of nodes.
+//! How many nodes are free when.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
@@ -6,32 +6,23 @@ use pavior_mesh::{JobId, Occupancy, Request};
 use pavior_workload::Job;
 
 use super::by_nodes::healthy_part;
-use super::{Ledger, Wish};
+use super::fast::{Timeline, Wanted};
+use super::slot::{Interval, Need, Slot};
+use super::steps::Steps;
 use crate::MachineView;
 use crate::shared::refused::Refused;
-use crate::shared::slot::{Interval, Room, Slot};
-use crate::shared::steps::Steps;
 
-/// How many nodes are free when. Where they are is left to the strategy when a job starts, so that
-/// it may be refused.
-pub(crate) struct ByCount {
+/// A timeline of numbers of nodes. Where they are is the strategy's to say when a job starts, and
+/// it may refuse.
+pub(super) struct ByCount {
     free: Steps,
-    /// The nodes of the empty machine.
+    /// The nodes that have not failed.
     healthy: Occupancy,
-    /// What was refused at a start.
     refused: Refused,
 }
 
-impl Ledger for ByCount {
+impl Timeline for ByCount {
     type Held = u32;
-
-    fn nodes(held: &u32) -> u64 {
-        u64::from(*held)
-    }
-
-    fn placement(_held: &u32) -> Option<Placement> {
-        None
-    }
 
     fn new(now: Time, machine: &Machine) -> ByCount {
         let healthy = machine.fork_empty().free().clone();
@@ -39,7 +30,7 @@ impl Ledger for ByCount {
         ByCount { free, healthy, refused: Refused::default() }
     }
 
-    fn is_monotone(_request: &Request, _machine: &Machine) -> bool {
+    fn is_monotone(_: &Request, _: &Machine) -> bool {
         true
     }
 
@@ -56,30 +47,30 @@ impl Ledger for ByCount {
         self.free.advance(now);
     }
 
-    fn take(&mut self, held: &u32, interval: Interval) {
-        self.free.add(-i64::from(*held), interval);
+    fn take(&mut self, slot: &Slot<u32>) {
+        self.free.add(-i64::from(slot.held), slot.interval);
     }
 
-    fn give(&mut self, held: &u32, interval: Interval) {
-        self.free.add(i64::from(*held), interval);
+    fn give(&mut self, slot: &Slot<u32>) {
+        self.free.add(i64::from(slot.held), slot.interval);
     }
 
     fn most_free(&self, limit: Time) -> u64 {
         self.free.most(limit).try_into().unwrap_or(0)
     }
 
-    fn find(&mut self, wish: &Wish<'_, u32>, view: &mut MachineView<'_>) -> Option<Slot<u32>> {
-        let needed = view.machine().needed(&wish.job.request);
+    fn find(&mut self, wanted: &Wanted<'_, u32>, view: &mut MachineView<'_>) -> Option<Slot<u32>> {
+        let needed = view.machine().needed(&wanted.job.request);
         let held = u32::try_from(needed).ok()?;
-        let room = Room { nodes: needed, estimate: wish.job.estimate };
-        if let Some(own) = wish.own {
-            self.give(&own.held, own.interval);
+        let need = Need { nodes: needed, estimate: wanted.job.estimate };
+        if let Some(own) = wanted.own {
+            self.give(own);
         }
-        let found = self.free.earliest(room, wish.begins);
-        if let Some(own) = wish.own {
-            self.take(&own.held, own.interval);
+        let found = self.free.earliest(need, wanted.begins);
+        if let Some(own) = wanted.own {
+            self.take(own);
         }
-        Some(Slot { interval: Interval::new(found?, room.estimate), held })
+        Some(Slot { interval: Interval::new(found?, need.estimate), held })
     }
 
     fn start(
@@ -90,7 +81,7 @@ impl Ledger for ByCount {
     ) -> Option<(u32, Option<Placement>)> {
         self.refused.in_state(view.machine().state());
         let placed = self.refused.ask(&job.request, |request| view.place(request).ok())?;
-        // Some strategies grant more than they need.
+        // Some strategies grant more nodes than they need.
         self.free.add(i64::from(slot.held) - i64::from(placed.nodes()), slot.interval);
         Some((placed.nodes(), None))
     }

@@ -1,16 +1,16 @@
-//! Stretches of a profile in which the nodes free for as long as a job runs only grow.
+//! Runs of segments: the later a job begins in one, the more nodes are free to it.
 
 use std::ops::Range;
 
 use pavior_kernel::Time;
 
-use super::Profile;
+use super::NodeTimeline;
 use super::search::Search;
 use super::window::Window;
-use crate::shared::slot::Interval;
+use crate::schedulers::conservative::slot::Interval;
 
-/// Segments, both ends among them, with the same dips while a job runs that begins with one of
-/// them.
+/// Segments, both ends included. A job that begins in any of them runs over the same dips. So the
+/// nodes that are free for as long as it runs only grow from one segment to the next.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,
@@ -18,9 +18,9 @@ pub(super) struct Run {
 
 /// The runs in which a job may begin, in order.
 pub(super) struct Runs<'p> {
-    profile: &'p Profile,
+    timeline: &'p NodeTimeline,
     search: Search<'p>,
-    /// The dips while a job runs that begins in the run last seen.
+    /// The dips over which a job runs that begins in the last run.
     pub(super) window: Window<'p>,
     /// Where the next run begins.
     begin: usize,
@@ -28,23 +28,25 @@ pub(super) struct Runs<'p> {
 }
 
 impl<'p> Runs<'p> {
-    /// Of some segments.
+    /// The runs of some segments.
     pub(super) fn new(
-        profile: &'p Profile,
+        timeline: &'p NodeTimeline,
         search: &Search<'p>,
         segments: Range<usize>,
     ) -> Runs<'p> {
-        let window = Window::new(profile, search.own);
+        let window = Window::new(timeline, search.own);
         let Range { start: begin, end } = segments;
-        Runs { profile, search: *search, window, begin, end }
+        Runs { timeline, search: *search, window, begin, end }
     }
 
+    /// The next run. Segments are left out if a job that begins there runs over a dip with too few
+    /// free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);
-            let from = self.profile.from[self.begin];
-            let to = Interval::new(from, self.search.room.estimate).to;
-            if let Some(short) = self.window.enter_all(from, to, self.search.room.nodes) {
+            let from = self.timeline.from[self.begin];
+            let to = Interval::new(from, self.search.need.estimate).to;
+            if let Some(short) = self.window.enter_all(from, to, self.search.need.nodes) {
                 self.begin = short;
                 continue;
             }
@@ -61,9 +63,9 @@ impl<'p> Runs<'p> {
         }
         let mut end = self.window.first().map_or(self.end, |dip| dip.min(self.end));
         if let Some(dip) = self.window.next_dip() {
-            let length = self.search.room.estimate.max(Time(1));
+            let length = self.search.need.estimate.max(Time(1));
             let enters = dip.since(length).saturating_add(Time(1));
-            end = end.min(self.profile.segment_at(enters));
+            end = end.min(self.timeline.segment_at(enters));
         }
         end - 1
     }

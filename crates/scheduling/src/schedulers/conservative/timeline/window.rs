@@ -1,4 +1,4 @@
-//! The nodes that are free throughout a stretch of a profile.
+//! The nodes that are free throughout a window of time that moves on.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -7,38 +7,42 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::Occupancy;
 
-use super::Profile;
-use crate::shared::slot::Slot;
+use super::NodeTimeline;
+use crate::schedulers::conservative::slot::Slot;
 
-/// The nodes free at all dips between a beginning and an end, both of which only move on: with
-/// those free at the beginning, what is free throughout, because between dips free nodes stay free.
+/// The nodes that are free at every dip of a window of time. Both ends of the window only move on.
 ///
-/// A queue of two stacks: `before` has, for each dip of a first part, what is free from it to the
-/// end of that part, the earliest on top; `after` is what is free at all dips of the rest. So each
-/// dip enters once and leaves once, at O(N/64) words each.
+/// Between dips free nodes stay free. So the nodes that are free at the begin of the window and at
+/// all its dips are free throughout.
+///
+/// The dips are a queue of two stacks. `before` has, for each dip of a first part, the nodes that
+/// are free from it to the end of that part, the earliest dip on top. `after` has the nodes that
+/// are free at all dips of the rest. So each dip enters once and leaves once, at O(N/64) words
+/// each.
 pub(super) struct Window<'p> {
-    profile: &'p Profile,
-    /// Booked for the job that is looked for, and so free to it.
+    timeline: &'p NodeTimeline,
+    /// The slot of the job that is looked for, which is free to it.
     own: Option<&'p Slot<Placement>>,
-    /// Its nodes, once they are needed, where they are given sooner by whole words.
+    /// Its nodes as a set, if whole words are given faster. Found when first needed.
     own_set: OnceCell<Option<Occupancy>>,
     /// The segments of the dips.
     dips: VecDeque<usize>,
-    /// The next of the profile's dips to enter.
+    /// The next of the timeline's dips to enter.
     next_dip: usize,
     before: Vec<Occupancy>,
     after: Option<Occupancy>,
+    /// The last answer of [`Window::free`].
     common: Occupancy,
-    /// Of no meaning: memory to be used again.
+    /// Memory to be used again.
     spare: Vec<Occupancy>,
 }
 
 impl<'p> Window<'p> {
-    pub(super) fn new(profile: &'p Profile, own: Option<&'p Slot<Placement>>) -> Window<'p> {
-        let common = profile.free[0].clone();
+    pub(super) fn new(timeline: &'p NodeTimeline, own: Option<&'p Slot<Placement>>) -> Window<'p> {
+        let common = timeline.free[0].clone();
         let (dips, before, after, spare) = (VecDeque::new(), Vec::new(), None, Vec::new());
         Window {
-            profile,
+            timeline,
             own,
             own_set: OnceCell::new(),
             dips,
@@ -55,22 +59,22 @@ impl<'p> Window<'p> {
         self.dips.front().copied()
     }
 
-    /// The number of nodes free in a segment.
+    /// The number of nodes that are free in a segment.
     fn count(&self, segment: usize) -> u64 {
-        let own = self.own.filter(|own| own.interval.from <= self.profile.from[segment]);
+        let own = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]);
         let own = own.map_or(0, |own| own.held.nodes());
-        u64::from(self.profile.count[segment]) + u64::from(own)
+        u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Takes in the next dips after one time and before another, up to one at which fewer nodes are
-    /// free than are needed: its segment.
+    /// Takes in the next dips that are after one time and before another. Stops at a dip with fewer
+    /// free nodes than are needed, and returns its segment.
     pub(super) fn enter_all(&mut self, after: Time, before: Time, nodes: u64) -> Option<usize> {
-        while let Some(&dip) = self.profile.dips.get(self.next_dip).filter(|dip| **dip < before) {
+        while let Some(&dip) = self.timeline.dips.get(self.next_dip).filter(|dip| **dip < before) {
             self.next_dip += 1;
             if dip <= after {
                 continue;
             }
-            let segment = self.profile.segment_at(dip);
+            let segment = self.timeline.segment_at(dip);
             if self.count(segment) < nodes {
                 return Some(segment);
             }
@@ -79,9 +83,9 @@ impl<'p> Window<'p> {
         None
     }
 
-    /// When the next dip is, if there is one.
+    /// The next dip that has not entered.
     pub(super) fn next_dip(&self) -> Option<Time> {
-        self.profile.dips.get(self.next_dip).copied()
+        self.timeline.dips.get(self.next_dip).copied()
     }
 
     fn enter(&mut self, segment: usize) {
@@ -94,7 +98,7 @@ impl<'p> Window<'p> {
         self.dips.push_back(segment);
     }
 
-    /// Leaves out the dips up to a segment.
+    /// Takes out the dips up to a segment.
     pub(super) fn leave(&mut self, segment: usize) {
         let left = self.dips.partition_point(|dip| *dip <= segment);
         self.dips.drain(..left);
@@ -106,9 +110,9 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// What is free from a segment before all dips to the end.
+    /// The nodes that are free in a segment before the first dip, and at all dips.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
-        let begin = &self.profile.free[segment];
+        let begin = &self.timeline.free[segment];
         let (one, other) = match (self.before.last(), &self.after) {
             (None, None) => return begin,
             (Some(one), other) => (one, other.as_ref()),
@@ -121,7 +125,7 @@ impl<'p> Window<'p> {
         &self.common
     }
 
-    /// Makes all dips the first part.
+    /// Moves all dips to the first part.
     fn gather(&mut self) {
         self.spare.append(&mut self.before);
         self.spare.extend(self.after.take());
@@ -134,12 +138,12 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// What is free in a segment.
+    /// The nodes that are free in a segment, the job's own included.
     fn copy_of(&mut self, segment: usize) -> Occupancy {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
-        free.copy_from(&self.profile.free[segment]);
-        if let Some(own) = self.own.filter(|own| own.interval.from <= self.profile.from[segment]) {
-            match self.own_set.get_or_init(|| self.profile.as_set(&own.held)) {
+        free.copy_from(&self.timeline.free[segment]);
+        if let Some(own) = self.own.filter(|own| own.interval.from <= self.timeline.from[segment]) {
+            match self.own_set.get_or_init(|| self.timeline.as_set(&own.held)) {
                 Some(nodes) => free.give_set(nodes),
                 None => free.give_all(own.held.parts()),
             }

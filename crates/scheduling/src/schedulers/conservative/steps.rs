@@ -1,23 +1,23 @@
-//! A number of nodes at every time from now on, in a balanced tree.
+//! The number of free nodes at every time from now on, in a balanced tree.
 
 use std::cmp::Ordering;
 
 use pavior_kernel::Time;
 
-use super::slot::{Interval, Room};
+use super::slot::{Interval, Need};
 
-/// How many nodes are free from each time on, in a treap of the times at which that changes.
+/// The number of free nodes, as a treap of the times at which it changes.
 ///
-/// A node of the tree knows the sum of its subtree's changes, and the least and the most that they
-/// come to from its first on: so the next time with enough free nodes, or with too few, is found
-/// without looking at what lies between. With the priority of a time a hash of it, the tree's form
-/// depends on the changes alone, not on their order. For T changes: O(T) words; a change, and a
-/// time that is asked for, take O(log T).
+/// Each node of the tree knows the sum of the changes in its subtree, and the least and the most
+/// that they add up to from the first on. So the next time with enough free nodes, or with too few,
+/// is found without looking at what lies between. The priority of a time is a hash of it: the form
+/// of the tree depends on the changes alone, not on their order. T changes take O(T) words. A
+/// change and a question take O(log T).
 ///
 /// Source: Seidel & Aragon, "Randomized search trees", Algorithmica 16, 1996.
-pub(crate) struct Steps {
+pub(super) struct Steps {
     from: Time,
-    /// How many are free before the first change.
+    /// The number of free nodes before the first change.
     first: i64,
     root: Link,
     changes: Vec<Change>,
@@ -37,7 +37,7 @@ struct Change {
     most: i64,
 }
 
-/// What a time is looked for.
+/// The kind of time that is looked for.
 #[derive(Clone, Copy)]
 enum Wanted {
     Enough(i64),
@@ -45,7 +45,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Whether one of the numbers from `least` to `most`, both of which occur, is wanted.
+    /// Whether one of some numbers is wanted, of which these are the least and the most.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -55,14 +55,14 @@ impl Wanted {
 }
 
 impl Steps {
-    /// So many nodes free from a time on.
-    pub(crate) fn new(from: Time, nodes: u32) -> Steps {
+    /// So many nodes are free from a time on.
+    pub(super) fn new(from: Time, nodes: u32) -> Steps {
         let first = i64::from(nodes);
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
     /// Forgets what was before a time. O(log T) for each change that is past.
-    pub(crate) fn advance(&mut self, now: Time) {
+    pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
         self.from = self.from.max(now);
@@ -75,9 +75,8 @@ impl Steps {
         }
     }
 
-    /// That many more nodes are free for a stretch of time (fewer, if negative), as far as it is
-    /// not past. One that ends at `Time::MAX` never ends.
-    pub(crate) fn add(&mut self, nodes: i64, stretch: Interval) {
+    /// Adds to the number of free nodes for a stretch of time, as far as it is not past.
+    pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
             return;
@@ -92,17 +91,17 @@ impl Steps {
         }
     }
 
-    /// The first time of some from which on so many nodes are free for as long as a job is
-    /// estimated to run. O(log T), and as much for each stretch before it that is too short.
-    pub(crate) fn earliest(&self, room: Room, begins: Interval) -> Option<Time> {
-        let nodes = i64::try_from(room.nodes).unwrap_or(i64::MAX);
+    /// The first time, of those at which a job may begin, from which on enough nodes are free for
+    /// its estimate. O(log T), and as much for each stretch before it that is too short.
+    pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
+        let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
         if self.at(begin) < nodes {
             begin = self.next(begin, Wanted::Enough(nodes))?;
         }
         while begin < begins.to {
             match self.next(begin, Wanted::TooFew(nodes)) {
-                Some(short) if short < Interval::new(begin, room.estimate).to => {
+                Some(short) if short < Interval::new(begin, need.estimate).to => {
                     begin = self.next(short, Wanted::Enough(nodes))?;
                 }
                 _ => return Some(begin),
@@ -112,7 +111,7 @@ impl Steps {
     }
 
     /// The most nodes that are free at any time before `limit`. O(log T).
-    pub(crate) fn most(&self, limit: Time) -> i64 {
+    pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
         while let Some(place) = tree {
             let change = &self.changes[place];
@@ -130,7 +129,7 @@ impl Steps {
         most
     }
 
-    /// How many are free at a time.
+    /// The number of nodes that are free at a time.
     fn at(&self, time: Time) -> i64 {
         let (mut level, mut tree) = (self.first, self.root);
         while let Some(place) = tree {
@@ -145,7 +144,7 @@ impl Steps {
         level
     }
 
-    /// The first change after a time that leads to a number that is wanted.
+    /// The first change after a time that leads to a wanted number.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }
@@ -172,11 +171,11 @@ impl Steps {
         tree.map_or(0, |place| self.changes[place].sum)
     }
 
-    /// A tree with a change more, or without it if it comes to nothing.
+    /// The tree with one more change. A change that then comes to nothing is taken out.
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
-            // Were it in the tree, its priority would be no higher than the root's.
+            // The time is not in the tree: its priority is higher than the root's.
             let (before, after) = self.split(tree, at);
             return Some(self.place(Change { at, by, before, after, sum: 0, least: 0, most: 0 }));
         };
@@ -207,7 +206,7 @@ impl Steps {
         place
     }
 
-    /// The changes before a time, and the others.
+    /// The changes before a time, and those from it on.
     fn split(&mut self, tree: Link, at: Time) -> (Link, Link) {
         let Some(place) = tree else { return (None, None) };
         let answer = if self.changes[place].at < at {
@@ -223,7 +222,7 @@ impl Steps {
         answer
     }
 
-    /// One tree of two, all changes of the first before those of the second.
+    /// One tree of two. All changes of the first are before those of the second.
     fn join(&mut self, before: Link, after: Link) -> Link {
         let (Some(one), Some(other)) = (before, after) else { return before.or(after) };
         if priority(self.changes[one].at) > priority(self.changes[other].at) {
@@ -253,8 +252,7 @@ impl Steps {
     }
 }
 
-/// A number that is different for every time, and looks drawn at random (the finalizer of
-/// splitmix64).
+/// A number that looks random, and is different for every time (the finalizer of splitmix64).
 fn priority(at: Time) -> u64 {
     let mut mixed = at.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -298,8 +296,8 @@ mod tests {
         }
         for (nodes, length) in (0..9).flat_map(|nodes| [0, 1, 2, 5, 13].map(|many| (nodes, many))) {
             for (from, to) in [(0, 1), (0, 25), (3, TIMES), (17, 18), (17, TIMES)] {
-                let room = Room { nodes, estimate: Time(length as u64) };
-                let found = steps.earliest(room, interval(from, to));
+                let need = Need { nodes, estimate: Time(length as u64) };
+                let found = steps.earliest(need, interval(from, to));
                 let plain = plain.earliest(nodes as i64, length, from, to);
                 prop_assert_eq!(found, plain.map(|time| Time(time as u64)), "{} {}", nodes, length);
             }

@@ -1,4 +1,4 @@
-//! EASY that tears jobs only where it pays.
+//! EASY that chooses the freedom of each job.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,9 @@ use pavior_workload::Job;
 use proptest::prelude::*;
 
 use crate::workloads::{Estimates, GRID, jobs};
-use crate::world::{NoObserver, StartObserver, World, job};
+use crate::world::{NoObserver, StartObserver, World, job, row};
 
-const TEAR: &str = "easy:tear=pays";
-
-fn row(nodes: u16) -> Request {
-    Request::shape([nodes, 1, 1])
-}
+const CHOICE: &str = "easy-freedom";
 
 /// So much later, behind a job that ended long ago: hardly any come in the time of a test.
 const LATER: u64 = 1 << 40;
@@ -32,37 +28,37 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10.
-///      a a . b . .    At 4 it could start torn, at 9 in a row.
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it
+///      a a . b . .    could start in two pieces, at 9 in a row.
 /// ```
 #[test]
-fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
+fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     let jobs = [
         job(0, 0, row(2), 4, 4),   // a
         job(1, 0, row(1), 1, 1),   // keeps 2 until b has been placed
         job(2, 0, row(1), 9, 9),   // b
         job(3, 1, row(4), 10, 10), // h
     ];
-    // Torn at 4 costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
+    // In pieces at 4 it costs 3 and 10 times what a second piece adds; in a row at 9 costs 8.
     for (each, start) in [(0.0, 4), (0.4, 4), (0.5, 4), (0.6, 9), (f64::INFINITY, 9)] {
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
         assert_eq!((world.start_of(3), world.broken()), (Time(LATER + start), 0), "{each}");
     }
     // Nothing is known: nothing is lost.
-    assert_eq!(World::new("mesh:6", "ff", TEAR).run(&jobs, &mut NoObserver).start_of(3), Time(4));
+    assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
 /// As above, with h free at 4 nodes at once, but said to be as free as `any-box` at most.
 #[test]
-fn a_job_is_not_torn_further_than_it_allows() {
+fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
     let jobs = |freedom| {
         [job(0, 0, Request::shape([4, 1, 1]), 5, 5), job(1, 1, h.with_freedom(freedom), 10, 10)]
     };
     let start = |freedom| {
         let world =
-            World::new("mesh:4x2", "ff", TEAR).predicting(|_: &Job, placement: &Placement| {
+            World::new("mesh:4x2", "ff", CHOICE).predicting(|_: &Job, placement: &Placement| {
                 // A line is worse than a square.
                 if placement.parts()[0].sides == [4, 1, 1] { 1.2 } else { 1.0 }
             });
@@ -75,8 +71,8 @@ fn a_job_is_not_torn_further_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// The head could start torn at 4, or in a row at 9, and would take 3 longer torn. It holds 4 nodes
-/// of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
+/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It holds
+/// 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
 /// to wait.
 ///
 /// ```text
@@ -95,7 +91,7 @@ fn what_the_others_wait_longer_counts_too() {
         job(6, 1, row(6), 1, 1),
     ];
     for (count, start) in [(4, 4), (5, 4), (6, 9), (7, 9)] {
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(0.3));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(0.3));
         let world = world.run(&later(&jobs[..count]), &mut NoObserver);
         assert_eq!(world.start_of(3), Time(LATER + start), "{count}");
     }
@@ -114,17 +110,18 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
             job(2, ago, row(1), 9, 9),
             job(3, ago + 1, row(4), 10, 10),
         ];
-        let world = World::new("mesh:6", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:6", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&jobs, &mut NoObserver);
         assert_eq!(world.start_of(3), Time(ago + start), "{ago}, {each}");
     }
 }
 
-/// Behind a head that waits for 9, a job of two nodes could start torn at once, or in a row at 2.
+/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a row
+/// at 2.
 ///
 /// ```text
-///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
-///      . a . b a      and must end by 9
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and
+///      . a . b a      must end by 9
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
@@ -137,14 +134,14 @@ fn other_jobs_wait_for_their_box_too() {
         .collect();
     jobs.extend([job(5, 1, row(5), 1, 1), job(6, 1, row(2), 5, 5)]);
     let start = |each| {
-        let world = World::new("mesh:5", "ff", TEAR).predicting(by_pieces(each));
+        let world = World::new("mesh:5", "ff", CHOICE).predicting(by_pieces(each));
         let world = world.run(&later(&jobs), &mut NoObserver);
         assert_eq!((world.start_of(5), world.broken()), (Time(LATER + 9), 0));
         (world.start_of(6).since(Time(LATER)), world.of(6).placement.parts().len())
     };
     assert_eq!(start(0.1), (Time(1), 2));
     assert_eq!(start(0.5), (Time(2), 1));
-    // Torn it would now end at 11, after the head is to start.
+    // In two pieces it would now end at 11, after the head is to start.
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
@@ -235,14 +232,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// The head costs the least of all levels when it starts as soon as it is seen, and no more
-    /// later: another way is only taken if it is no later and costs less. If fewer others wait or
-    /// come then, it costs less by that, and so does every way that is more torn: at the least that
-    /// was known of others, none taken costs more than the first.
+    /// later: another option is only taken if it is no later and costs less. If fewer others wait or
+    /// come then, it costs less by that, and so does every freer option: at the least that was known
+    /// of others, none taken costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
             let mut least = Least { growth: some_growth, first: None, seen: BTreeMap::new() };
-            let world = World::new(GRID, strategy, TEAR).predicting(some_growth);
+            let world = World::new(GRID, strategy, CHOICE).predicting(some_growth);
             let world = world.run(&jobs, &mut least);
             prop_assert_eq!((world.broken(), world.started.len()), (0, jobs.len()));
             for (id, seen) in &least.seen {
@@ -258,22 +255,20 @@ proptest! {
     /// Jobs that are free in nothing are scheduled as by `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
-        let bound = |job: &Job| {
-            let request = job.request.with_freedom(Freedom::Box);
-            Job { request, ..job.clone() }
-        };
+        let bound =
+            |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
         let jobs: Vec<Job> = jobs.iter().map(bound).collect();
         for strategy in ["tff", "mbs"] {
             let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);
-            let tear = World::new(GRID, strategy, TEAR).predicting(by_pieces(1.0));
-            let tear = tear.run(&jobs, &mut NoObserver);
-            prop_assert_eq!(easy.started, tear.started, "{}", strategy);
+            let choice = World::new(GRID, strategy, CHOICE).predicting(by_pieces(1.0));
+            let choice = choice.run(&jobs, &mut NoObserver);
+            prop_assert_eq!(easy.started, choice.started, "{}", strategy);
         }
     }
 
-    /// Where tearing costs nothing, only too few free nodes keep the head waiting.
+    /// Where pieces cost nothing, only too few free nodes keep the head waiting.
     #[test]
-    fn what_costs_nothing_is_torn_at_once(jobs in jobs(30, Estimates::Any)) {
+    fn what_costs_nothing_starts_in_pieces_at_once(jobs in jobs(30, Estimates::Any)) {
         struct Counted;
         impl StartObserver for Counted {
             fn settled(&mut self, world: &mut World) {
@@ -282,7 +277,7 @@ proptest! {
                 }
             }
         }
-        let world = World::new(GRID, "tff", TEAR).predicting(by_pieces(0.0));
+        let world = World::new(GRID, "tff", CHOICE).predicting(by_pieces(0.0));
         prop_assert_eq!(world.run(&jobs, &mut Counted).started.len(), jobs.len());
     }
 }
