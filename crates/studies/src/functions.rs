@@ -1,6 +1,6 @@
 //! What statements need to know besides samples: functions by name, which find facts.
 //!
-//! A function is given texts by name and finds facts by name. All of them look at a still state: a
+//! A function is given texts by name and finds facts by name. All of them look at a snapshot: a
 //! `machine` and its `busy` boxes, as an experiment has them.
 //!
 //! - `choice`: what a `strategy` chooses for a `request`. Facts: `place`, the base as `<x,y>`, or
