@@ -7,10 +7,7 @@ use pavior_kernel::BadName;
 use pavior_mesh::{Cubes, Cuboid, Grid, Request, Sides};
 
 /// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-///
-/// # Errors
-/// At a word that is no box.
-pub fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
+pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     let one = |word: &str| {
         let parsed = word.split_once(':').and_then(|(base, sides)| {
             Some(Cuboid::new(numbers(base, ',', 0)?, numbers(sides, 'x', 1)?))
@@ -26,10 +23,7 @@ pub fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 }
 
 /// Sides in words: `3x2`.
-///
-/// # Errors
-/// If they are none.
-pub fn sides(text: &str) -> Result<Sides, BadName> {
+pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     numbers(text, 'x', 1).ok_or_else(|| BadName {
         reason: format!("`{text}` is no request: write its sides, such as 3x2"),
         span: 0..text.len(),

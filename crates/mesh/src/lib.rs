@@ -34,7 +34,7 @@ pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
 pub use request::{Freedom, JobId, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
-pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
+pub use search::{BoxSearch, RefusalKey, SearchMethods, SearchWork};
 pub use tile::{tile, tile_rows};
 
 #[cfg(doctest)]

@@ -59,6 +59,10 @@ impl Family for SchedulerKind {
     fn builtin() -> &'static [&'static Entry] {
         ALL
     }
+
+    fn former_options() -> &'static [(&'static str, &'static str, &'static str)] {
+        &[("easy", "tear=pays", "easy-freedom")]
+    }
 }
 
 /// What a selection of a scheduler can do.

@@ -3,7 +3,6 @@
 //! the same times always make the same records, and a fold over the records always makes the same
 //! [`ServiceState`].
 
-mod board;
 mod command;
 mod decide;
 mod ended;
@@ -13,8 +12,9 @@ mod fold;
 mod kept;
 mod keys;
 mod lease;
-mod problem;
-mod reply;
+pub(crate) mod problem;
+pub mod reply;
+mod served_machine;
 mod snapshot;
 mod state;
 mod view;
@@ -26,7 +26,8 @@ pub use fold::FoldError;
 pub use kept::KeptBody;
 pub use lease::{JobName, Lease, WaitingRequest};
 pub use problem::{Problem, Reason};
-pub use reply::{Instant, Reply, parts, point};
+pub use reply::{Instant, Reply, Written};
+pub(crate) use reply::{parts, point};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
 pub use view::{BoardView, NodeCounts, StateView};

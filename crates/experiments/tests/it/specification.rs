@@ -227,8 +227,8 @@ fn faults_are_shown_where_they_stand() {
         ),
         ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "no number"),
         (
-            "scheduler = 'easy:tear=pays'\nservice = 'iterations:2'",
-            "'easy:tear=pays'",
+            "scheduler = 'easy-freedom'\nservice = 'iterations:2'",
+            "'easy-freedom'",
             "is not foretold",
         ),
         ("load = ", "", ""),

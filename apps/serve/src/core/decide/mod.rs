@@ -1,8 +1,7 @@
 //! The decision: how a command becomes records.
 
 use pavior_allocation::Refusal;
-use pavior_mesh::{Cuboid, JobId, Request};
-use serde_json::json;
+use pavior_mesh::{Cuboid, Request};
 
 mod batch;
 mod changes;
@@ -10,12 +9,14 @@ mod clock;
 
 pub use clock::ClockRule;
 
-use super::epoch;
 use super::lease::boxes;
+use super::problem::Quota;
+use super::served_machine::estimate;
 use super::{
     Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem,
-    Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why,
+    Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why, Written,
 };
+use super::{epoch, reply};
 
 /// What was decided.
 #[derive(Clone, Debug)]
@@ -53,11 +54,13 @@ impl From<Result<Reply, Stop>> for Decision {
     fn from(carried_out: Result<Reply, Stop>) -> Decision {
         match carried_out {
             Ok(reply) => Decision { reply, refused: None },
-            Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
+            Err(Stop::Problem(problem)) => {
+                Decision { reply: Reply::Problem(problem), refused: None }
+            }
             Err(Stop::Refused(refused)) => {
                 let problem =
                     Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
-                Decision { reply: problem.reply(), refused: Some(refused) }
+                Decision { reply: Reply::Problem(problem), refused: Some(refused) }
             }
         }
     }
@@ -91,30 +94,27 @@ impl ServiceState {
         let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
         deciding.expire();
         let whose = caller.tenant.clone().unwrap_or_default();
-        if let Some(IdempotencyKey { key, digest }) = key
+        if let Some(IdempotencyKey { key, digest, .. }) = key
             && let Some((known, reply)) = deciding.state.keys.get(&whose, key)
         {
-            let reply = if known == *digest {
-                reply.unwrap_or_else(|reason| Problem::new(Reason::LostReply, reason).reply())
-            } else {
-                let detail = "an Idempotency-Key names one request; this is another";
-                Problem::new(Reason::KeyReused, detail).reply()
+            let detail = "an Idempotency-Key names one request; this is another";
+            let reply = match reply {
+                _ if known != *digest => Reply::Problem(Problem::new(Reason::KeyReused, detail)),
+                Ok(written) => Reply::Kept(written),
+                Err(reason) => Reply::Problem(Problem::new(Reason::LostReply, reason)),
             };
             return Decision { reply, refused: None };
         }
         let first = deciding.records.len();
         let decision = Decision::from(deciding.carry_out(command));
-        if let Some(IdempotencyKey { key, digest }) = key
+        if let Some(IdempotencyKey { key, digest, write }) = key
             && decision.refused.is_none()
-            && decision.reply.status < 500
+            && decision.reply.is_final()
         {
-            let kept = KeptReply {
-                tenant: whose,
-                key: key.clone(),
-                digest: *digest,
-                status: decision.reply.status,
-                body: KeptBody::new(&decision.reply.body),
-            };
+            let Written { status, body } = write(&decision.reply);
+            let body = KeptBody::new(&body);
+            let (key, digest) = (key.clone(), *digest);
+            let kept = KeptReply { tenant: whose, key, digest, status, body };
             deciding.keep(first, kept);
         }
         decision
@@ -130,17 +130,17 @@ impl Deciding<'_> {
             Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Batch(all) => Ok(self.batch(all)),
-            Command::Keep { status, body } => Ok(Reply { status, body }),
+            Command::Keep(written) => Ok(Reply::Kept(written)),
             Command::ConfirmClock => self.confirm_clock(),
             Command::NoteTime => {
                 self.record(Event::Clock { doubted: self.state.doubted.is_some() });
-                Ok(Reply::new(200, &json!({})))
+                Ok(Reply::Done)
             }
-            Command::Tick => Ok(Reply::new(200, &json!({}))),
+            Command::Tick => Ok(Reply::Done),
         }
     }
 
-    /// Adds a record whose nodes the machine has granted, and books it.
+    /// Adds a record, and books it.
     fn record(&mut self, event: Event) {
         let record =
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
@@ -206,7 +206,7 @@ impl Deciding<'_> {
     /// Starts what the scheduler of a machine starts now.
     fn start_waiting(&mut self, board: usize) {
         while self.state.epoch < epoch::MOST
-            && let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms)
+            && let Some((id, parts)) = self.state.boards[board].start_next(self.now_ms)
         {
             let waiting = self.state.waiting[&id].clone();
             let lease = Lease {
@@ -270,8 +270,8 @@ impl Deciding<'_> {
                     "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks \
                      for {nodes}"
                 );
-                let problem = Problem::new(Reason::OverQuota, detail);
-                Err(problem.with("quota", quota.into()).with("used", used.into()))
+                let quota = Some(Quota { quota, used });
+                Err(Problem { quota, ..Problem::new(Reason::OverQuota, detail) })
             }
             _ => Ok(()),
         }
@@ -280,7 +280,7 @@ impl Deciding<'_> {
     fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
         let (board, tenant) = self.enter(&asked)?;
         let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
-        let machine = &mut self.state.boards[board].machine;
+        let machine = self.state.boards[board].machine_mut();
         let refused = |refusal| Refused { board, request, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
         // One that waits counts for the most that it may be granted later.
@@ -289,20 +289,18 @@ impl Deciding<'_> {
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
-        let id = JobId(self.state.next_id);
-        let machine = &mut self.state.boards[board].machine;
-        let granted = machine.allocate(id, &request).cloned();
-        let placement = granted.map_err(|error| match error.refusal() {
+        // A strategy may round up: what it would grant counts, too.
+        if let Ok(placement) = self.state.boards[board].machine_mut().probe(&request) {
+            self.within_quota(&tenant, u64::from(placement.nodes()))?;
+        }
+        let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
+        let (id, served) = (self.state.next_id, &mut self.state.boards[board]);
+        let granted = served.grant(id, request, self.now_ms, estimate);
+        let parts = granted.map_err(|error| match error.refusal() {
             Some(refusal) => Stop::Refused(refused(refusal)),
             None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),
         })?;
-        // A strategy may round up: what is granted counts, too.
-        if let Err(problem) = self.within_quota(&tenant, u64::from(placement.nodes())) {
-            let released = self.state.boards[board].machine.release(id);
-            released.expect("it was just granted");
-            return Err(problem.into());
-        }
-        Ok(self.grant(board, tenant, &request, placement.parts(), asked))
+        Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 
     /// Books what the machine has granted under the next number.
@@ -330,7 +328,7 @@ impl Deciding<'_> {
             estimate_ms: asked.estimate_ms,
             asked_ms: None,
         };
-        let reply = Reply::new(201, &lease.shown(&self.state.boards[board].grid));
+        let reply = Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, &lease));
         self.record(Event::Granted { lease: lease.into() });
         reply
     }
@@ -361,12 +359,12 @@ impl Deciding<'_> {
             ttl_ms: asked.ttl_ms,
             estimate_ms: asked.estimate_ms,
         };
-        let body = waiting.json(&self.state.boards[board].grid);
+        let shown = reply::Waiting::of(&self.state.boards[board].grid, &waiting);
         self.record(Event::Queued { waiting: waiting.into() });
         self.schedule(board);
         Ok(match self.state.leases.get(&id) {
-            Some(lease) => Reply::new(201, &lease.shown(&self.state.boards[board].grid)),
-            None => Reply::new(202, &body),
+            Some(lease) => Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, lease)),
+            None => Reply::Waiting(shown),
         })
     }
 
@@ -399,16 +397,14 @@ impl Deciding<'_> {
     fn hold(&mut self, asked: LeaseRequest, parts: &[Cuboid]) -> Result<Reply, Stop> {
         self.operator("hold nodes")?;
         let (board, tenant) = self.enter(&asked)?;
-        let not_free = |reason: String| Problem::new(Reason::NotFree, reason);
-        self.state.boards[board].check(parts).map_err(not_free)?;
+        let free = self.state.boards[board].check(parts);
+        free.map_err(|reason| Problem::new(Reason::NotFree, reason))?;
         let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
         self.within_quota(&tenant, nodes)?;
         let grid = self.state.boards[board].grid;
         let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&grid)).collect();
         let shape = if let [only] = parts[..] { Some(only.sides) } else { None };
         let request = Request { nodes: nodes as u32, shape, freedom: None };
-        let place = Lease { parts: boxes(&parts), ..Lease::bare(self.state.next_id) };
-        self.state.boards[board].place(&place).map_err(not_free)?;
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 }

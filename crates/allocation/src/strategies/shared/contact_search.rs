@@ -1,26 +1,27 @@
 //! The free placements with the most or the least contact: the engine of BF, WF, ADJ and MFA.
 //!
 //! The set of all bases has one bit a base ([`BaseSet`]). A face of a placement touches something
-//! exactly if its neighbour on that side is not a base. So shifts of the set tell, for 64 bases at
-//! once, which faces touch anything. That bounds the contact of each base, and only bases with a
+//! exactly if the next base on that side is not in the set. So shifts of the set tell, for 64 bases
+//! at once, which faces touch anything. That bounds the contact of each base, and only bases with a
 //! high bound are counted:
 //!
 //! ```text
-//!   . b b b #      bases of 1x1 between busy nodes #. The second one touches nothing on
-//!   # b b b b      its left and right: at most its lower and upper face count. Those that
-//!   . # b . .      touch something on every axis (corners) are counted first, the others
-//!                  only if their bound is not below the best so far
+//!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
+//!   # b b b b      and right: at most its lower and upper face count. Bases that touch something
+//!   . # b . .      on every axis (corners) are counted first, the others only if their bound is
+//!                  not below the best so far
 //! ```
 //!
-//! Contact is counted in words of the nodes beside a face. Cost: O(N/64 log(side)) for the set, and
-//! O(surface) for each base that is counted.
+//! Invariant: a base that is not counted has no more contact than the best so far.
+//!
+//! Cost: O(N/64 log(side)) for the set, and O(surface) for each base that is counted.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
 use crate::Work;
 use crate::contiguous::Scored;
 use crate::strategies::shared::bit_set::ones;
-use crate::strategies::shared::contact::most_contact;
+use crate::strategies::shared::contact::{most_contact, slab};
 
 /// The search, with its scratch memory.
 #[derive(Clone)]
@@ -256,22 +257,4 @@ impl ContactSearch {
 fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
     let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };
     !grid.wraps(axis) && at.base[axis] == border
-}
-
-/// The nodes beside a face of a placement; none beyond the border.
-#[inline]
-fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
-    let n = u32::from(grid.side(axis));
-    let (low, end) =
-        (u32::from(at.base[axis]), u32::from(at.base[axis]) + u32::from(at.sides[axis]));
-    let beside = match side {
-        0 if low > 0 => low - 1,
-        0 if grid.wraps(axis) => n - 1,
-        1 if end < n => end,
-        1 if grid.wraps(axis) => end - n,
-        _ => return None,
-    };
-    let mut slab = *at;
-    (slab.base[axis], slab.sides[axis]) = (beside as u16, 1);
-    Some(slab)
 }
