@@ -71,9 +71,9 @@ fn a_job_is_no_freer_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It holds
-/// 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are enough for it
-/// to wait.
+/// The head could start in two pieces at 4, where it would take 3 longer, or in a row at 9. It
+/// holds 4 nodes of 6, so that 3 longer counts 3 + 3 * 4 / 6 for each other job that waits: two are
+/// enough for it to wait.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -116,12 +116,12 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a row
-/// at 2.
+/// Behind a head that waits for 9, a job of two nodes could start in two pieces at once, or in a
+/// row at 2.
 ///
 /// ```text
-///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and
-///      . a . b a      must end by 9
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
+///      . a . b a      and must end by 9
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
@@ -232,9 +232,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// The head costs the least of all levels when it starts as soon as it is seen, and no more
-    /// later: another option is only taken if it is no later and costs less. If fewer others wait or
-    /// come then, it costs less by that, and so does every freer option: at the least that was known
-    /// of others, none taken costs more than the first.
+    /// later: another option is only taken if it is no later and costs less. If fewer others wait
+    /// or come then, it costs less by that, and so does every freer option: at the least that was
+    /// known of others, none taken costs more than the first.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
