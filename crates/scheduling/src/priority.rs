@@ -196,15 +196,16 @@ impl<K: Ord + Copy> LeastFirst<K> {
         queue: &Queue,
         view: &mut MachineView<'_>,
     ) -> Option<(Place<K>, usize)> {
-        let state = Some(view.machine().state());
-        let open = if self.passed == state { &self.fresh } else { &self.order };
+        let state = view.machine().state();
+        self.refused.in_state(state);
+        let open = if self.passed == Some(state) { &self.fresh } else { &self.order };
         for place in open {
             let index = queue.place_of(place.arrival, place.job)?;
             if self.refused.can_start(&queue.get(index)?.request, view) {
                 return Some((*place, index));
             }
         }
-        self.passed = state;
+        self.passed = Some(state);
         self.fresh.clear();
         None
     }

@@ -73,7 +73,7 @@ fn every_parameter_can_be_given() {
             _ if parameter.name == "movable" => "migration = 2\n",
             parameters::Applies::Messages => "service = 'messages:5'\n",
             parameters::Applies::Communication => "trace = 'x.swf'\ncommunication = 0.2\n",
-            parameters::Applies::Still if parameter.name != "request" => "request = '3x2'\n",
+            parameters::Applies::Snapshot if parameter.name != "request" => "request = '3x2'\n",
             _ if parameter.name == "mttf" => "mttr = 2\n",
             parameters::Applies::Log if parameter.name != "trace" => "trace = 'x.swf'\n",
             _ => "",

@@ -46,9 +46,9 @@ impl Refused {
         answer
     }
 
-    /// Whether the machine can start a request now.
+    /// Whether the machine, which is in this state, can start a request now.
+    #[inline]
     pub(crate) fn can_start(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
-        self.in_state(view.machine().state());
         self.ask(request, |request| view.can_start(request).ok()).is_some()
     }
 

@@ -61,6 +61,7 @@ impl Scheduler for EasyByCount {
     ) -> Option<Start> {
         let head = queue.get(0)?;
         self.promise.voided_by(view.machine().health());
+        self.refused.in_state(view.machine().state());
         if self.refused.can_start(&head.request, view) {
             self.promise.starts(head.id, now);
             return Some(Start::at(0));

@@ -60,6 +60,7 @@ impl Passed {
 
 impl Search for Fast {
     fn fits(&mut self, request: &Request, view: &mut MachineView<'_>) -> bool {
+        self.refused.in_state(view.machine().state());
         self.refused.can_start(request, view)
     }
 

@@ -1,10 +1,10 @@
-//! What the workers of a sweep share: who runs what, and what went wrong.
+//! The replications that the workers of a sweep take one by one, and what went wrong.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
 use pavior_simulation::{Histories, RunError, Stop};
 
-use super::ledger::Ledger;
+use super::plan::Plan;
 use super::{Environment, SweepError};
 use crate::{JournalEntry, Sample, Scenario, Specification, Store};
 
@@ -14,7 +14,8 @@ type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 /// A replication of a point.
 type Place = (usize, u64);
 
-pub(super) struct Board<'s, 'l> {
+/// The work of a sweep, shared by its workers.
+pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
     /// What one point has found out about jobs alone on the network, all others use.
@@ -24,7 +25,7 @@ pub(super) struct Board<'s, 'l> {
 }
 
 struct State<'s, 'l> {
-    ledger: &'l mut Ledger<'s>,
+    plan: &'l mut Plan<'s>,
     /// The scenarios of points in work.
     slots: Vec<(usize, Slot)>,
     /// Points before this one want nothing.
@@ -43,15 +44,15 @@ struct Task {
     slot: Slot,
 }
 
-impl<'s, 'l> Board<'s, 'l> {
+impl<'s, 'l> WorkQueue<'s, 'l> {
     pub(super) fn new(
         specification: &'s Specification,
-        ledger: &'l mut Ledger<'s>,
+        plan: &'l mut Plan<'s>,
         environment: Environment<'s>,
         store: &'s mut dyn Store,
-    ) -> Board<'s, 'l> {
+    ) -> WorkQueue<'s, 'l> {
         let state = State {
-            ledger,
+            plan,
             slots: Vec::new(),
             first_open: 0,
             in_flight: 0,
@@ -60,7 +61,7 @@ impl<'s, 'l> Board<'s, 'l> {
             store,
         };
         let (histories, state) = (Histories::default(), Mutex::new(state));
-        Board { specification, environment, histories, state, changed: Condvar::new() }
+        WorkQueue { specification, environment, histories, state, changed: Condvar::new() }
     }
 
     /// What went wrong, if anything did.
@@ -73,7 +74,7 @@ impl<'s, 'l> Board<'s, 'l> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'s, 'l>> {
-        self.state.lock().expect("no worker panics while it holds the board")
+        self.state.lock().expect("no worker panics while it holds the queue")
     }
 
     /// What every worker does until nothing is left.
@@ -92,11 +93,11 @@ impl<'s, 'l> Board<'s, 'l> {
                 }
                 // What is in flight may show that more replications are needed.
                 state =
-                    self.changed.wait(state).expect("no worker panics while it holds the board");
+                    self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;
             };
             drop(state);
-            let flight = Flight { board: self };
+            let flight = Flight { queue: self };
             let result = self.replicate(&task);
             drop(flight);
             state = self.lock();
@@ -157,11 +158,11 @@ impl<'s, 'l> Board<'s, 'l> {
             state.end = Some(SweepError::Store(error));
             return;
         }
-        let planned = state.ledger.keep(point, replication, entry.sample);
+        let planned = state.plan.keep(point, replication, entry.sample);
         if planned > 0 {
             self.environment.progress.planned(planned);
         }
-        if !state.ledger.is_open(point) {
+        if !state.plan.is_open(point) {
             state.slots.retain(|(index, _)| *index != point);
         }
         self.environment.progress.done();
@@ -172,16 +173,16 @@ impl State<'_, '_> {
     /// The next replication to run. Where a run cannot go on, those before it are run nonetheless:
     /// one of them may be the first that cannot.
     fn take(&mut self) -> Option<Task> {
-        for point in self.first_open..self.ledger.len() {
-            if point == self.first_open && !self.ledger.is_open(point) {
+        for point in self.first_open..self.plan.len() {
+            if point == self.first_open && !self.plan.is_open(point) {
                 self.first_open += 1;
             }
-            let Some(replication) = self.ledger.next(point) else { continue };
+            let Some(replication) = self.plan.next(point) else { continue };
             let place = (point, replication);
             if self.fault.as_ref().is_some_and(|(fault, _)| place > *fault) {
                 return None;
             }
-            self.ledger.take(point);
+            self.plan.take(point);
             self.in_flight += 1;
             return Some(Task { place, slot: self.slot(point) });
         }
@@ -200,14 +201,14 @@ impl State<'_, '_> {
 
 /// A replication in flight. If its run panics, it is no longer waited for.
 struct Flight<'b, 's, 'l> {
-    board: &'b Board<'s, 'l>,
+    queue: &'b WorkQueue<'s, 'l>,
 }
 
 impl Drop for Flight<'_, '_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.board.lock().in_flight -= 1;
-            self.board.changed.notify_all();
+            self.queue.lock().in_flight -= 1;
+            self.queue.changed.notify_all();
         }
     }
 }

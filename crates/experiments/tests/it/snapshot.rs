@@ -1,6 +1,6 @@
-//! Still states: one request, no time.
+//! Snapshots: one request, no time.
 
-use pavior_experiments::{Samples, Specification, Table, still};
+use pavior_experiments::{Samples, Specification, Table, snapshot};
 
 use crate::{read, whole};
 
@@ -18,7 +18,7 @@ fn a_request_is_asked_in_a_given_state() {
          strategy = ['bf', 'mbs']\nreplications = 3\n",
     );
     let names: Vec<&str> = experiment.metrics.iter().map(|spec| spec.name).collect();
-    assert_eq!(names, still::METRICS.iter().map(|spec| spec.name).collect::<Vec<_>>());
+    assert_eq!(names, snapshot::METRICS.iter().map(|spec| spec.name).collect::<Vec<_>>());
     assert_eq!(experiment.figures[0].y, "optimality_index");
     let samples = whole(&experiment);
     assert_eq!(of(&experiment, &samples, "optimality_index")[0], Some(3.0));

@@ -21,9 +21,9 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tower::ServiceExt;
 
 use super::body::is_tenant;
-use super::held::Held;
-use super::patient::Patient;
+use super::guarded_body::GuardedBody;
 use super::places::{Party, Place};
+use super::write_timeout::WriteTimeout;
 use super::{Access, App, Peer};
 
 /// How long a connection may take to shake hands, or to send a head.
@@ -48,7 +48,7 @@ pub(super) struct Accepted {
 }
 
 impl Accepted {
-    /// To whom its place is counted at first.
+    /// The party that its place is counted to at first.
     pub(super) fn party(&self, access: &Access) -> Party {
         match self.address {
             Some(address) => Party::at(address),
@@ -58,7 +58,12 @@ impl Accepted {
 }
 
 /// Answers the requests of a connection, until it ends or has to give its place up.
-pub(super) async fn converse(accepted: Accepted, place: Arc<Place>, app: Arc<App>, router: Router) {
+pub(super) async fn serve_connection(
+    accepted: Accepted,
+    place: Arc<Place>,
+    app: Arc<App>,
+    router: Router,
+) {
     let shaken = tokio::select! {
         shaken = shake(accepted) => shaken,
         () = place.given_up() => return,
@@ -70,7 +75,7 @@ pub(super) async fn converse(accepted: Accepted, place: Arc<Place>, app: Arc<App
     let service = service_fn(|request| answer(request, &peer, &place, &router));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
-    let mut connection = builder.serve_connection(TokioIo::new(Patient::new(stream)), service);
+    let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
     // A peer that leaves in the middle is no fault of the service.
     tokio::select! {
@@ -101,7 +106,7 @@ async fn answer(
     request.extensions_mut().insert(peer.clone());
     request.extensions_mut().insert(place.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    Ok(response.map(|body| Body::new(Held::new(body, in_use))))
+    Ok(response.map(|body| Body::new(GuardedBody::new(body, in_use))))
 }
 
 /// Says that there are too many, as far as that can be said at once.

@@ -1,4 +1,4 @@
-//! The settings of a still state.
+//! The settings of a snapshot.
 
 use pavior_allocation::explain::State;
 use pavior_kernel::Stream;
@@ -6,7 +6,6 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 
 use super::Fault;
 use crate::Given;
-use crate::boxes::{Boxes, RequestedSides};
 
 /// The sides of drawn boxes, in turn.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
@@ -15,7 +14,7 @@ const MOST_DRAWS: u32 = 10_000;
 
 /// One request, and the state in which it is asked.
 #[derive(Clone, Debug)]
-pub struct StillSettings {
+pub struct SnapshotSettings {
     /// The sides that are asked for.
     pub request: Sides,
     /// The busy boxes.
@@ -31,14 +30,13 @@ pub enum BusyBoxes {
     Drawn(u64),
 }
 
-impl StillSettings {
+impl SnapshotSettings {
     pub(super) fn new(
         given: &Given,
-        request: RequestedSides,
+        request: Sides,
         machine: Grid,
         seed: u64,
-    ) -> Result<StillSettings, Fault> {
-        let RequestedSides(request) = request;
+    ) -> Result<SnapshotSettings, Fault> {
         let (busy, name) = match (&given.busy, given.submeshes) {
             (Some(_), Some(_)) => {
                 let reason = "a state is given by `busy` or drawn, not both".to_string();
@@ -46,7 +44,7 @@ impl StillSettings {
             }
             (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),
             (busy, None) => {
-                let boxes = busy.as_ref().map_or_else(Vec::new, |Boxes(boxes)| boxes.clone());
+                let boxes = busy.clone().unwrap_or_default();
                 (BusyBoxes::Given(boxes), "busy")
             }
         };
@@ -54,7 +52,7 @@ impl StillSettings {
             return Err(("request", format!("it does not fit {machine}")));
         }
         busy.state(machine, seed, 0).map_err(|reason| (name, reason))?;
-        Ok(StillSettings { request, busy })
+        Ok(SnapshotSettings { request, busy })
     }
 }
 

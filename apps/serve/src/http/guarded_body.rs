@@ -10,18 +10,18 @@ use hyper::body::{Frame, SizeHint};
 use super::budget::Charge;
 
 /// A body, and what is dropped after its last frame was taken.
-pub(super) struct Held<G> {
+pub(super) struct GuardedBody<G> {
     body: Body,
     _guard: G,
 }
 
-impl<G> Held<G> {
-    pub(super) fn new(body: Body, guard: G) -> Held<G> {
-        Held { body, _guard: guard }
+impl<G> GuardedBody<G> {
+    pub(super) fn new(body: Body, guard: G) -> GuardedBody<G> {
+        GuardedBody { body, _guard: guard }
     }
 }
 
-impl<G: Unpin> HttpBody for Held<G> {
+impl<G: Unpin> HttpBody for GuardedBody<G> {
     type Data = Bytes;
     type Error = Error;
 
@@ -42,12 +42,12 @@ impl<G: Unpin> HttpBody for Held<G> {
 }
 
 /// Bytes that are charged as long as anything holds them, such as a buffer for writing.
-pub(super) struct Charged {
+pub(super) struct ChargedBytes {
     pub(super) bytes: Bytes,
     pub(super) _charge: Charge,
 }
 
-impl AsRef<[u8]> for Charged {
+impl AsRef<[u8]> for ChargedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

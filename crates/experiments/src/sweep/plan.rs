@@ -22,8 +22,8 @@ impl Span {
     }
 }
 
-/// How far every point is.
-pub(super) struct Ledger<'s> {
+/// The replications of every point: those that are there, and those that are wanted.
+pub(super) struct Plan<'s> {
     specification: &'s Specification,
     points: Vec<PointState>,
 }
@@ -41,26 +41,26 @@ struct PointState {
     finished: bool,
 }
 
-impl<'s> Ledger<'s> {
+impl<'s> Plan<'s> {
     /// What entries say, and what the points that are chosen, or known in part, need next.
     pub(super) fn new(
         specification: &'s Specification,
         known: Vec<JournalEntry>,
         is_chosen: impl Fn(usize) -> bool,
-    ) -> Ledger<'s> {
+    ) -> Plan<'s> {
         let points = specification.points.iter().map(|_| PointState::default()).collect();
-        let mut ledger = Ledger { specification, points };
+        let mut plan = Plan { specification, points };
         for JournalEntry { point, replication, sample } in known {
-            if point < ledger.points.len() && replication < Policy::MOST {
-                ledger.points[point].keep(replication, sample);
+            if point < plan.points.len() && replication < Policy::MOST {
+                plan.points[point].keep(replication, sample);
             }
         }
-        for point in 0..ledger.points.len() {
-            if is_chosen(point) || !ledger.points[point].samples.is_empty() {
-                ledger.advance(point);
+        for point in 0..plan.points.len() {
+            if is_chosen(point) || !plan.points[point].samples.is_empty() {
+                plan.advance(point);
             }
         }
-        ledger
+        plan
     }
 
     /// Keeps a sample, and decides what its point still needs: so many replications more.

@@ -14,14 +14,14 @@ const SOME: usize = 64;
 
 /// The queue for such work. A caller has one place in it: with many requests of its own it waits
 /// for itself, before it stands behind one request of each other caller.
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     one: Arc<Semaphore>,
     own: Mutex<HashMap<Option<String>, Arc<Semaphore>>>,
 }
 
-impl Turns {
-    pub(crate) fn new() -> Turns {
-        Turns { one: Arc::new(Semaphore::new(1)), own: Mutex::default() }
+impl FairQueue {
+    pub(crate) fn new() -> FairQueue {
+        FairQueue { one: Arc::new(Semaphore::new(1)), own: Mutex::default() }
     }
 
     /// Does the work of a caller when it is its turn. Where the caller leaves meanwhile, what has
@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn a_caller_with_many_requests_does_not_hold_up_another() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let turns = Turns::new();
+        let queue = FairQueue::new();
         let order = Mutex::new(Vec::new());
         let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
         let of = async |name: &'static str| {
             let caller = Caller { tenant: Some(name.to_string()) };
-            turns.run(&caller, move || order.lock().unwrap().push(name)).await.unwrap();
+            queue.run(&caller, move || order.lock().unwrap().push(name)).await.unwrap();
         };
         runtime.block_on(async {
             // No work ends before all have asked.

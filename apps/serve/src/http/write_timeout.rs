@@ -14,16 +14,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const RATE: f64 = 16.0 * 1024.0;
 
 /// A stream that ends with an error when its client does not read, or reads too slowly.
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     /// Until when the client has to go on reading; `None` while nothing waits for it.
     until: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S) -> Patient<S> {
-        Patient { stream, until: None, sleep: None }
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S) -> WriteTimeout<S> {
+        WriteTimeout { stream, until: None, sleep: None }
     }
 
     pub(crate) fn into_inner(self) -> S {
@@ -58,7 +58,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -68,7 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_client_that_reads_nothing_is_given_up() {
         let (end, _client) = duplex(1024);
-        let written = run(async { Patient::new(end).write_all(&[0; 4096]).await });
+        let written = run(async { WriteTimeout::new(end).write_all(&[0; 4096]).await });
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
@@ -135,7 +135,7 @@ mod tests {
                     let _ = client.read_u8().await;
                 }
             };
-            let mut end = Patient::new(end);
+            let mut end = WriteTimeout::new(end);
             tokio::select! {
                 written = end.write_all(&[0; 4096]) => written,
                 () = drip => Ok(()),
@@ -155,7 +155,7 @@ mod tests {
                     client.read_exact(&mut bytes).await.unwrap();
                 }
             };
-            let mut end = Patient::new(end);
+            let mut end = WriteTimeout::new(end);
             let bytes = vec![0; 3200 * 1024];
             let (written, ()) = tokio::join!(end.write_all(&bytes), read);
             written.unwrap();

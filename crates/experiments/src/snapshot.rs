@@ -1,4 +1,4 @@
-//! Still states: what a strategy chooses in one state of the machine, and how long it takes.
+//! Snapshots: what a strategy chooses in one state of the machine, and how long it takes.
 //!
 //! No time passes. A state is given box by box (`busy`), or drawn anew for every replication
 //! (`submeshes`: so many boxes, 4x3, 2x2, 2x2 and 3x1 in turn, which are those of the MFA paper's
@@ -13,9 +13,9 @@ use pavior_simulation::metrics::{Metric, MetricSpec, Unit};
 use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 
 use crate::Sample;
-use crate::settings::{BusyBoxes, RunSettings, StillSettings};
+use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
 
-/// What is observed in still states. Runs of jobs have none of it.
+/// What is observed in snapshots. Runs of jobs have none of it.
 pub const METRICS: &[&MetricSpec] =
     &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
@@ -52,7 +52,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric of still states in a run of jobs.
+/// A metric of snapshots in a run of jobs.
 struct Absent;
 
 impl Observer for Absent {
@@ -73,9 +73,9 @@ impl Metric for Absent {
 const WARM_UP: u64 = 8;
 const MEASURED: u64 = 64;
 
-/// A point that asks one request in a still state.
+/// A point that asks one request in a snapshot.
 #[derive(Clone)]
-pub(crate) struct Still {
+pub(crate) struct Snapshot {
     grid: Grid,
     strategy: Selection,
     busy: BusyBoxes,
@@ -84,13 +84,13 @@ pub(crate) struct Still {
     timing: bool,
 }
 
-impl Still {
-    pub(crate) fn new(settings: &RunSettings, still: &StillSettings, timing: bool) -> Still {
-        Still {
+impl Snapshot {
+    pub(crate) fn new(settings: &RunSettings, given: &SnapshotSettings, timing: bool) -> Snapshot {
+        Snapshot {
             grid: settings.machine,
             strategy: settings.strategy.clone(),
-            busy: still.busy.clone(),
-            request: Request::shape(still.request),
+            busy: given.busy.clone(),
+            request: Request::shape(given.request),
             seed: settings.seed,
             timing,
         }
@@ -154,6 +154,6 @@ impl Still {
                 Err(_) => machine = self.machine(state),
             }
         }
-        crate::median(&times).map(|(median, _)| median)
+        crate::Median::of(&times).map(|median| median.value)
     }
 }
