@@ -86,8 +86,8 @@ impl<T, M: Monitor<Waiting<T>>> Clone for Queue<T, M> {
 }
 
 impl<T, M: Monitor<Waiting<T>>> Inbox<T, M> {
-    /// The first ones that wait, as many as `most`; none if nothing is sent for a while. `None` once
-    /// the queue has ended and all were taken.
+    /// The first ones that wait, as many as `most`; none if nothing is sent for a while. `None`
+    /// once the queue has ended and all were taken.
     pub(crate) fn take(&self, most: usize, patience: Duration) -> Option<Vec<T>> {
         self.waiting.wait(patience, |waiting| waiting.ended || !waiting.list.is_empty());
         self.waiting.with(|waiting| {

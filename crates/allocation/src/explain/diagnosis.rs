@@ -14,6 +14,7 @@
 use pavior_mesh::{BaseSet, Cuboid, JobId, NodeId, Scan, Sides, orientations, volume};
 
 use super::State;
+use crate::strategies::shared::factor_shapes::boxes;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
 /// What stands in the way of a box.
@@ -72,7 +73,9 @@ fn nearest(state: &State, shape: Sides) -> Option<Cuboid> {
     let greatest = turned.iter().filter_map(most).map(|cuboid| cuboid.volume()).max()?;
     let mut best: Option<(u32, Cuboid)> = None;
     for within in turned {
-        for sides in boxes_within(u64::from(greatest), within) {
+        let boxes: Vec<Sides> = boxes(greatest, within).collect();
+        // Of equal changes, the lexicographically greater sides come first.
+        for sides in boxes.into_iter().rev() {
             let cut = (0..3).map(|axis| u32::from(within[axis] - sides[axis])).sum();
             if best.is_none_or(|(least, _)| cut < least)
                 && let Some(at) = first(state, sides)
@@ -82,21 +85,6 @@ fn nearest(state: &State, shape: Sides) -> Option<Cuboid> {
         }
     }
     best.map(|(_, at)| at)
-}
-
-/// The boxes of a volume within some sides, lexicographically greater sides first.
-fn boxes_within(nodes: u64, within: Sides) -> impl Iterator<Item = Sides> {
-    let divisors = |n: u64, most: u16| {
-        (1..=u64::from(most).min(n) as u16).rev().filter(move |&side| n % u64::from(side) == 0)
-    };
-    divisors(nodes, within[0]).flat_map(move |a| {
-        let rest = nodes / u64::from(a);
-        divisors(rest, within[1]).filter_map(move |b| {
-            let c = rest / u64::from(b);
-            let fits = c <= u64::from(within[2]);
-            fits.then_some([a, b, c as u16])
-        })
-    })
 }
 
 fn blocked(state: &State, turned: &[Sides]) -> Option<Blocked> {

@@ -1,5 +1,7 @@
 //! Machines and strategies for the tests.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pavior_allocation::{Machine, Placement, SelectedStrategy, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
@@ -34,4 +36,18 @@ pub(crate) fn busy_nodes(free: &Occupancy) -> impl Iterator<Item = Cuboid> {
 /// A strategy without a machine.
 pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
     name.parse::<Selection>().unwrap().build(grid).unwrap()
+}
+
+/// Does some work in two threads.
+pub(crate) fn in_two_threads<T: Sync>(work: &[T], does: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    does(item);
+                }
+            });
+        }
+    });
 }

@@ -1,11 +1,12 @@
 //! Every strategy and variant of the registry against the oracle. Names no strategy.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pavior_allocation::{SelectedStrategy, Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
+
+use crate::common::in_two_threads;
 
 fn selections() -> Vec<Selection> {
     StrategyKind::builtin().iter().flat_map(Selection::variants).collect()
@@ -13,19 +14,10 @@ fn selections() -> Vec<Selection> {
 
 #[test]
 fn every_strategy_keeps_its_claim() {
-    let (selections, next) = (selections(), AtomicUsize::new(0));
     let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(selection) = selections.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match conformance::suite(selection) {
-                        Ok(answers) => println!("{selection}: {answers} answers"),
-                        Err(failure) => failures.lock().unwrap().push(failure),
-                    }
-                }
-            });
-        }
+    in_two_threads(&selections(), |selection| match conformance::suite(selection) {
+        Ok(answers) => println!("{selection}: {answers} answers"),
+        Err(failure) => failures.lock().unwrap().push(failure),
     });
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n\n"));

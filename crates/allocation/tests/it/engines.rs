@@ -1,11 +1,11 @@
 //! Every engine in lock-step with the plain search of the same strategy: the same placement for
 //! every request. Names no strategy.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
+
+use crate::common::in_two_threads;
 
 #[test]
 fn engines_and_plain_searches_answer_alike_for_a_million_steps() {
@@ -18,17 +18,9 @@ fn engines_and_plain_searches_answer_alike_for_a_million_steps() {
             conformance::walks(engine).map(move |(grid, longest)| (engine, plain, grid, longest))
         })
         .collect();
-    let (steps, next) = (1_000_000 / work.len() as u64 + 1, AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some((engine, plain, grid, longest)) =
-                    work.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let walked = conformance::lock_step([engine, plain], grid, *longest, 1, steps);
-                    walked.unwrap_or_else(|difference| panic!("{difference}"));
-                }
-            });
-        }
+    let steps = 1_000_000 / work.len() as u64 + 1;
+    in_two_threads(&work, |(engine, plain, grid, longest)| {
+        let walked = conformance::lock_step([engine, plain], grid, *longest, 1, steps);
+        walked.unwrap_or_else(|difference| panic!("{difference}"));
     });
 }

@@ -19,18 +19,18 @@ pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
 /// As [`factor_shapes`], in place of what `shapes` holds.
 pub(crate) fn factor_shapes_into(nodes: u32, grid: &Grid, shapes: &mut Vec<Sides>) {
     shapes.clear();
-    shapes.extend(boxes(nodes, grid));
+    shapes.extend(boxes(nodes, grid.sides()));
     shapes.sort_unstable_by_key(|&shape| rank(shape, grid));
 }
 
 /// The first of the [`factor_shapes`], found without allocating memory.
 pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
-    boxes(nodes, grid).min_by_key(|&shape| rank(shape, grid))
+    boxes(nodes, grid.sides()).min_by_key(|&shape| rank(shape, grid))
 }
 
-/// The boxes in ascending order.
-fn boxes(nodes: u32, grid: &Grid) -> impl Iterator<Item = Sides> + use<> {
-    let [w, d, h] = grid.sides().map(u32::from);
+/// The boxes of `nodes` nodes within some sides, in ascending order.
+pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
+    let [w, d, h] = within.map(u32::from);
     // The divisors of n up to `most` that leave no more than `room` for the other axes.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
