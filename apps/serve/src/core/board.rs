@@ -84,11 +84,7 @@ impl Board {
 
     /// The request of the machine's strategy for what a caller asks.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
-        match ask {
-            Ask::Shape(sides) => Request::shape(sides),
-            Ask::Nodes(nodes) => self.shaper.request(nodes),
-            Ask::Beyond(nodes) => Request::nodes(nodes),
-        }
+        ask.request(&mut self.shaper)
     }
 
     /// Puts a lease on its nodes. Nothing changes if they are not free.

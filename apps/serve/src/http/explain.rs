@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::{Freedom, Grid, Request};
-use pavior_workload::{ShapeRule, Shaper};
+use pavior_workload::Shaper;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -248,12 +248,6 @@ fn waiting<'a>(
 
 /// The request for what is asked, by a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
-    match asked {
-        Ask::Shape(sides) => Request::shape(sides),
-        Ask::Beyond(nodes) => Request::nodes(nodes),
-        Ask::Nodes(nodes) => match rule.parse::<pavior_workload::Selection<ShapeRule>>() {
-            Ok(rule) => Shaper::new(&rule, grid, seed, 0).request(nodes),
-            Err(_) => Request::nodes(nodes),
-        },
-    }
+    let rule = rule.parse().expect("the machine was made with this rule");
+    asked.request(&mut Shaper::new(&rule, grid, seed, 0))
 }
