@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use pavior_allocation::{SelectedStrategy, Selection};
+use pavior_allocation::Selection;
 use pavior_kernel::BadName;
 use pavior_mesh::{Freedom, Grid, Request};
 use pavior_workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};

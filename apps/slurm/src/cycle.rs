@@ -6,7 +6,7 @@ use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, NodeId};
 use pavior_planning::Snapshot;
-use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running, SelectedScheduler};
+use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running};
 use pavior_workload::{Job, Service, Shaper};
 
 use crate::command::Change;
@@ -180,7 +180,7 @@ fn open(
     changes: &mut Vec<Change>,
 ) -> Vec<usize> {
     let mut scheduler =
-        config.scheduler.build().expect("only closures fail, and built-in entries have none");
+        config.scheduler.build(()).expect("only closures fail, and built-in entries have none");
     let mut running = running(ledger, state, now);
     let mut started = Vec::new();
     loop {

@@ -6,7 +6,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use pavior_allocation::{Machine, Registry, SelectedStrategy, Selection};
+use pavior_allocation::{Machine, Registry, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, Request};
 

@@ -13,14 +13,14 @@ use pavior_workload::ShapeRule;
 ///
 /// ```
 /// use pavior_experiments::{Catalogue, Environment, NoStore, Shard, Specification};
-/// use pavior_scheduling::{BuildScheduler, Entry, SchedulerKind, SelectedScheduler};
+/// use pavior_scheduling::{BuildScheduler, Entry, SchedulerKind};
 /// let mut catalogue = Catalogue::default();
 /// // A closure captures what it needs: here, another scheduler.
 /// let inner = catalogue.schedulers.select("ssd")?;
 /// catalogue.schedulers.add(Entry {
 ///     name: "my-own", title: "My own", source: "", options: &[], variants: &[""],
 ///     does: SchedulerKind {
-///         build: BuildScheduler::Closure(std::sync::Arc::new(move |_| inner.build())),
+///         build: BuildScheduler::Closure(std::sync::Arc::new(move |_| inner.build(()))),
 ///     },
 /// })?;
 /// let text = "scheduler = ['ssd', 'my-own']\nstrategy = 'ff'\njobs = 50\nreplications = 1";

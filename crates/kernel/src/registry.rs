@@ -27,6 +27,36 @@ pub trait Family: Sized + Send + Sync + 'static {
     }
 }
 
+/// A family whose entries build something. [`Selection::supports`] and [`Selection::build`] call
+/// these, so that who uses a selection imports no trait.
+pub trait Buildable: Family {
+    /// What an entry may not work on, such as a grid of nodes.
+    type Place;
+    /// What one is built for.
+    type For<'a>;
+    /// What is built.
+    type Built;
+    /// Why it cannot be built.
+    type Fault;
+
+    /// Whether the selected entry works on a place; every place will do unless it says otherwise.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
+        Ok(())
+    }
+
+    /// Builds what is selected.
+    ///
+    /// # Errors
+    /// If it cannot be built for this, or its closure fails.
+    fn build(
+        selection: &Selection<Self>,
+        purpose: Self::For<'_>,
+    ) -> Result<Self::Built, Self::Fault>;
+}
+
 /// A named thing as data.
 ///
 /// A name that is known only at run time can be given with [`String::leak`].
@@ -311,6 +341,25 @@ impl<F> Selection<F> {
                 .expect("the variants of an entry can be read");
             Selection { entry: entry.clone(), options }
         })
+    }
+}
+
+impl<F: Buildable> Selection<F> {
+    /// Whether it works on a place, such as a grid of nodes.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub fn supports(&self, place: &F::Place) -> Result<(), F::Fault> {
+        F::supports(self, place)
+    }
+
+    /// Builds it: a strategy for an empty machine of a grid, a scheduler for nothing in particular
+    /// (`build(())`), a pattern for a job's ranks and a stream to draw from.
+    ///
+    /// # Errors
+    /// If it does not work there, or its closure fails.
+    pub fn build(&self, purpose: F::For<'_>) -> Result<F::Built, F::Fault> {
+        F::build(self, purpose)
     }
 }
 

@@ -64,8 +64,8 @@ pub mod strategies {
     //! ```
 
     pub use pavior_allocation::{
-        ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, Strategy,
-        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous, oracle,
+        ANY_GRID, BuildStrategy, Entry, Registry, Selection, Strategy, StrategyClosure,
+        StrategyKind, Unsupported, Work, claim, conformance, contiguous, oracle,
     };
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,

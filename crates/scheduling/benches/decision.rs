@@ -8,7 +8,7 @@ use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, Request};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Selection,
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Selection,
 };
 use pavior_workload::{Job, Service};
 
@@ -88,7 +88,7 @@ impl Site {
 }
 
 fn build(name: &str) -> Box<dyn Scheduler> {
-    name.parse::<Selection>().expect("a scheduler").build().expect("it is built in")
+    name.parse::<Selection>().expect("a scheduler").build(()).expect("it is built in")
 }
 
 fn anew(bencher: Bencher<'_, '_>, name: &str, waiting: usize) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{CallerError, Family, Options};
+use pavior_kernel::{Buildable, CallerError, Family, Options};
 
 use crate::Scheduler;
 use crate::schedulers::ALL;
@@ -61,20 +61,16 @@ impl Family for SchedulerKind {
     }
 }
 
-/// What a selection of a scheduler can do.
-pub trait SelectedScheduler {
-    /// Makes the scheduler.
-    ///
-    /// # Errors
-    /// If a closure makes it, and fails.
-    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError>;
-}
+impl Buildable for SchedulerKind {
+    type Place = ();
+    type For<'a> = ();
+    type Built = Box<dyn Scheduler>;
+    type Fault = CallerError;
 
-impl SelectedScheduler for Selection {
-    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError> {
-        match &self.entry.does.build {
-            BuildScheduler::Function(build) => Ok(build(&self.options)),
-            BuildScheduler::Closure(build) => build(&self.options),
+    fn build(selection: &Selection, (): ()) -> Result<Box<dyn Scheduler>, CallerError> {
+        match &selection.entry.does.build {
+            BuildScheduler::Function(build) => Ok(build(&selection.options)),
+            BuildScheduler::Closure(build) => build(&selection.options),
         }
     }
 }

@@ -15,9 +15,7 @@ mod schedulers;
 mod shared;
 mod standing;
 
-pub use kind::{
-    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
-};
+pub use kind::{BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection};
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use prediction::Prediction;
 pub use priority::{KeyFunction, Priority};

@@ -9,6 +9,7 @@
 //! same instant.
 
 mod bounds;
+mod builder;
 mod channels;
 mod facts;
 mod faults;
@@ -23,6 +24,7 @@ mod stopwatch;
 mod traffic;
 
 pub use bounds::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIONS_IN_VAIN};
+pub use builder::{Measured, SimulationBuilder};
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::{BadFailing, Failing, Restart, Spares};

@@ -15,7 +15,8 @@
 
 use std::sync::Arc;
 
-use pavior_allocation::{Fork, Machine, Placement, SelectedStrategy};
+use pavior_allocation::claim::Claim;
+use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Freedom, JobId, Request, Sides};
 use pavior_planning::{Move, SearchLimits, Shape, Snapshot, Weights, earliest, unblock};
@@ -121,7 +122,7 @@ fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
         Some(Freedom::Connected | Freedom::Any) => return None,
         None => {
             let selection = machine.selection();
-            let groups = (selection.claim().family)(request, machine.grid(), &selection.options);
+            let groups = (Claim::of(selection).family)(request, machine.grid(), &selection.options);
             let boxes: Vec<Sides> = groups
                 .iter()
                 .filter(|group| group.parts.len() == 1)

@@ -1,7 +1,7 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
 use pavior_allocation::explain::{self, Answer, Diagnosis};
-use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
+use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
 use serde_json::{Value, json};

@@ -6,8 +6,7 @@ use pavior_allocation::{Machine, Placement, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, SelectedScheduler, Standing,
-    Start,
+    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Standing, Start,
 };
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
@@ -57,7 +56,7 @@ impl Board {
                                   let requests say how free they are";
                     return Err(bad(reason.into()));
                 }
-                Some(name.build().map_err(|error| bad(error.to_string()))?)
+                Some(name.build(()).map_err(|error| bad(error.to_string()))?)
             }
         };
         let rule: pavior_workload::Selection<ShapeRule> =

@@ -28,7 +28,7 @@ mod record;
 
 use std::process::ExitCode;
 
-use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
+use pavior_allocation::{Registry, Selection, conformance};
 use pavior_mesh::Grid;
 
 use record::Record;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pavior_allocation::{Machine, Placement, SelectedStrategy, Selection, Strategy};
+use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId, Occupancy, Request};
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use pavior_allocation::{Machine, Placement, Refusal, SelectedStrategy, Selection, Strategy};
+use pavior_allocation::{Machine, Placement, Refusal, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 

@@ -3,7 +3,7 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
-use crate::{Placement, SelectedStrategy, Selection, Strategy};
+use crate::{Placement, Selection, Strategy};
 
 /// Asks two selections that must answer alike, such as an engine and the plain search of one
 /// strategy, the same requests in the same states, for `steps` random steps: not answers that are

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pavior_allocation::{SelectedStrategy, Selection, StrategyKind, conformance};
+use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 

@@ -1,7 +1,7 @@
 //! What the conformance suite cannot know of `connected`: that its sets cut nothing off that they
 //! need not, and how compact they are.
 
-use pavior_allocation::{Placement, SelectedStrategy, Selection};
+use pavior_allocation::{Placement, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 

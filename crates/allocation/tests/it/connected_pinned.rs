@@ -1,6 +1,6 @@
 //! The answers of `connected`, pinned: an engine may become faster, its answers stay.
 
-use pavior_allocation::{Placement, SelectedStrategy, Selection, Strategy};
+use pavior_allocation::{Placement, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 

@@ -1,6 +1,6 @@
 //! Forks: plans on a copy, which leave the machine alone.
 
-use pavior_allocation::{Machine, Placement, Refusal, SelectedStrategy, Selection};
+use pavior_allocation::{Machine, Placement, Refusal, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
 

@@ -1,6 +1,6 @@
 //! MC, MC1x1 and Gen-Alg against their definitions, in every occupancy of small machines.
 
-use pavior_allocation::{Placement, SelectedStrategy, Selection};
+use pavior_allocation::{Placement, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request, Sides};
 

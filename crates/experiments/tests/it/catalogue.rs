@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pavior_allocation::{
-    BuildStrategy, Cuboid, Entry, Grid, Occupancy, Placement, Request, SelectedStrategy, Selection,
-    Strategy, StrategyKind, Stream, Work,
+    BuildStrategy, Cuboid, Entry, Grid, Occupancy, Placement, Request, Selection, Strategy,
+    StrategyKind, Stream, Work,
 };
 use pavior_experiments::{
     Catalogue, Environment, Keys, NoStore, Setting, Shard, Specification, SweepError,
 };
 use pavior_kernel::{CallerError, Time};
-use pavior_network::{BuildPattern, PatternKind, PatternSelection, SelectedPattern};
+use pavior_network::{BuildPattern, PatternKind, PatternSelection};
 use pavior_scheduling::{
-    BuildScheduler, MachineView, Priority, Queue, Running, Scheduler, SchedulerKind,
-    SelectedScheduler, Start,
+    BuildScheduler, MachineView, Priority, Queue, Running, Scheduler, SchedulerKind, Start,
 };
 use pavior_simulation::RunError;
 use pavior_workload::ShapeRule;
@@ -55,12 +54,12 @@ fn catalogue() -> Catalogue {
         .add(renamed("own-ff", move |grid| first_fit.build(grid).map_err(CallerError::new)))
         .unwrap();
     let fcfs: pavior_scheduling::Selection = "fcfs".parse().unwrap();
-    let build = BuildScheduler::Closure(Arc::new(move |_| fcfs.build()));
+    let build = BuildScheduler::Closure(Arc::new(move |_| fcfs.build(())));
     catalogue.schedulers.add(scheduler("own-fcfs", build)).unwrap();
     let ring: PatternSelection = "ring".parse().unwrap();
     let kind = ring.entry.does.clone();
     let build = BuildPattern::Closure(Arc::new(move |ranks, _, draw| {
-        ring.build(ranks, draw).expect("it has ranks")
+        ring.build((ranks, draw)).expect("it has ranks")
     }));
     let does = PatternKind { build, ..kind };
     let (name, title, source) = ("own-ring", "", "");

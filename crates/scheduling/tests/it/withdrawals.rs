@@ -5,8 +5,7 @@ use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, Kept, MachineView, Queue, Running, Scheduler, SelectedScheduler,
-    Start,
+    Attempt, AttemptObserver, Kept, MachineView, Queue, Running, Scheduler, Start,
 };
 
 use crate::world::job;
@@ -30,7 +29,7 @@ impl Small {
             machine: Machine::new(format!("mesh:{nodes}x1").parse().unwrap(), "tff").unwrap(),
             queue: Queue::new(),
             running: Running::new(),
-            scheduler: selection.build().unwrap(),
+            scheduler: selection.build(()).unwrap(),
         }
     }
 

@@ -6,8 +6,7 @@ use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Prediction, Queue, Running, Scheduler,
-    SelectedScheduler, Start,
+    Attempt, AttemptObserver, MachineView, Prediction, Queue, Running, Scheduler, Start,
 };
 use pavior_workload::{Job, Service};
 
@@ -70,7 +69,7 @@ impl AttemptObserver for Count<'_> {
 impl World {
     pub(crate) fn new(grid: &str, strategy: &str, scheduler: &str) -> World {
         let scheduler: pavior_scheduling::Selection = scheduler.parse().unwrap();
-        World::with(grid, strategy, scheduler.build().unwrap())
+        World::with(grid, strategy, scheduler.build(()).unwrap())
     }
 
     pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {

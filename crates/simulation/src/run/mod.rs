@@ -11,7 +11,7 @@ use std::iter::Peekable;
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, CallerError, Stream, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{MachineView, Queue, Running, Scheduler, SelectedScheduler, Start};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
@@ -178,7 +178,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             finished: Vec::new(),
             machine,
             slice: SliceWatch::new(setup.slice),
-            scheduler: setup.scheduler.build()?,
+            scheduler: setup.scheduler.build(())?,
             queue: Queue::new(),
             running: Running::new(),
             agenda: Agenda::new(),
