@@ -44,7 +44,7 @@ fn simulate(scheduler: Selection) -> Result<Time, Box<dyn std::error::Error>> {
         slice: None,
     };
     let mut recorder = Recorder::default();
-    let inputs = Inputs { jobs: Box::new(jobs.take(500)), failures: None };
+    let inputs = Inputs::from(jobs.take(500));
     let outcome = run(&setup, inputs, &mut [&mut recorder])?;
     assert_eq!(outcome.arrived, 500);
     Ok(outcome.end)

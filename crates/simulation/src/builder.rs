@@ -45,7 +45,7 @@ impl Setup {
     /// let mut recorder = Recorder::default();
     /// let run = Setup::new(grid, "tff", "easy")?.simulation(jobs).observe(&mut recorder);
     /// let measured = run.measure(&["turnaround", "utilization"])?.run()?;
-    /// assert!(measured.value("turnaround") > Some(1.0));
+    /// assert!(measured.value("turnaround").is_some());
     /// assert_eq!(recorder.into_records().len(), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

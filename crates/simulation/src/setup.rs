@@ -152,27 +152,20 @@ pub struct Inputs<'i> {
 }
 
 impl<'i> Inputs<'i> {
-    /// Jobs, in the order of arrival, on a machine whose nodes do not fail.
-    pub fn new<J>(jobs: J) -> Inputs<'i>
-    where
-        J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
-    {
-        Inputs { jobs: Box::new(jobs.into_iter()), failures: None }
-    }
-
-    /// The same with failures of components.
+    /// The same with failures of components; none by default.
     #[must_use]
     pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
         Inputs { failures: failures.into(), ..self }
     }
 }
 
+/// Jobs in the order of arrival, on a machine whose nodes do not fail.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
 {
     fn from(jobs: J) -> Inputs<'i> {
-        Inputs::new(jobs)
+        Inputs { jobs: Box::new(jobs.into_iter()), failures: None }
     }
 }
 

@@ -88,22 +88,17 @@ pub fn run_within(
 ///
 /// ```
 /// use pavior_kernel::Time;
-/// use pavior_mesh::{Grid, JobId, Request};
-/// use pavior_simulation::{Ending, Inputs, Setup, Simulation, Stop};
+/// use pavior_mesh::{JobId, Request};
+/// use pavior_simulation::{Setup, Simulation, Stop};
 /// use pavior_workload::{Job, Service};
 ///
 /// let job = |number: u64| Job {
 ///     id: JobId(number), number, arrival: Time(number), request: Request::nodes(4),
 ///     service: Service::Run(Time(10)), estimate: Time(10),
 /// };
-/// let setup = Setup {
-///     grid: Grid::mesh(&[2, 2])?, strategy: "mbs".parse()?, scheduler: "fcfs".parse()?,
-///     network: None, migration: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
-///     ending: Ending::Drained, timing: false, slice: None,
-/// };
-/// let inputs = Inputs { jobs: Box::new((0..2).map(job)), failures: None };
+/// let setup = Setup::new("mesh:2x2".parse()?, "mbs", "fcfs")?;
 /// let mut observers = [];
-/// let mut simulation = Simulation::new(&setup, inputs, &mut observers)?;
+/// let mut simulation = Simulation::new(&setup, (0..2).map(job).into(), &mut observers)?;
 /// while simulation.advance(&Stop::default())? {
 ///     simulation.schedule()?;
 /// }

@@ -21,7 +21,7 @@ fn go(
 ) -> Result<Outcome, Endless> {
     let setup = setup("mesh:4x4", "tff", scheduler, ending);
     let failures = events.map(|events| Failing::new(events, Restart::Scratch));
-    let inputs = Inputs { jobs: Box::new(jobs), failures };
+    let inputs = Inputs::from(jobs).with_failures(failures);
     let outcome = run_within(bounds, &setup, inputs, &mut [], &Stop::default());
     outcome.map_err(|error| match error {
         RunError::Endless(endless) | RunError::Start(StartError::Endless(endless)) => endless,
@@ -152,7 +152,7 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
     let jobs = (0..).map(move |id| job(id, 100_000_000 * id, [4, 1, 1], long));
     let setup = setup("mesh:4x4", "ff", "easy", Ending::Completions(wanted));
     let failures = Some(Failing::new(Box::new(events) as Events, restart));
-    let inputs = Inputs { jobs: Box::new(jobs), failures };
+    let inputs = Inputs::from(jobs).with_failures(failures);
     let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
     run_within(bounds, &setup, inputs, &mut [], &Stop::default()).map_err(|error| match error {
         RunError::Endless(endless) => endless,
