@@ -131,10 +131,11 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
 /// The list of the pages.
 fn index(sources: &[Source]) -> String {
     let mut text = String::from(
-        "<!-- Written by `cargo xtask docs`; changes here are lost. -->\n\n# The strategies, one by one\n\n\
-         Each page is the header of the strategy's file and what the registry says of it. What a claim \
-         means,\nand how it is checked, is in [strategies.md](../strategies.md); the families are compared \
-         in\n[families/](../families/README.md).\n",
+        "<!-- Written by `cargo xtask docs`; changes here are lost. -->\n\n\
+         # The strategies, one by one\n\n\
+         Each page is the header of the strategy's file and what the registry says of it. \
+         What a claim means,\nand how it is checked, is in [strategies.md](../strategies.md); \
+         the families are compared in\n[families/](../families/README.md).\n",
     );
     for (folder, heading, meaning) in FAMILIES {
         let _ = write!(
@@ -169,7 +170,8 @@ fn page(source: &Source, selection: &Selection, sources: &[Source]) -> String {
     let _ = write!(
         text,
         "\n## In the registry\n\n| | |\n|---|---|\n| machines | {} |\n| recognition | `{}`: {} |\n\
-         | grants | {} |\n| turns requests | {} |\n| first described by | {} |\n| code | [{path}](../../{path}) |\n",
+         | grants | {} |\n| turns requests | {} |\n| first described by | {} |\n\
+         | code | [{path}](../../{path}) |\n",
         machines(selection),
         Claim::of(selection).recognition.word(),
         meaning(&Claim::of(selection).recognition),

@@ -68,6 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-experiments",
         ],
     ),
+    ("pavior-studies", &["pavior"]),
     (
         "pavior-cli",
         &[
@@ -81,6 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-draw",
             "pavior-experiments",
             "pavior-files",
+            "pavior-studies",
             "pavior-planning",
             "pavior-slurm",
             "pavior-serve",

@@ -48,10 +48,10 @@ pub(crate) fn add(root: &Path, name: &str) -> Vec<String> {
     match try_add(root, name) {
         Ok(file) => {
             eprintln!(
-                "{file} is written, its module is named in contiguous/mod.rs and its entry is in the \
-                 list of strategies/mod.rs.\n\
-                 Now fill in the header and `best`; until then the claim, that it misses no free box, \
-                 is broken:\n\n\
+                "{file} is written, its module is named in contiguous/mod.rs and its entry is in \
+                 the list of strategies/mod.rs.\n\
+                 Now fill in the header and `best`; until then the claim, that it misses no free \
+                 box, is broken:\n\n\
                  \x20 cargo xtask conformance {name}    its claim, in seconds\n\
                  \x20 cargo xtask exhaustive {name}     on every occupancy of up to 12 nodes\n\
                  \x20 cargo test -p pavior-allocation   that it is well formed\n\
@@ -70,7 +70,8 @@ fn try_add(root: &Path, name: &str) -> Result<String, String> {
         && name.split('-').all(|word| !word.is_empty());
     if !kebab {
         return Err(format!(
-            "`{name}` is no name for a strategy: lower-case words with hyphens, such as worst-corner"
+            "`{name}` is no name for a strategy: lower-case words with hyphens, such as \
+             worst-corner"
         ));
     }
     let module = name.replace('-', "_");

@@ -1,4 +1,4 @@
-//! Lengths of comments and functions, and calls that are banned, each with what to use instead.
+//! Lengths of lines and functions, and calls that are banned, each with what to use instead.
 //!
 //! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
 //! at its own indentation.
@@ -107,7 +107,7 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     let others = ["/tests/", "/benches/", "/examples/", "/build.rs", "/build/"];
     let is_source = !others.iter().any(|part| name.contains(part));
     let mut problems = long_functions(name, &lines);
-    problems.extend(long_comments(name, &lines));
+    problems.extend(long_lines(name, &lines));
     if is_source && name != "xtask/src/tidy.rs" {
         for (index, line) in lines[..code].iter().enumerate() {
             problems.extend(banned(name, index + 1, line));
@@ -116,18 +116,14 @@ fn of_file(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Comments past the last column: rustfmt leaves them as they are. Code in comments is left out.
-fn long_comments(name: &str, lines: &[&str]) -> Vec<String> {
-    let (mut problems, mut fenced) = (Vec::new(), false);
-    for (index, line) in lines.iter().enumerate() {
-        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
-        fenced ^= comment.trim_start_matches(['/', '!']).trim_start().starts_with("```");
-        let columns = line.chars().count();
-        if columns > COLUMNS && !fenced {
-            problems.push(format!("{name}:{}: {columns} columns of {COLUMNS}", index + 1));
-        }
-    }
-    problems
+/// Lines past the last column: rustfmt leaves comments, texts and macros as they are. A line with
+/// an address is excepted, for an address cannot be cut.
+fn long_lines(name: &str, lines: &[&str]) -> Vec<String> {
+    let columns = lines.iter().map(|line| line.chars().count());
+    let long = columns.enumerate().filter(|&(at, columns)| {
+        columns > COLUMNS && !lines[at].contains("https://") && !lines[at].contains("http://")
+    });
+    long.map(|(at, columns)| format!("{name}:{}: {columns} columns of {COLUMNS}", at + 1)).collect()
 }
 
 fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
@@ -144,7 +140,8 @@ fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
         let length = end.map_or(0, |end| end + 1);
         if length > FUNCTION_LINES {
             problems.push(format!(
-                "{name}:{}: `{function}` has {length} lines; a function has at most {FUNCTION_LINES}",
+                "{name}:{}: `{function}` has {length} lines; a function has at most \
+                 {FUNCTION_LINES}",
                 start + 1
             ));
         }
@@ -186,11 +183,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_comments_and_functions_are_found() {
-        let long = format!("// {}\n", "é".repeat(97));
-        assert!(of_file("crates/x/tests/a.rs", &long).is_empty());
-        let long = format!("// {}\n", "é".repeat(98));
-        assert!(of_file("crates/x/tests/a.rs", &long)[0].contains(":1: 101 columns"));
+    fn long_lines_and_functions_are_found() {
+        for (begin, end) in [("// ", ""), ("//! ```\n// ", ""), ("a(\"", "\");")] {
+            let of = |columns: usize| {
+                let line = begin.lines().last().unwrap_or_default().len() + end.len();
+                let text = format!("{begin}{}{end}\n", "é".repeat(columns - line));
+                of_file("crates/x/tests/a.rs", &text)
+            };
+            assert!(of(100).is_empty());
+            assert!(of(101)[0].ends_with(": 101 columns of 100"), "{begin}");
+        }
+        let address = format!("// https://example.org/{}\n", "a".repeat(100));
+        assert!(of_file("crates/x/src/a.rs", &address).is_empty());
         let body = "    let _ = 0;\n".repeat(69);
         let function = format!("pub(crate) fn far() {{\n{body}}}\n");
         assert!(of_file("crates/x/src/a.rs", &function)[0].contains("`far` has 71 lines"));

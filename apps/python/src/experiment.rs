@@ -72,7 +72,9 @@ pub(crate) struct Specification {
 #[pymethods]
 impl Specification {
     #[new]
-    #[pyo3(signature = (text, *, folder = PathBuf::new(), name = "experiment", classes = Vec::new()))]
+    #[pyo3(signature = (
+        text, *, folder = PathBuf::new(), name = "experiment", classes = Vec::new()
+    ))]
     #[pyo3(text_signature = "(text, *, folder='', name='experiment', classes=())")]
     fn new(
         py: Python<'_>,

@@ -345,16 +345,16 @@ impl Wait {
         let text = match self.cause {
             Cause::Nodes => format!("It needs {needed} nodes, and {free} are free"),
             Cause::Place => format!(
-                "It needs {needed} nodes, and {free} are free, but `{strategy}` finds no place for it \
-                 among them"
+                "It needs {needed} nodes, and {free} are free, but `{strategy}` finds no place for \
+                 it among them"
             ),
             Cause::Reservation { by, from_ms, .. } => {
                 let from =
                     if from_ms > 0 { format!(" from {}", Instant(from_ms)) } else { String::new() };
                 let until = until.map_or_else(String::new, |at| format!(" until {}", Instant(at)));
                 format!(
-                    "It would fit now, but {} has nodes reserved{from}{until}, and it would not end \
-                     before",
+                    "It would fit now, but {} has nodes reserved{from}{until}, and it would not \
+                     end before",
                     named(by)
                 )
             }

@@ -48,7 +48,8 @@ impl Metrics {
         ];
         for (name, help, value) in counters {
             text += &format!(
-                "# HELP pavior_slurm_{name}_total {help}\n# TYPE pavior_slurm_{name}_total counter\n\
+                "# HELP pavior_slurm_{name}_total {help}\n\
+                 # TYPE pavior_slurm_{name}_total counter\n\
                  pavior_slurm_{name}_total {value}\n"
             );
         }

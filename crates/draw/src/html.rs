@@ -143,7 +143,8 @@ fn is_number(cell: &str) -> bool {
 
 const STYLE: &str = "\
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--text);font:16px/1.5 system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif}
+body{margin:0;background:var(--paper);color:var(--text);font:16px/1.5 \
+system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif}
 main,footer{max-width:1240px;margin:0 auto;padding:0 16px}
 h1{font-size:1.6rem;line-height:1.25;margin:1.2em 0 .4em}
 h2{font-size:1.2rem;margin:1.6em 0 .5em}
@@ -151,9 +152,11 @@ p{max-width:46em;margin:.5em 0}
 a{color:var(--link)}
 summary{cursor:pointer}summary h2{display:inline-block;margin:.8em 0}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:20px}
-figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:6px}
+figure{margin:0;min-width:0}figure svg{display:block;width:100%;height:auto;\
+border:1px solid var(--line);border-radius:6px}
 figcaption{color:var(--faint);font-size:.85rem;padding:4px 2px}
-.wide{overflow-x:auto;-webkit-overflow-scrolling:touch;border:1px solid var(--line);border-radius:6px}
+.wide{overflow-x:auto;-webkit-overflow-scrolling:touch;\
+border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;min-width:100%}
 th,td{text-align:left;padding:5px 10px;vertical-align:top}
 th{border-bottom:1px solid var(--line);white-space:nowrap;color:var(--faint);font-weight:600}
@@ -163,5 +166,6 @@ td:first-child:not(:last-child){white-space:nowrap}
 td:nth-child(n+4):last-child:not(.n){min-width:min(18em,48vw)}
 .n{text-align:right;white-space:nowrap}.tally{white-space:nowrap}
 .holds{color:var(--good);font-weight:600}.differs{color:var(--bad);font-weight:600}
-footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
+footer{color:var(--faint);font-size:.85rem;border-top:1px solid var(--line);margin-top:2.5em;\
+padding-top:12px;padding-bottom:32px;overflow-wrap:anywhere}
 ";

@@ -11,7 +11,8 @@ use std::fmt::{Display, Write};
 /// carriage return stay.
 ///
 /// ```
-/// assert_eq!(pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}"), "&lt;a &amp; &quot;b&quot;&gt;\u{fffd}\u{fffd}");
+/// let escaped = pavior_draw::escape("<a & \"b\">\u{0}\u{fffe}");
+/// assert_eq!(escaped, "&lt;a &amp; &quot;b&quot;&gt;\u{fffd}\u{fffd}");
 /// ```
 pub fn escape(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|character| is_replaced(character) || "&<>\"".contains(character)) {
@@ -114,7 +115,10 @@ mod tests {
     #[test]
     fn only_characters_of_xml_remain() {
         // Production [2] of XML 1.0.
-        let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+        let is_allowed = |c: char| {
+            let is_space = matches!(c, '\t' | '\n' | '\r');
+            is_space || matches!(c, ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+        };
         for character in '\0'..=char::MAX {
             let text = character.to_string();
             let escaped = escape(&text);

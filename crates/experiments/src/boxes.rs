@@ -40,7 +40,7 @@ impl FromStr for Boxes {
 ///
 /// # Errors
 /// If they are none.
-pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
+pub fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
     text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 ///
 /// # Errors
 /// If they are none.
-pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
+pub fn sides(text: &str) -> Result<Sides, BadName> {
     text.parse::<RequestedSides>().map(|RequestedSides(sides)| sides)
 }
 
@@ -89,8 +89,8 @@ impl FromStr for Slice {
     fn from_str(text: &str) -> Result<Slice, BadName> {
         let bad = || BadName {
             reason: format!(
-                "`{text}` is no slice: write a number of cubes from 1 to {MOST_CUBES}, or its sides in \
-                 nodes, such as 8x8x16"
+                "`{text}` is no slice: write a number of cubes from 1 to {MOST_CUBES}, or its \
+                 sides in nodes, such as 8x8x16"
             ),
             span: 0..text.len(),
         };

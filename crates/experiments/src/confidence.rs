@@ -58,7 +58,7 @@ impl Policy {
 }
 
 /// The arithmetic mean.
-pub(crate) fn mean(sample: &[f64]) -> Option<f64> {
+pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
@@ -130,7 +130,8 @@ impl Median {
 /// hardly.
 ///
 /// ```
-/// let (median, width) = pavior_experiments::median(&[3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0]).unwrap();
+/// let values = [3.0, 1.0, 900.0, 2.0, 4.0, 5.0, 3.0];
+/// let (median, width) = pavior_experiments::median(&values).unwrap();
 /// assert_eq!((median, width), (3.0, Some(897.0)));
 /// ```
 pub fn median(sample: &[f64]) -> Option<(f64, Option<f64>)> {

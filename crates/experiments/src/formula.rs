@@ -37,7 +37,8 @@ impl Formula {
     /// ```
     /// use pavior_experiments::Formula;
     /// let order: Formula = "sqrt(K) * B".parse().unwrap();
-    /// let value = order.value(&|name| match name { "K" => Some(4.0), "B" => Some(3.0), _ => None });
+    /// let value =
+    ///     order.value(&|name| match name { "K" => Some(4.0), "B" => Some(3.0), _ => None });
     /// assert_eq!(value, Ok(6.0));
     /// ```
     pub fn value(&self, names: &dyn Fn(&str) -> Option<f64>) -> Result<f64, String> {

@@ -123,7 +123,12 @@ mod tests {
             let values: Vec<Option<f64>> =
                 values.into_iter().map(|value| value.filter(|v| !v.is_nan())).collect();
             let sample = Sample {
-                values, arrived, waiting: 1, rejected: 2, rejected_set: u64::MAX, allocation_ns: None,
+                values,
+                arrived,
+                waiting: 1,
+                rejected: 2,
+                rejected_set: u64::MAX,
+                allocation_ns: None,
             };
             let entry = JournalEntry { point, replication: 4, sample };
             let line = entry.line();

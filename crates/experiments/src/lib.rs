@@ -22,7 +22,6 @@ mod json;
 mod keys;
 mod orders;
 mod paired;
-pub mod papers;
 pub mod parameters;
 mod point;
 mod publish;
@@ -36,9 +35,10 @@ pub mod still;
 mod student;
 mod sweep;
 
+pub use boxes::{boxes, sides};
 pub use catalogue::Catalogue;
 pub use chart::chart;
-pub use confidence::{Median, Policy, half_width, median};
+pub use confidence::{Median, Policy, half_width, mean, median};
 pub use differences::{Difference, differences, write_differences};
 pub use fingerprint::BUILD;
 pub use formula::Formula;
@@ -49,9 +49,9 @@ pub use keys::Keys;
 pub use orders::Orders;
 pub use paired::Paired;
 pub use point::Point;
-pub use publish::{Provenance, Publication};
+pub use publish::{Provenance, Publication, cell, median_cell};
 pub use replications::Replications;
-pub use results::{Line, MeasuredTime, PointResult, Summary, Table};
+pub use results::{Line, MeasuredTime, PointResult, Summary, Table, target_missed};
 pub use sample::Sample;
 pub use scenario::{RunRecord, Scenario};
 pub use settings::{
@@ -62,4 +62,10 @@ pub use specification::{
     Axis, Figure, Setting, SettingError, Specification, SpecificationError, StatedMark, schema,
 };
 pub use student::student_t;
+
+pub mod report {
+    //! What a report is made of, for those who add sections to one.
+
+    pub use pavior_draw::{Page, Section, SectionTable, html};
+}
 pub use sweep::{Environment, NoProgress, Progress, Recording, Samples, Shard, Span, SweepError};

@@ -152,8 +152,8 @@ impl Specification {
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications a point{capped}, until the {} % confidence interval \
-                     (Student t) of {} is within {} % of the mean: {met}",
+                    "{least} to {most} replications a point{capped}, until the {} % confidence \
+                     interval (Student t) of {} is within {} % of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
                     relative * 100.0,
@@ -291,7 +291,7 @@ fn picked(values: &[String], columns: &[usize]) -> Vec<String> {
 }
 
 /// A mean with its half-width, to four significant digits of the mean.
-pub(crate) fn cell(summary: Summary) -> String {
+pub fn cell(summary: Summary) -> String {
     let Some(mean) = summary.mean else { return "-".to_string() };
     let digits = if mean == 0.0 { 0.0 } else { libm::floor(libm::log10(mean.abs())) };
     let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
@@ -302,7 +302,7 @@ pub(crate) fn cell(summary: Summary) -> String {
 }
 
 /// A median with the ends of its interval, to four significant digits of the median.
-pub(crate) fn median_cell(median: crate::Median) -> String {
+pub fn median_cell(median: crate::Median) -> String {
     let digits = libm::floor(libm::log10(median.value.abs().max(1e-9)));
     let decimals = (3.0 - digits).clamp(0.0, 6.0) as usize;
     match median.interval {

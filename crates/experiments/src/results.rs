@@ -67,6 +67,9 @@ pub struct MeasuredTime {
     pub summary: Summary,
 }
 
+/// A metric of a point: its name, its unit, its mean, and its median if it is a time.
+type Measured = (&'static str, &'static str, Summary, Option<Median>);
+
 /// Columns that are no parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
@@ -146,7 +149,7 @@ impl Table {
     fn build(
         specification: &Specification,
         samples: &Samples,
-        lines: impl Fn(&PointResult<'_>) -> Vec<(&'static str, &'static str, Summary, Option<Median>)>,
+        lines: impl Fn(&PointResult<'_>) -> Vec<Measured>,
     ) -> Table {
         let shown = shown(specification);
         let mut rows = Vec::new();
@@ -285,7 +288,7 @@ impl Table {
 }
 
 /// Whether a target of precision is set that these samples miss.
-pub(crate) fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
+pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();

@@ -29,7 +29,8 @@ const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
 
 const TASK_INDEX: MetricSpec = MetricSpec {
     name: "task_index",
-    meaning: "how many faces of the box asked for, at the base chosen, touch busy nodes or the border",
+    meaning: "how many faces of the box asked for, at the base chosen, touch busy nodes or the \
+              border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),

@@ -123,8 +123,8 @@ impl Directory {
             if !how.resume {
                 return Err(FileError::directory(
                     &self.path,
-                    "holds an experiment already; the command that began it goes on under --resume, --out \
-                     chooses another directory",
+                    "holds an experiment already; the command that began it goes on under \
+                     --resume, --out chooses another directory",
                 ));
             }
             if note.run.fingerprint != run.fingerprint {

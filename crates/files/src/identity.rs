@@ -15,7 +15,8 @@ use crate::error::name;
 /// files.
 ///
 /// ```
-/// let plan = pavior_files::FileUses::new().reads("--trace", "log.swf").writes("--swf", "./log.swf");
+/// let plan = pavior_files::FileUses::new();
+/// let plan = plan.reads("--trace", "log.swf").writes("--swf", "./log.swf");
 /// assert!(plan.check().unwrap_err().to_string().contains("--swf ./log.swf would overwrite"));
 /// ```
 #[derive(Clone, Debug, Default)]

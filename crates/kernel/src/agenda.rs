@@ -111,7 +111,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pops_in_the_order_of_a_stable_sort(events in prop::collection::vec((0u64..20, 0u8..3), 0..200)) {
+        fn pops_in_the_order_of_a_stable_sort(
+            events in prop::collection::vec((0u64..20, 0u8..3), 0..200)
+        ) {
             let mut agenda = Agenda::new();
             for (index, &(at, class)) in events.iter().enumerate() {
                 agenda.schedule(Time(at), class, index);

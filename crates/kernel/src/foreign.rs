@@ -181,7 +181,9 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_invisible_is_ever_shown(
-            bytes in prop::collection::vec(any::<u8>(), 0..400), from in 0usize..500, to in 0usize..500
+            bytes in prop::collection::vec(any::<u8>(), 0..400),
+            from in 0usize..500,
+            to in 0usize..500
         ) {
             let (text, span) = excerpt(&bytes, from..to);
             prop_assert!(text.get(span).is_some());

@@ -99,7 +99,9 @@ impl std::error::Error for BadName {}
 /// ```
 /// use pavior_kernel::{OptionSpec, Options, Values};
 /// const SPECS: &[OptionSpec] = &[
-///     OptionSpec { key: "size", values: Values::Integer(0, 8), default: "0", meaning: "k", bare: true },
+///     OptionSpec {
+///         key: "size", values: Values::Integer(0, 8), default: "0", meaning: "k", bare: true
+///     },
 ///     OptionSpec { key: "scheme", values: Values::OneOf(&["row", "snake"]), default: "row",
 ///                  meaning: "the order of pages", bare: true },
 /// ];

@@ -239,7 +239,8 @@ impl Grid {
     /// ```
     /// use pavior_mesh::{Grid, NodeId};
     /// let ring = Grid::torus(&[4, 2])?;
-    /// assert_eq!(ring.neighbours(NodeId(0)).collect::<Vec<_>>(), [NodeId(3), NodeId(1), NodeId(4)]);
+    /// let neighbours: Vec<NodeId> = ring.neighbours(NodeId(0)).collect();
+    /// assert_eq!(neighbours, [NodeId(3), NodeId(1), NodeId(4)]);
     /// # Ok::<(), pavior_mesh::GridError>(())
     /// ```
     pub fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<> {

@@ -15,8 +15,9 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
 ///     . . . .
 ///     o . . .          o<->.<->.                        o   .   .
-///     o o o .          o<->o<->o                        o   o   o      (links of one row up and down
-///                                                                       in the columns 0, 1 and 2)
+///     o o o .          o<->o<->o                        o   o   o
+///
+///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
 /// On an axis without a wrap, and on rings on which the nodes lie within half of the ring, these

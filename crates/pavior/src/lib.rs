@@ -63,12 +63,15 @@ pub mod strategies {
     //! assert!(names.contains(&"tff") && names.contains(&"mbs"));
     //! ```
 
+    pub use pavior_allocation::explain::{State, answer, index};
     pub use pavior_allocation::{
-        ANY_GRID, BuildStrategy, Entry, Registry, Selection, Strategy, StrategyClosure,
-        StrategyKind, Unsupported, Work, claim, conformance, contiguous, oracle,
+        ANY_GRID, BuildStrategy, Entry, MfaCandidate, MfaVerdict, Registry, Selection, Strategy,
+        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous,
+        mfa_candidates, oracle,
     };
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,
+        unknown_name,
     };
     pub use pavior_mesh::{BaseSet, Coordinates, Scan, Sides, orientations};
 }

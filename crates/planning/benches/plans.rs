@@ -51,7 +51,10 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
 }
 
 /// Two moves at most; what the search says, and whether it is proven, is printed once.
-#[divan::bench(args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)], sample_count = 3)]
+#[divan::bench(
+    args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
+    sample_count = 3
+)]
 fn unblock_two(bencher: Bencher<'_, '_>, (shape, seed): ([u16; 3], u64)) {
     let snapshot = snapshot(seed);
     let weights = Weights::nodes(&snapshot);

@@ -14,7 +14,9 @@ use pavior_workload::Job;
 /// use pavior_scheduling::Prediction;
 /// use pavior_workload::Job;
 /// // A job in several pieces takes half as long again.
-/// let mut torn = |_: &Job, placement: &Placement| if placement.parts().len() > 1 { 1.5 } else { 1.0 };
+/// let mut torn = |_: &Job, placement: &Placement| {
+///     if placement.parts().len() > 1 { 1.5 } else { 1.0 }
+/// };
 /// fn takes(_: &mut dyn Prediction) {}
 /// takes(&mut torn);
 /// ```

@@ -49,8 +49,8 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 pub enum Endless {
     /// Time would pass what can be told.
     #[error(
-        "job {job} would {what} later than 2^62 ticks, the greatest time that can be told; times or \
-         the scale of arrivals are too large"
+        "job {job} would {what} later than 2^62 ticks, the greatest time that can be told; times \
+         or the scale of arrivals are too large"
     )]
     Overflow {
         /// The job's number in its log, or in the order of arrival.
@@ -63,8 +63,8 @@ pub enum Endless {
     TooLate,
     /// The queue grows without end.
     #[error(
-        "{waiting} jobs wait, from job {job} on, and more arrive than the machine takes: the load is \
-         too high, or nodes are missing for good (--max-waiting allows more)"
+        "{waiting} jobs wait, from job {job} on, and more arrive than the machine takes: the load \
+         is too high, or nodes are missing for good (--max-waiting allows more)"
     )]
     TooManyWaiting {
         /// How many wait.
@@ -74,8 +74,8 @@ pub enum Endless {
     },
     /// Jobs are interrupted, and none completes.
     #[error(
-        "running jobs have lost nodes {times} times, the last time job {job}, and none has completed in \
-         between: nodes fail faster than jobs run"
+        "running jobs have lost nodes {times} times, the last time job {job}, and none has \
+         completed in between: nodes fail faster than jobs run"
     )]
     NoneCompletes {
         /// The number of the last job that lost a node.

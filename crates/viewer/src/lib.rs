@@ -55,7 +55,8 @@ pub fn live() -> String {
 ///
 /// ```
 /// let job = pavior_viewer::ScheduledJob {
-///     name: 7.into(), submit: 0.0, start: 1.0, end: 5.0, nodes: 4, parts: vec![(vec![0, 0], vec![2, 2])],
+///     name: 7.into(), submit: 0.0, start: 1.0, end: 5.0, nodes: 4,
+///     parts: vec![(vec![0, 0], vec![2, 2])],
 /// };
 /// let page = pavior_viewer::schedule("mesh:4x4", &[job], &[]);
 /// assert!(page.contains("\"sides\":[2,2]"));

@@ -32,14 +32,22 @@ pub(crate) struct BenchArgs {
 #[command(next_help_heading = "Measurement")]
 pub(crate) struct RoundArgs {
     /// Attempts of each strategy
-    #[arg(long, default_value_t = 10_000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    #[arg(
+        long,
+        default_value_t = 10_000,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000)
+    )]
     pub(crate) attempts: usize,
     /// Attempts before those that count [default: until all jobs that were there at the first
     /// departure have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
     /// How often the attempts are repeated, all strategies in turn
-    #[arg(long, default_value_t = 7, value_parser = RangedU64ValueParser::<usize>::new().range(1..=99))]
+    #[arg(
+        long,
+        default_value_t = 7,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=99)
+    )]
     pub(crate) rounds: usize,
     /// The seed of all random numbers
     #[arg(long, default_value_t = 1)]

@@ -189,8 +189,8 @@ impl Report {
     /// What a reader must know to read the table right.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: parts held; work: units looked at; whole: with grants and releases; ratio: of means, \
-             to {}.",
+            "m: parts held; work: units looked at; whole: with grants and releases; ratio: of \
+             means, to {}.",
             self.results.rows[0].strategy
         )];
         let rejected: Vec<String> = self

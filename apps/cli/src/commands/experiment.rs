@@ -136,7 +136,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
             match all.get(&key) {
                 Some(other) if !other.sample.same(&entry.sample) => {
                     return Err(Failure::usage(format!(
-                        "replication {} of point {} is not the same in {} as in an earlier directory",
+                        "replication {} of point {} is not the same in {} as in an earlier \
+                         directory",
                         entry.replication,
                         entry.point,
                         files::shown(&part.path)

@@ -96,7 +96,9 @@ impl Story {
         };
         let diagnosis = self.diagnosis();
         let blocked = diagnosis.blocked.as_ref().map_or(Value::Null, |blocked| {
-            let job = |&(job, nodes): &(JobId, u32)| json!({ "job": self.busy.name(job), "nodes": nodes });
+            let job = |&(job, nodes): &(JobId, u32)| {
+                json!({ "job": self.busy.name(job), "nodes": nodes })
+            };
             json!({
                 "base": &blocked.at.base[..grid.axes()],
                 "sides": &blocked.at.sides[..grid.axes()],

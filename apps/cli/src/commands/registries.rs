@@ -36,6 +36,10 @@ fn strategy(selection: &Selection) -> Value {
     let spec = &selection.entry;
     let claim = Claim::of(selection);
     let (axes, topologies) = supported(selection);
+    let grants = match claim.grants {
+        Grants::Exact => "exact",
+        Grants::RoundsUp { .. } => "rounds-up",
+    };
     json!({
         "name": spec.name,
         "title": spec.title,
@@ -45,7 +49,7 @@ fn strategy(selection: &Selection) -> Value {
         "contiguous": spec.does.contiguous,
         "recognition": claim.recognition.word(),
         "turns": spec.does.turns,
-        "grants": match claim.grants { Grants::Exact => "exact", Grants::RoundsUp { .. } => "rounds-up" },
+        "grants": grants,
         "options": options(spec.options),
     })
 }
@@ -98,7 +102,11 @@ pub(crate) fn patterns(args: &ListArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn metrics(args: &ListArgs) -> Result<(), Failure> {
-    let entry = |name: &str, meaning: &str, unit: &str, standard: bool| json!({ "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [] });
+    let entry = |name: &str, meaning: &str, unit: &str, standard: bool| {
+        json!({
+            "name": name, "title": meaning, "unit": unit, "standard": standard, "options": [],
+        })
+    };
     let mut entries: Vec<Value> = metrics::ALL
         .iter()
         .map(|spec| entry(spec.name, spec.meaning, spec.unit.general_word(), spec.standard))

@@ -61,15 +61,16 @@ pub(crate) fn check_stuck_jobs(
                 ["strategy", "scheduler"].map(|name| value(row.point, name));
             let waiting = row.waiting;
             eprintln!(
-                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are in no result"
+                "warning: {strategy}, {scheduler}: {waiting} jobs never started and are in no \
+                 result"
             );
             any = true;
         }
     }
     if any && specification.points.len() > 1 {
         return Err(Failure::Other(
-            "some results leave out jobs that never started: they are not of the same jobs, and cannot \
-             be compared"
+            "some results leave out jobs that never started: they are not of the same jobs, and \
+             cannot be compared"
                 .into(),
         ));
     }
@@ -183,8 +184,8 @@ impl Results<'_> {
         let cut = table.print(width)?;
         let left = available.len() - columns.len() + cut;
         if columns.contains(&ALLOCATION_NS) {
-            let note = "allocation_ns: the median of the replications and, in brackets, the ends of \
-                        its 95 % confidence interval, which takes six of them.";
+            let note = "allocation_ns: the median of the replications and, in brackets, the ends \
+                        of its 95 % confidence interval, which takes six of them.";
             output::text(note, width)?;
         }
         self.footnotes(left).iter().try_for_each(|line| output::text(line, width))
@@ -235,8 +236,8 @@ impl Results<'_> {
         let turned_away = self.names(|row| !row.point.is_still() && rejects(row));
         if !turned_away.is_empty() {
             notes.push(format!(
-                "Jobs that could never be placed were turned away, and are in no mean (their number: \
-                 --metrics rejected): {turned_away}."
+                "Jobs that could never be placed were turned away, and are in no mean (their \
+                 number: --metrics rejected): {turned_away}."
             ));
         }
         if self.rejected_sets_differ() {

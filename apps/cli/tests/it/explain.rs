@@ -168,7 +168,8 @@ fn bad_lines_are_shown_where_they_stand() {
 
 #[test]
 fn answers_and_placements_can_be_pasted() {
-    let lines = r#"{"job":7,"granted":true,"nodes":4,"requested":3,"parts":[{"base":[0,0],"sides":[2,2]}]}
+    let lines = r#"
+{"job":7,"granted":true,"nodes":4,"requested":3,"parts":[{"base":[0,0],"sides":[2,2]}]}
 {"job":8,"submit":0,"start":1,"end":9,"nodes":1,"parts":[{"base":[3,3],"sides":[1,1]}]}
 {"node":[3,0],"failed":true,"job":null}
 "#;

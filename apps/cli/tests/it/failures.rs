@@ -107,10 +107,11 @@ fn options_of_failures_that_make_no_sense() {
 
 #[test]
 fn classes_of_failures_spares_and_slices_have_an_effect() {
-    let pod = "simulate --machine torus:16x16x16 -s tpu,tpu:static --sides pods --load 0.5 --jobs 40 \
-               --replications 1 --no-timing --format json \
+    let pod = "simulate --machine torus:16x16x16 -s tpu,tpu:static --sides pods --load 0.5 --jobs \
+               40 --replications 1 --no-timing --format json \
                --metrics utilization,slice_availability,slice_free,jobs_hit \
-               --slice 8x8x16 --fail-classes chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:400:1";
+               --slice 8x8x16 --fail-classes \
+               chip:mttf=3000:mttr=2,cube:mttf=40:mttr=2,switch:400:1";
     let run =
         |more: &[&str]| good(&[&pod.split_whitespace().collect::<Vec<_>>()[..], more].concat());
     let value = |text: &str, strategy: usize, metric: &str| -> f64 {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pavior_experiments::papers::Paper;
 use pavior_experiments::{JournalEntry, Policy, Sample};
+use pavior_studies::Paper;
 
 use crate::good;
 

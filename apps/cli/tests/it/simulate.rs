@@ -37,8 +37,8 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 #[test]
 fn the_first_deadlock_is_reported_whatever_the_number_of_threads() {
     let run = |threads: &str| {
-        let words = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern all-to-all \
-                     --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
+        let words = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern \
+                     all-to-all --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
                      --load 0.0005,0.005 --threads";
         refused(&words.split_whitespace().chain([threads]).collect::<Vec<_>>())
     };

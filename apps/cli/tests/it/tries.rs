@@ -301,7 +301,11 @@ fn faults_of_outputs_are_no_panics() {
 /// A quick run of the MFA paper that is quicker still.
 const QUICK: &str = r#"
 replications = 2
-sweep = [{ machine = "mesh:8x8", busy = "1,2:4x3 5,5:2x2", request = "3x2", strategy = ["ff", "mfa"] }]
+[[sweep]]
+machine = "mesh:8x8"
+busy = "1,2:4x3 5,5:2x2"
+request = "3x2"
+strategy = ["ff", "mfa"]
 "#;
 
 /// A file with one line changed: without it, or with another value.

@@ -52,8 +52,8 @@ impl Board {
                 let name: pavior_scheduling::Selection =
                     name.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
                 if pavior_scheduling::weighs_messages(&name) {
-                    let reason = "the scheduler weighs the messages of jobs, which the service does not know: \
-                                  let requests say how free they are";
+                    let reason = "the scheduler weighs the messages of jobs, which the service \
+                                  does not know: let requests say how free they are";
                     return Err(bad(reason.into()));
                 }
                 Some(name.build(()).map_err(|error| bad(error.to_string()))?)

@@ -70,7 +70,9 @@ impl Browser {
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
         let session = browser.call("Target.attachToTarget", &attach);
         browser.session = session["sessionId"].as_str().map(str::to_string);
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
         browser.call("Emulation.setDeviceMetricsOverride", &size);
         Some(browser)
     }
@@ -124,7 +126,8 @@ impl Browser {
     pub(crate) fn press(&mut self, key: &str) {
         let text = if key.len() == 1 { key } else { "" };
         for kind in ["keyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "text": if kind == "keyDown" { text } else { "" } });
+            let text = if kind == "keyDown" { text } else { "" };
+            let event = json!({ "type": kind, "key": key, "text": text });
             self.call("Input.dispatchKeyEvent", &event);
         }
     }

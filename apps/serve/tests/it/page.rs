@@ -34,7 +34,10 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     client.post("/v1/leases", r#"{"shape":[8,8,4],"job":"large","wait":true}"#).unwrap();
     browser.until("document.querySelector('#queue button')");
     browser.value("document.querySelector('#queue button').click()");
-    browser.until("document.getElementById('answer').textContent.includes('It needs 256 nodes, and 159 are free')");
+    browser.until(
+        "document.getElementById('answer').textContent\
+         .includes('It needs 256 nodes, and 159 are free')",
+    );
     browser.until("document.getElementById('answer').textContent.includes('nearest free box')");
     browser.until("document.getElementById('answer').textContent.includes('blocked by')");
     browser.picture("refusal-3d");
@@ -54,8 +57,8 @@ fn the_page_shows_the_machine_live_and_as_it_was() {
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
         "(() => { const c = document.getElementById('chart'), b = c.getBoundingClientRect();
-          c.dispatchEvent(new PointerEvent('pointerdown', { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 })); })()
-          ?? true",
+          const at = { clientX: b.left + 1, clientY: b.top + 5, buttons: 1, pointerId: 1 };
+          c.dispatchEvent(new PointerEvent('pointerdown', at)); })() ?? true",
     );
     browser.until("document.getElementById('when').textContent.startsWith('at ')");
     browser.until("!window.pavior.page.live");
@@ -151,8 +154,8 @@ fn a_large_machine_is_drawn() {
     let [rate, work, build, triangles] =
         ["rate", "work", "build", "triangles"].map(|name| frames[name].as_f64().unwrap());
     println!(
-        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's own \
-         work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
+        "16x16x16 nodes and 2,000 jobs: {rate:.1} frames a second drawn by software; the page's \
+         own work for a frame {work:.2} ms, to build it anew {build:.1} ms; {triangles} triangles"
     );
     // Two to a face: of a full machine three sides, and those around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
@@ -184,11 +187,15 @@ fn colours_are_told_and_waiting_is_explained() {
     browser.until("document.getElementById('counts')?.textContent.includes('56 busy')");
     browser.press("c");
     browser.until("document.getElementById('legend').textContent.includes('alice (8)')");
-    let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => one.style.background)).size";
+    let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
+                   one.style.background)).size";
     assert_eq!(browser.value(patches), 7, "no two tenants have one colour");
     browser.until("document.getElementById('queue').textContent.includes('reserved: 17')");
     browser.value("document.querySelectorAll('#queue button')[1].click()");
-    browser.until("document.getElementById('answer').textContent.includes('It would fit now, but job 17 has nodes reserved from')");
+    browser.until(
+        "document.getElementById('answer').textContent\
+         .includes('It would fit now, but job 17 has nodes reserved from')",
+    );
     let told = browser.value("document.getElementById('answer').textContent");
     assert!(!told.as_str().unwrap().contains("would grant it now"), "{told}");
     browser.picture("tenants-light");
@@ -210,7 +217,10 @@ fn colours_are_told_and_waiting_is_explained() {
     client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"ivan"}"#).unwrap();
     browser.press("c");
     browser.press("c");
-    browser.until("document.getElementById('legend').textContent.includes('3 more tenants, in one colour (4)')");
+    browser.until(
+        "document.getElementById('legend').textContent\
+         .includes('3 more tenants, in one colour (4)')",
+    );
 }
 
 /// The axis ends now, also where nothing happens, and also while the past is looked at.
@@ -224,7 +234,8 @@ fn the_axis_ends_now() {
     browser.until("window.pavior?.page.series.busy.length >= 1");
     let last = "window.pavior.page.series.busy.at(-1).at";
     let ends_now = format!(
-        "window.pavior.chart.span()[1] > {last} + 3000 && Math.abs(window.pavior.chart.span()[1] - Date.now()) < 3000"
+        "window.pavior.chart.span()[1] > {last} + 3000 && Math.abs(window.pavior.chart.span()[1] - \
+         Date.now()) < 3000"
     );
     browser.until(&format!("window.pavior.chart.isNow && {ends_now}"));
     browser.press(",");

@@ -2,9 +2,9 @@
 //! the same states.
 //!
 //! ```sh
-//! cargo bench -p pavior-allocation --bench instructions                    # the table of all strategies
+//! cargo bench -p pavior-allocation --bench instructions                    # all
 //! cargo bench -p pavior-allocation --bench instructions -- gabl mesh:64x64 # some of it
-//! cargo bench -p pavior-allocation --bench instructions -- engines         # without plain searches
+//! cargo bench -p pavior-allocation --bench instructions -- engines         # not the plain ones
 //! cargo bench -p pavior-allocation --bench instructions -- check           # the fixed set
 //! cargo bench -p pavior-allocation --bench instructions -- write           # the fixed set, anew
 //! ```

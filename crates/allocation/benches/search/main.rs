@@ -195,8 +195,8 @@ fn main() {
     }
     let count = !arguments.iter().any(|one| one == "--no-instructions") && instructions::possible();
     println!(
-        "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times faster \
-         | instructions | times fewer |"
+        "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times \
+         faster | instructions | times fewer |"
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let outcomes: Vec<Outcome> = cases.into_iter().map(|case| run(case, count)).collect();

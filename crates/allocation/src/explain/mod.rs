@@ -12,7 +12,7 @@
 //! let mut state = State::new(Grid::mesh(&[4, 2])?);
 //! state.hold(JobId(7), &[Cuboid::new([1, 0, 0], [1, 2, 1])])?;
 //! let found = answer(&state, &"bf".parse()?, &Request::shape([2, 1, 1]), 1)?;
-//! // Between the job and the right border, on the lower one: of its six faces four touch something.
+//! // Between the job and the right border, on the lower one: four of six faces touch something.
 //! assert_eq!(found.outcome.map(|choice| choice.index()), Ok(4));
 //!
 //! let diagnosis = Diagnosis::of(&state, [3, 2, 1]);

@@ -100,7 +100,9 @@ proptest! {
     }
 
     #[test]
-    fn no_times_break_bars(bars in prop::collection::vec(prop::option::of((number(), number())), 3)) {
+    fn no_times_break_bars(
+        bars in prop::collection::vec(prop::option::of((number(), number())), 3)
+    ) {
         let group = TimesGroup { name: "ff".into(), bars };
         let chart = TimesChart {
             title: "Times".into(),

@@ -3,7 +3,10 @@
 /// Asserts that a text is one well-formed element of XML, its characters allowed, its attributes
 /// quoted and named once, and that no attribute holds a value that is no number.
 pub(crate) fn assert_well_formed(text: &str) {
-    let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let is_allowed = |c: char| {
+        let is_space = matches!(c, '\t' | '\n' | '\r');
+        is_space || matches!(c, ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+    };
     assert!(text.chars().all(is_allowed), "a character that XML does not allow");
     let mut open: Vec<&str> = Vec::new();
     let mut roots = 0;

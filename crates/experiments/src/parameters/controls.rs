@@ -117,8 +117,8 @@ pub const CONTROLS: &[Control] = &[
     },
     Control {
         name: "orders",
-        meaning: "orders of growth by strategy, for the metric printed_order: formulas of N nodes, h \
-                  rows, B busy submeshes, K nodes a submesh",
+        meaning: "orders of growth by strategy, for the metric printed_order: formulas of N nodes, \
+                  h rows, B busy submeshes, K nodes a submesh",
         kind: ControlKind::Formulas,
         default: "",
         heading: None,

@@ -31,8 +31,8 @@ pub(super) const MTTR: Parameter = Parameter {
 
 pub(super) const FAIL_CLASSES: Parameter = Parameter {
     name: "fail-classes",
-    meaning: "what fails, each kind with means of its own: chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,\
-              switch:mttf=1e5:mttr=8",
+    meaning: "what fails, each kind with means of its own: \
+              chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
     read: |text, _| parsed(text, |given| &mut given.fail_classes),
     ..FAILURE
@@ -59,8 +59,8 @@ const MOST_SPARES: u64 = 1_000_000;
 
 pub(super) const SLICE: Parameter = Parameter {
     name: "slice",
-    meaning: "watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in nodes such \
-              as 8x8x16; see the metrics slice_availability and slice_free",
+    meaning: "watches whether this could be placed: so many cubes of 4x4x4 nodes, or sides in \
+              nodes such as 8x8x16; see the metrics slice_availability and slice_free",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| parsed(text, |given| &mut given.slice),
@@ -69,8 +69,8 @@ pub(super) const SLICE: Parameter = Parameter {
 
 pub(super) const FAILURES: Parameter = Parameter {
     name: "failures",
-    meaning: "a list of failures and repairs: JSON lines {\"op\":\"fail\",\"node\":[1,1],\"at\":60}; also \
-              of a \"cube\" or a \"switch\"",
+    meaning: "a list of failures and repairs: JSON lines \
+              {\"op\":\"fail\",\"node\":[1,1],\"at\":60}; also of a \"cube\" or a \"switch\"",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| Ok(verbatim(text, |given| &mut given.failures)),

@@ -22,8 +22,8 @@ const MOST: u64 = u32::MAX as u64;
 /// The share of the run times of a log's jobs that is communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows as the \
-              network says",
+    meaning: "the share of the run times of a log's jobs that is communication, 0 to 1; it grows \
+              as the network says",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {

@@ -4,8 +4,8 @@ use super::{Applies, COMMON, Parameter, ValueType, number, parsed};
 
 pub(super) const MIGRATION: Parameter = Parameter {
     name: "migration",
-    meaning: "running jobs move so that the oldest waiting job fits, if that pays: how much longer a job \
-              runs for each of its nodes that moves",
+    meaning: "running jobs move so that the oldest waiting job fits, if that pays: how much longer \
+              a job runs for each of its nodes that moves",
     applies: Applies::Runs,
     kind: ValueType::Number,
     unit: "units of time",
@@ -22,8 +22,8 @@ pub(super) const MIGRATION: Parameter = Parameter {
 
 pub(super) const MOVABLE: Parameter = Parameter {
     name: "movable",
-    meaning: "the running jobs that may be moved: of at most so many nodes, with a value in a column, or a \
-              share: 64; queue=1; 25%; several mean any; else all",
+    meaning: "the running jobs that may be moved: of at most so many nodes, with a value in a \
+              column, or a share: 64; queue=1; 25%; several mean any; else all",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.movable),
     ..COMMON

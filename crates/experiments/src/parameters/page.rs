@@ -8,12 +8,13 @@ const INTRODUCTION: &str = "\
 # Parameters
 
 Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
-(`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may stand for
-a dash), where each may be a list or, for numbers, a range: every combination is a point. `simulate`
-takes lists, separated by commas, of strategies, schedulers and loads, and nothing about still states.
+(`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
+stand for a dash), where each may be a list or, for numbers, a range: every combination is a point.
+`simulate` takes lists, separated by commas, of strategies, schedulers and loads, and nothing about
+still states.
 
-This page is made from the list in `crates/experiments/src/parameters`; `PAVIOR_UPDATE=1 cargo test -p
-pavior-experiments page` writes it anew.
+This page is made from the list in `crates/experiments/src/parameters`;
+`PAVIOR_UPDATE=1 cargo test -p pavior-experiments page` writes it anew.
 ";
 
 /// The page, as Markdown.

@@ -53,8 +53,8 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by size, \
-              column or share: box:16,connected; box:queue=2; any:25%",
+    meaning: "how free jobs are to be placed: box, turned, any-box, connected or any, also by \
+              size, column or share: box:16,connected; box:queue=2; any:25%",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON

@@ -63,7 +63,7 @@ impl BusyBoxes {
     ///
     /// # Errors
     /// If there is no room for the boxes.
-    pub(crate) fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
+    pub fn state(&self, grid: Grid, seed: u64, replication: u64) -> Result<State, String> {
         let mut state = State::new(grid);
         match self {
             BusyBoxes::Given(boxes) => {

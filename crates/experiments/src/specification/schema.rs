@@ -157,7 +157,8 @@ fn figure() -> Value {
             ),
             "stated": described(
                 one_or_more(&stated),
-                "what a paper states, drawn as a cross: y at a value of x, or y times the value of a series",
+                "what a paper states, drawn as a cross: y at a value of x, or y times the value of \
+                 a series",
             ),
         },
     })

@@ -74,8 +74,9 @@ fn catalogue() -> Catalogue {
 
 #[test]
 fn added_entries_are_run_from_files_and_from_settings() {
-    let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'own-ff']\nscheduler = ['fcfs', 'own-fcfs']\n\
-                service = 'messages:3'\npattern = ['ring', 'own-ring']\nload = 0.01\njobs = 30\n\
+    let text = "machine = 'mesh:6x6'\nstrategy = ['ff', 'own-ff']\n\
+                scheduler = ['fcfs', 'own-fcfs']\nservice = 'messages:3'\n\
+                pattern = ['ring', 'own-ring']\nload = 0.01\njobs = 30\n\
                 replications = 2\ntiming = false\nbaseline = 'own-ff'\n";
     let error = Specification::parse(text, "test").err().unwrap();
     assert!(error.reason.starts_with("unknown strategy `own-ff`"), "{}", error.reason);

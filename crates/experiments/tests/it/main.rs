@@ -3,7 +3,6 @@
 mod catalogue;
 mod fingerprint;
 mod page;
-mod papers;
 mod specification;
 mod still;
 mod sweep;

@@ -185,9 +185,9 @@ fn a_log_that_cannot_be_read_is_said() {
 
 #[test]
 fn the_first_run_that_cannot_go_on_is_said_whatever_the_threads() {
-    let text = "machine = 'torus:5x5'\nstrategy = ['naive', 'tff', 'random']\npattern = 'all-to-all'\n\
-                service = 'iterations:2'\nsending = 'pipelined'\nlanes = 1\njobs = 30\n\
-                load = [0.0005, 0.005]\ntiming = false\nreplications = 4\n";
+    let text = "machine = 'torus:5x5'\nstrategy = ['naive', 'tff', 'random']\n\
+                pattern = 'all-to-all'\nservice = 'iterations:2'\nsending = 'pipelined'\n\
+                lanes = 1\njobs = 30\nload = [0.0005, 0.005]\ntiming = false\nreplications = 4\n";
     let experiment = Specification::parse(text, "test").unwrap();
     let run = |threads| {
         let result = in_pool(threads, || {

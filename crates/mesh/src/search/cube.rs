@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   runs along z:  words[z] & words[z + 1] & .., made once for every c
-//!   runs along x:  word & word >> 1, & word >> 2, ..       three shifts, of 0 where fewer are needed
+//!   runs along x:  word & word >> 1, & word >> 2, ..       three shifts, by 0 where fewer do
 //!   runs along y:  the same with shifts of eight times as much
 //! ```
 //!

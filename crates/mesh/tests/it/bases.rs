@@ -33,7 +33,8 @@ proptest! {
             prop_assert_eq!(starts.collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
             let mut expected = naive::bases(&free, shape, Scan::default());
             expected.sort_unstable_by_key(|[x, y, z]| [*z, *y, *x]);
-            prop_assert_eq!(search.row_major().collect::<Vec<_>>(), expected, "{} {:?}", grid, shape);
+            let bases: Vec<_> = search.row_major().collect();
+            prop_assert_eq!(bases, expected, "{} {:?}", grid, shape);
         }
     }
 

@@ -55,7 +55,9 @@ proptest! {
     }
 
     #[test]
-    fn intersection_is_symmetric_and_by_nodes(grid in naive::grids(), a in any::<[u16; 6]>(), b in any::<[u16; 6]>()) {
+    fn intersection_is_symmetric_and_by_nodes(
+        grid in naive::grids(), a in any::<[u16; 6]>(), b in any::<[u16; 6]>()
+    ) {
         let (a, b) = (cuboid(&grid, a), cuboid(&grid, b));
         let shared = a.nodes(&grid).any(|node| b.contains(&grid, grid.point(node)));
         prop_assert_eq!(a.intersects(&grid, &b), shared);

@@ -2,7 +2,7 @@
 //! received in the round before (k - 1 rounds of reduce-scatter, k - 1 of all-gather).
 //!
 //! ```text
-//!   round 0:  0>1 1>2 2>3 3>0   then, each rank when its message of the round has come, round 1 ...
+//!   round 0:  0>1 1>2 2>3 3>0   then round 1, by each rank that has its message of round 0
 //! ```
 //!
 //! Source: Patarasuk & Yuan 2009; what data-parallel training does today.

@@ -40,12 +40,14 @@ pub struct TrafficPlan {
 /// use pavior_kernel::{Stream, Time};
 /// use pavior_mesh::{Cuboid, Grid};
 /// use pavior_network::{
-///     Engine, JobTraffic, Layout, NetworkEvents, TrafficPlan, RankOrder, Communication, Settings, Worm,
+///     Communication, Engine, JobTraffic, Layout, NetworkEvents, RankOrder, Settings, TrafficPlan,
+///     Worm,
 /// };
 /// let grid = Grid::mesh(&[4, 4])?;
 /// let layout =
 ///     Layout::new(&grid, &[Cuboid::whole(&grid)], 16, Some([4, 4, 1]), RankOrder::Coordinates);
-/// let plan = TrafficPlan { pattern: "all-to-all".parse()?, sending: None, rounds: None, flits: 8 };
+/// let pattern = "all-to-all".parse()?;
+/// let plan = TrafficPlan { pattern, sending: None, rounds: None, flits: 8 };
 /// let mut draw = Stream::new(1, 0, "roots");
 /// let mut job = JobTraffic::new(0, layout, &plan, Communication::Iterations(1), &mut draw);
 ///

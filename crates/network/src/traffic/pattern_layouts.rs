@@ -22,7 +22,8 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 /// // Four ranks in a square, on an L of four nodes.
 /// let grid = Grid::mesh(&[4, 4])?;
 /// let parts = [Cuboid::new([0, 0, 0], [1, 3, 1]), Cuboid::new([1, 0, 0], [1, 1, 1])];
-/// let (pattern, draw): (PatternSelection, _) = ("near-neighbour".parse()?, Stream::new(1, 0, "roots"));
+/// let pattern: PatternSelection = "near-neighbour".parse()?;
+/// let draw = Stream::new(1, 0, "roots");
 /// let layout =
 ///     PatternLayouts::new(pattern.clone()).layout(&grid, &parts, 4, Some([2, 2, 1]), &draw);
 /// let routes = IterationRoutes::of(&grid, &layout, &pattern, &draw).unwrap();

@@ -133,7 +133,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn both_follow_the_recurrence(case in cases(25, prop_oneof![Just(VirtualChannels::Two), Just(VirtualChannels::One)])) {
+    fn both_follow_the_recurrence(
+        case in cases(25, prop_oneof![Just(VirtualChannels::Two), Just(VirtualChannels::One)])
+    ) {
         let channels = Channels::new(case.grid, case.settings.virtual_channels);
         let expected = recurrence::deliveries(&channels, case.settings, &case.messages);
         let (deliveries, _) = outcome(Worm::new(case.grid, case.settings).unwrap(), &case.messages);
@@ -154,7 +156,9 @@ proptest! {
     }
 
     #[test]
-    fn everything_arrives_under_every_convention(case in cases(60, Just(VirtualChannels::Shared)), passed: bool) {
+    fn everything_arrives_under_every_convention(
+        case in cases(60, Just(VirtualChannels::Shared)), passed: bool
+    ) {
         let release = if passed { Release::Passed } else { Release::Drained };
         let settings = Settings { buffer: case.settings.buffer.max(2), release, ..case.settings };
         let (deliveries, end) = outcome(Flit::new(case.grid, settings).unwrap(), &case.messages);

@@ -98,7 +98,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn no_message_leaves_it(grid in machines(), seed: u64, count in 1usize..12, spread in 1u16..10) {
+    fn no_message_leaves_it(
+        grid in machines(), seed: u64, count in 1usize..12, spread in 1u16..10
+    ) {
         let nodes = nodes(&grid, seed, count, spread);
         let footprint = Footprint::of(&grid, &nodes, u64::MAX).unwrap();
         let claimed: BTreeSet<u32> = footprint.links().iter().copied().collect();
@@ -112,7 +114,8 @@ proptest! {
 
     #[test]
     fn equal_forms_see_the_same(
-        grid in machines(), seed: u64, count in 2usize..8, spread in 1u16..7, by in [0u16..9, 0..8, 0..6],
+        grid in machines(), seed: u64, count in 2usize..8, spread in 1u16..7,
+        by in [0u16..9, 0..8, 0..6],
     ) {
         let here = nodes(&grid, seed, count, spread);
         let moved = |node: &NodeId| {
@@ -121,12 +124,15 @@ proptest! {
             grid.id(to)
         };
         let there: Vec<NodeId> = here.iter().map(moved).collect();
-        let [one, other] = [&here, &there].map(|nodes| Footprint::of(&grid, nodes, u64::MAX).unwrap());
+        let footprint = |nodes: &Vec<NodeId>| Footprint::of(&grid, nodes, u64::MAX).unwrap();
+        let [one, other] = [&here, &there].map(footprint);
         let within = |axis: usize| {
-            grid.wraps(axis) || here.iter().all(|&node| grid.point(node)[axis] + by[axis] < grid.side(axis))
+            let ends_inside = |&node| grid.point(node)[axis] + by[axis] < grid.side(axis);
+            grid.wraps(axis) || here.iter().all(ends_inside)
         };
         if !grid.has_wrap() && (0..3).all(within) {
-            prop_assert_eq!(one.relative_layout(), other.relative_layout(), "moved along lines without a wrap");
+            let (one, other) = (one.relative_layout(), other.relative_layout());
+            prop_assert_eq!(one, other, "moved along lines without a wrap");
         }
         if one.relative_layout() != other.relative_layout() {
             return Ok(());
@@ -140,13 +146,16 @@ proptest! {
 
     #[test]
     fn who_catches_up_was_there_all_along(
-        grid in machines(), seeds: [u64; 2], count in 2usize..6, spread in 1u16..4, since in 0u64..40, now in 41u64..90,
+        grid in machines(), seeds: [u64; 2], count in 2usize..6, spread in 1u16..4,
+        since in 0u64..40, now in 41u64..90,
     ) {
         let [here, there] = seeds.map(|seed| nodes(&grid, seed, count, spread));
-        let [one, other] = [&here, &there].map(|nodes| Footprint::of(&grid, nodes, u64::MAX).unwrap());
+        let footprint = |nodes: &Vec<NodeId>| Footprint::of(&grid, nodes, u64::MAX).unwrap();
+        let [one, other] = [&here, &there].map(footprint);
         prop_assume!(here.iter().all(|node| !there.contains(node)));
         prop_assume!(one.links().iter().all(|link| !other.links().contains(link)));
-        let (first, second) = (messages(&here, 0, 0, seeds[0]), messages(&there, since, 1000, seeds[1]));
+        let first = messages(&here, 0, 0, seeds[0]);
+        let second = messages(&there, since, 1000, seeds[1]);
 
         let mut together = [first.as_slice(), second.as_slice()].concat();
         together.sort_by_key(|message| (message.created, message.id));

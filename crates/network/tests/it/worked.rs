@@ -119,7 +119,8 @@ fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
         let error = ring_of_four(VirtualChannels::One, kind).unwrap_err();
         for part in [
             "deadlock at cycle",
-            "4 messages undelivered: message 10 waits for link x+ lane 0 from [1], held by message 11; \
+            "4 messages undelivered: message 10 waits for link x+ lane 0 from [1], \
+             held by message 11; \
              message 11 waits for link x+ lane 0 from [2], held by message 12; \
              message 12 waits for link x+ lane 0 from [3], held by message 13; \
              message 13 waits for link x+ lane 0 from [0], held by message 10",

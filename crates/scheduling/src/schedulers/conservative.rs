@@ -10,7 +10,7 @@
 //! moves. A job said to take no time is booked for a tick.
 //!
 //! ```text
-//!   x  0 1 2 3               a runs until 4; b, which asks for 4 nodes for 2, is booked for 4 to 6;
+//!   x  0 1 2 3               a runs until 4; b (4 nodes for 2) is booked for 4 to 6;
 //!      a a c c   0 to 4      c (2 nodes for 4) ends by then and starts beside a; d (2 nodes for 5)
 //!      b b b b   4 to 6      would run into b, and is booked for 6 to 11
 //!      d d . .   6 to 11

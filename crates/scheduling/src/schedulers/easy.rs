@@ -83,8 +83,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "tear",
             values: Values::OneOf(&["asked", "pays"]),
             default: "asked",
-            meaning: "whether jobs are as free to be placed as they ask, or as costs each the least \
-                      predicted time, by reservations of nodes",
+            meaning: "whether jobs are as free to be placed as they ask, or as costs each the \
+                      least predicted time, by reservations of nodes",
             bare: false,
         },
     ],

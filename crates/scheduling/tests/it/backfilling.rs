@@ -84,8 +84,8 @@ proptest! {
             starts
         };
         for strategy in strategies(GRID) {
-            let all = World::new(GRID, strategy, "conservative").run(&jobs, &mut NoObserver);
-            let some = World::new(GRID, strategy, "conservative").run(&jobs[..part], &mut NoObserver);
+            let run = |jobs| World::new(GRID, strategy, "conservative").run(jobs, &mut NoObserver);
+            let (all, some) = (run(&jobs), run(&jobs[..part]));
             prop_assert_eq!((all.broken(), all.started.len()), (0, jobs.len()));
             prop_assert_eq!(before(all.starts()), before(some.starts()), "{}", strategy);
         }

@@ -161,7 +161,8 @@ proptest! {
         jobs in jobs(60, Estimates::Exact),
     ) {
         for strategy in ["naive", "random", "mbs"] {
-            let world = World::new(GRID, strategy, "conservative:count").run(&jobs, &mut NoObserver);
+            let world = World::new(GRID, strategy, "conservative:count");
+            let world = world.run(&jobs, &mut NoObserver);
             prop_assert_eq!(world.started.len(), jobs.len());
             prop_assert_eq!(world.broken(), 0);
         }

@@ -32,8 +32,8 @@ fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10. At 4 it could
-///      a a . b . .    start torn, at 9 in a row.
+///   x  0 1 2 3 4 5    a ends at 4, b at 9. At 1 h comes, which asks for 4 in a row for 10.
+///      a a . b . .    At 4 it could start torn, at 9 in a row.
 /// ```
 #[test]
 fn a_job_is_torn_if_that_costs_it_less_than_to_wait() {
@@ -123,8 +123,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
 /// Behind a head that waits for 9, a job of two nodes could start torn at once, or in a row at 2.
 ///
 /// ```text
-///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row, and must
-///      . a . b a      end by 9
+///   x  0 1 2 3 4      a ends at 9, b at 2; the head asks for all five; c asks for two in a row,
+///      . a . b a      and must end by 9
 /// ```
 #[test]
 fn other_jobs_wait_for_their_box_too() {
@@ -258,7 +258,10 @@ proptest! {
     /// Jobs that are free in nothing are scheduled as by `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
-        let bound = |job: &Job| Job { request: job.request.with_freedom(Freedom::Box), ..job.clone() };
+        let bound = |job: &Job| {
+            let request = job.request.with_freedom(Freedom::Box);
+            Job { request, ..job.clone() }
+        };
         let jobs: Vec<Job> = jobs.iter().map(bound).collect();
         for strategy in ["tff", "mbs"] {
             let easy = World::new(GRID, strategy, "easy").run(&jobs, &mut NoObserver);

@@ -20,7 +20,8 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "share of time in which the slice could be placed beside the jobs that run (with a slice)",
+    meaning: "share of time in which the slice could be placed beside the jobs that run (with a \
+              slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),

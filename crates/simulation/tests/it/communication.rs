@@ -199,8 +199,8 @@ fn the_estimate_is_near_what_the_network_says() {
 }
 
 /// ```text
-///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. With them h comes, which asks for 4 in a row for 100,000.
-///      a a . b . .    After 4,000 it could start torn, after 9,000 in a row.
+///   x  0 1 2 3 4 5    a ends after 4,000, b after 9,000. With them h comes, which asks for 4 in
+///      a a . b . .    a row for 100,000. After 4,000 it could start torn, after 9,000 in a row.
 /// ```
 #[test]
 fn a_job_is_torn_if_the_network_lets_it_pay() {

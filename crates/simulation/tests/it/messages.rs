@@ -210,7 +210,10 @@ proptest! {
         pattern in prop::sample::select(&PATTERNS[..]),
         sending in prop::sample::select(&SENDING[..]),
         rounds in prop::sample::select(vec![None, Some(Rounds::Barrier), Some(Rounds::Free)]),
-        draws in prop::collection::vec((0u64..60, [1u16..5, 1..4, 1..2], 1u64..30, any::<bool>()), 1..12),
+        draws in prop::collection::vec(
+            (0u64..60, [1u16..5, 1..4, 1..2], 1u64..30, any::<bool>()),
+            1..12,
+        ),
     ) {
         let mut arrival = 0;
         let jobs: Vec<Job> = draws.iter().enumerate().map(|(id, &(gap, shape, count, quota))| {

@@ -36,8 +36,8 @@ fn times(setup: &Setup, jobs: &[Job]) -> Vec<(u64, u64, usize)> {
 }
 
 /// ```text
-///   . . b b . .    a stood on the left until 1; b runs until 40; at 1 h comes and asks for 3x2, for 5: eight
-///   . . b b . .    nodes are free, but not so. b has four nodes and moves by a column.
+///   . . b b . .    a stood on the left until 1; b runs until 40; at 1 h comes and asks for 3x2,
+///   . . b b . .    for 5: eight nodes are free, but not so. b has four nodes, moves by a column.
 /// ```
 fn blocked() -> [Job; 3] {
     [job(0, 0, [2, 2, 1], 1), job(1, 0, [2, 2, 1], 40), job(2, 1, [3, 2, 1], 5)]

@@ -63,10 +63,10 @@ impl ShapeRule {
     /// assert_eq!(shaper.shape(9), Some([3, 4, 1]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(
-        draws: bool,
-        closure: impl Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync + 'static,
-    ) -> ShapeRule {
+    pub fn new<F>(draws: bool, closure: F) -> ShapeRule
+    where
+        F: Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync + 'static,
+    {
         ShapeRule { draws, build: BuildRule::Closure(Arc::new(closure)) }
     }
 }

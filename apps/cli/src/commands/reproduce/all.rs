@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_experiments::papers::{self, Paper};
+use pavior_studies::{self as studies, Paper};
 
 use super::{ALL, one, print, provenance};
 use crate::args::ReproduceArgs;
@@ -19,8 +19,8 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     }
     if !args.sweep.resume && !pavior_files::is_empty(out)? {
         return Err(Failure::usage(format!(
-            "{here} is not empty; --resume goes on with a reproduction of all papers, --out chooses \
-             another directory"
+            "{here} is not empty; --resume goes on with a reproduction of all papers, --out \
+             chooses another directory"
         )));
     }
     let directory = Directory::lock(out)?;
@@ -31,9 +31,9 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
         verdicts.push(one(paper, &paper.name, &out.join(&paper.name), args)?);
     }
     let from = provenance(ALL, args);
-    let files =
-        papers::files(&verdicts, &from).map_err(|error| Failure::Other(error.to_string()))?;
-    for file in files.iter().chain([&papers::index(&verdicts, args.quick, &from)]) {
+    let files = pavior_studies::files(&verdicts, &from)
+        .map_err(|error| Failure::Other(error.to_string()))?;
+    for file in files.iter().chain([&studies::index(&verdicts, args.quick, &from)]) {
         directory.write(&file.name, &file.bytes)?;
     }
     eprintln!("written to {here}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pavior_experiments::Publication;
-use pavior_experiments::papers::{self, Closeness, Paper, Readings};
+use pavior_studies::{self as studies, Closeness, Paper, Readings};
 
 use super::{Task, fault, print, provenance};
 use crate::args::ReproduceArgs;
@@ -44,7 +44,7 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
 fn tables(readings: &Readings, ranking: &[Closeness]) -> Result<Vec<Publication>, csv::Error> {
     let (mut table, mut statements) = (Vec::new(), Vec::new());
     readings.write(ranking, &mut table)?;
-    papers::write_statements(&readings.statements(ranking), &mut statements)?;
+    studies::write_statements(&readings.statements(ranking), &mut statements)?;
     let file = |name: &str, bytes: Vec<u8>| Publication { name: name.to_string(), bytes };
     Ok(vec![
         file("alternatives.csv", table),

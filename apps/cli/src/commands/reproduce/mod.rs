@@ -6,9 +6,9 @@ mod print;
 
 use std::path::{Path, PathBuf};
 
-use pavior_experiments::papers::{self, Paper, PaperError, Verdicts};
 use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification};
 use pavior_files::Limits;
+use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
 
 use crate::args::{ReproduceArgs, SweepArgs};
 use crate::commands::experiment;
@@ -46,7 +46,7 @@ fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {
 
 /// A user's own paper.
 fn open(path: &str) -> Result<Paper, Failure> {
-    let names = papers::NAMES.join(", ");
+    let names = studies::NAMES.join(", ");
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
@@ -89,10 +89,11 @@ fn one(paper: &Paper, given: &str, out: &Path, args: &ReproduceArgs) -> Result<V
     task.run(args, |specification, samples| {
         let statements = paper.judge(specification, samples).map_err(in_paper)?;
         let own = Verdicts::of(paper, statements);
-        let sections = papers::sections(&own);
+        let sections = studies::sections(&own);
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
         let all = std::slice::from_ref(&own);
-        files.extend(papers::files(all, &from).map_err(|error| Failure::Other(error.to_string()))?);
+        files
+            .extend(studies::files(all, &from).map_err(|error| Failure::Other(error.to_string()))?);
         verdicts = Some(own);
         Ok(files)
     })?;

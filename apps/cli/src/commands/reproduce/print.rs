@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pavior_experiments::papers::{self, Closeness, Readings, Statement, StatementCount, Verdicts};
+use pavior_studies::{self as studies, Closeness, Readings, Statement, StatementCount, Verdicts};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ pub(super) fn verdicts(
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
     match Format::or_default(format) {
         Format::Json => output::json(&Value::Array(all.iter().map(object).collect())),
-        Format::Csv => csv(|bytes| papers::write_statements(&all, bytes)),
+        Format::Csv => csv(|bytes| studies::write_statements(&all, bytes)),
         Format::Table => {
             if papers.len() == 1 {
                 rows(&all)?;
@@ -29,7 +29,7 @@ pub(super) fn verdicts(
                 papers.iter().flat_map(|paper| paper.counts.iter().cloned()).collect();
             let sentence = format!(
                 "{} Every row, with its note, is in {}.",
-                papers::in_words(&counts),
+                studies::in_words(&counts),
                 files::shown(&out.join("report.html"))
             );
             output::text(&sentence, output::width())

@@ -71,7 +71,10 @@ fn told(files: &[(&str, String)], arguments: &[&str]) -> Try {
 
 /// Two jobs of which one has the name, in the way of a request for the whole machine.
 fn busy(name: &str) -> String {
-    let of = |job: &str, base: [u8; 2], side: u8| json!({"job": job, "end": name, "parts": [{"base": base, "sides": [side, side]}]});
+    let of = |job: &str, base: [u8; 2], side: u8| {
+        let parts = json!([{"base": base, "sides": [side, side]}]);
+        json!({"job": job, "end": name, "parts": parts})
+    };
     format!("{}\n{}\n", of(name, [1, 1], 2), of("b", [0, 3], 1))
 }
 
@@ -244,8 +247,8 @@ fn experiments(name: &str) -> Vec<Try> {
     let base =
         "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 5\nreplications = 2\ntiming = false\n";
     let figure = format!(
-        "title = {text}\n[[figure]]\nname = 'f'\ny = 'utilization'\nx = 'strategy'\ntitle = {text}\n\
-         x-label = {text}\nlabels = {{ ff = {text} }}\n"
+        "title = {text}\n[[figure]]\nname = 'f'\ny = 'utilization'\nx = 'strategy'\n\
+         title = {text}\nx-label = {text}\nlabels = {{ ff = {text} }}\n"
     );
     let texts = [
         format!("{base}{figure}"),

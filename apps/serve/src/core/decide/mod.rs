@@ -267,7 +267,8 @@ impl Deciding<'_> {
         match self.state.quota(tenant) {
             Some(quota) if used.saturating_add(nodes) > quota => {
                 let detail = format!(
-                    "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks for {nodes}"
+                    "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks \
+                     for {nodes}"
                 );
                 let problem = Problem::new(Reason::OverQuota, detail);
                 Err(problem.with("quota", quota.into()).with("used", used.into()))

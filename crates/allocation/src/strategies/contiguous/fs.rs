@@ -46,8 +46,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "rows of frames all forward, every second one backward, or the last frame of a row and \
-              of a column pushed back to the border",
+    meaning: "rows of frames all forward, every second one backward, or the last frame of a row \
+              and of a column pushed back to the border",
     bare: false,
 };
 

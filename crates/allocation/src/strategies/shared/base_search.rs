@@ -21,8 +21,8 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
 /// The option `search` of strategies whose engine has no searches to choose from.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
-    meaning: "the engine over whole words of nodes, or the literature's search; the answers are the \
-              same",
+    meaning: "the engine over whole words of nodes, or the literature's search; the answers are \
+              the same",
     ..SEARCH
 };
 

@@ -18,9 +18,10 @@
 //!   starts if that is now.
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    a ends at 4, b at 9; h asks for 4 in a row for 10, and takes half as long again on two
-//!      a a . b . .    pieces. Torn it starts at 4, for 4 + 5; in a row it starts at 9, for 9: torn is
-//!      h h h b . h    not dearer, and earlier. If it took twice as long torn, it would wait.
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h asks for 4 in a row for 10, and takes half as long
+//!      a a . b . .    again on two pieces. Torn it starts at 4, for 4 + 5; in a row it starts
+//!      h h h b . h    at 9, for 9: torn is not dearer, and earlier. If it took twice as long
+//!                     torn, it would wait.
 //! ```
 //!
 //! No head starts later than first promised as long as estimates, with what tearing adds, are not

@@ -76,7 +76,8 @@ const NEIGHBOURS: OptionSpec = OptionSpec {
     key: "neighbours",
     values: Values::OneOf(&["four-way", "right-up"]),
     default: "four-way",
-    meaning: "which nodes are neighbours of an allocated one: all four, or those at x + 1 and y + 1",
+    meaning: "which nodes are neighbours of an allocated one: all four, or those at x + 1 and \
+              y + 1",
     bare: false,
 };
 

@@ -3,18 +3,19 @@
 use std::io::Write;
 
 use super::{Closeness, Readings};
-use crate::papers::{Estimate, Paper, QUICK, Statement, markdown};
-use crate::results::number;
-use pavior_draw::{Section, SectionTable};
+use crate::statement::number;
+use crate::{Estimate, Paper, QUICK, Statement, markdown};
+use pavior::experiments::report::{Section, SectionTable};
 
 /// How the distance is defined, for reports.
 const DISTANCE: &str = "The distance of a reading is the root mean square of ln(our ratio / the \
     paper's ratio): 0 is the paper, 0.69 a factor of 2 on average.";
 
 /// The same where a paper states orders.
-const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that the paper states. The \
-    distance of a reading is the root mean square of ln(our ratio), 0 where the order is the paper's: \
-    0 is the paper, 0.69 a factor of 2 on average.";
+const DISTANCE_OF_ORDERS: &str = "Every ratio is to be below 1, the order that the paper states. \
+                                  The distance of a reading is the root mean square of ln(our \
+                                  ratio), 0 where the order is the paper's: 0 is the paper, 0.69 a \
+                                  factor of 2 on average.";
 
 impl Readings {
     fn rule(&self) -> &'static str {
@@ -27,8 +28,8 @@ impl Readings {
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
         let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
-            "{id}@{other} is the {metric} of {strategy} over that of {}, where {id} is stated; {id} is \
-             the distance of its ratios alone.",
+            "{id}@{other} is the {metric} of {strategy} over that of {}, where {id} is stated; \
+             {id} is the distance of its ratios alone.",
             other.to_uppercase()
         )
     }
@@ -135,8 +136,8 @@ impl Readings {
     /// The paragraphs at the head of the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
-        let readings = "Each reading changes the default one in one thing, or in a few together; all \
-                        meet the same jobs. Nothing here is timed or drawn.";
+        let readings = "Each reading changes the default one in one thing, or in a few together; \
+                        all meet the same jobs. Nothing here is timed or drawn.";
         let quick = quick.then(|| QUICK.to_string());
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }

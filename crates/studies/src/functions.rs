@@ -14,12 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use pavior_allocation::explain::{State, answer, index};
-use pavior_allocation::{MfaCandidate, MfaVerdict, Selection, mfa_candidates};
-use pavior_kernel::unknown_name;
-use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Request, Sides};
-
-use crate::boxes::{boxes, sides};
+use pavior::experiments::{boxes, sides};
+use pavior::strategies::{
+    BadName, Coordinates, MfaCandidate, MfaVerdict, Selection, Sides, State, answer, index,
+    mfa_candidates, unknown_name,
+};
+use pavior::{Cuboid, Grid, JobId, NameError, Request};
 
 type Given = BTreeMap<String, String>;
 type Facts = BTreeMap<&'static str, String>;
@@ -49,8 +49,7 @@ fn task(given: &Given) -> Result<Sides, String> {
 }
 
 fn state(given: &Given) -> Result<State, String> {
-    let grid: Grid =
-        word(given, "machine")?.parse().map_err(|bad: pavior_mesh::NameError| bad.reason)?;
+    let grid: Grid = word(given, "machine")?.parse().map_err(|bad: NameError| bad.reason)?;
     let mut state = State::new(grid);
     let busy = boxes(word(given, "busy")?).map_err(|bad| bad.reason)?;
     for (job, held) in (1..).zip(busy) {
@@ -65,7 +64,7 @@ fn place(point: Coordinates) -> String {
 
 fn choice(given: &Given) -> Result<Facts, String> {
     let strategy: Selection =
-        word(given, "strategy")?.parse().map_err(|bad: pavior_kernel::BadName| bad.reason)?;
+        word(given, "strategy")?.parse().map_err(|bad: BadName| bad.reason)?;
     let found = answer(&state(given)?, &strategy, &Request::shape(task(given)?), 1);
     let choice = found.map_err(|error| error.to_string())?.outcome.ok();
     let part = choice.as_ref().and_then(|choice| choice.placement.parts().first().copied());

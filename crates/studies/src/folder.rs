@@ -48,20 +48,20 @@ macro_rules! folder {
     // What a part of a study does not have itself is the study's.
     ($name:literal, part of $study:literal) => {
         Folder::built_in(
-            include_str!(concat!("../../papers/", $name, "/paper.toml")),
-            include_str!(concat!("../../papers/", $name, "/experiment.toml")),
-            include_str!(concat!("../../papers/", $study, "/quick.toml")),
-            include_str!(concat!("../../papers/", $study, "/statements.toml")),
+            include_str!(concat!("../papers/", $name, "/paper.toml")),
+            include_str!(concat!("../papers/", $name, "/experiment.toml")),
+            include_str!(concat!("../papers/", $study, "/quick.toml")),
+            include_str!(concat!("../papers/", $study, "/statements.toml")),
             None,
         )
     };
     ($name:literal, readings) => {
         Folder::built_in(
-            include_str!(concat!("../../papers/", $name, "/paper.toml")),
-            include_str!(concat!("../../papers/", $name, "/experiment.toml")),
-            include_str!(concat!("../../papers/", $name, "/quick.toml")),
-            include_str!(concat!("../../papers/", $name, "/statements.toml")),
-            Some(include_str!(concat!("../../papers/", $name, "/readings.toml"))),
+            include_str!(concat!("../papers/", $name, "/paper.toml")),
+            include_str!(concat!("../papers/", $name, "/experiment.toml")),
+            include_str!(concat!("../papers/", $name, "/quick.toml")),
+            include_str!(concat!("../papers/", $name, "/statements.toml")),
+            Some(include_str!(concat!("../papers/", $name, "/readings.toml"))),
         )
     };
 }

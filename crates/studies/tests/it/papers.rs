@@ -2,10 +2,16 @@
 
 use std::collections::HashSet;
 
-use pavior_experiments::papers::{Paper, Statement};
-use pavior_experiments::{Policy, Specification};
+use pavior::experiments::{Environment, NoStore, Policy, Samples, Shard, Specification};
+use pavior_studies::{Paper, Statement};
 
-use crate::{read, whole};
+fn read(text: &str) -> Specification {
+    Specification::parse(text, "test").unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn whole(experiment: &Specification) -> Samples {
+    experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore).unwrap()
+}
 
 fn paper(name: &str) -> &'static Paper {
     Paper::built_in().iter().find(|paper| paper.name == name).unwrap()

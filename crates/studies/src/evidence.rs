@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pavior_kernel::unknown_name;
-use pavior_simulation::metrics::ALLOCATION_NS;
-
-use crate::confidence::{half_width, mean};
-use crate::parameters::{self, Parameter};
-use crate::results::target_missed;
-use crate::{Catalogue, Median, Paired, Samples, Specification};
+use pavior::experiments::parameters::{self, Parameter};
+use pavior::experiments::{
+    Catalogue, Median, Paired, Samples, Specification, half_width, mean, target_missed,
+};
+use pavior::simulation::metrics::ALLOCATION_NS;
+use pavior::strategies::unknown_name;
 
 /// A number with the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

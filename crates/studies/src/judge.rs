@@ -8,7 +8,7 @@ use super::evidence::{Observed, Pair};
 use super::statements::{By, Growth, Row, Rule, Show, Statements};
 use super::values::Names;
 use super::{Estimate, Evidence, Statement, Verdict, functions};
-use crate::Formula;
+use pavior::experiments::Formula;
 
 /// Judges every row.
 ///
@@ -296,7 +296,7 @@ fn chosen(judged: Vec<(Value, Statement)>, show: Show) -> Option<(Value, Stateme
 fn formulas(rule: Rule, formula: &str, row: &Row, names: &Names<'_>) -> Result<Statement, String> {
     let value = |text: &str| -> Result<f64, String> {
         let formula: Formula =
-            names.fill(text)?.parse().map_err(|bad: pavior_kernel::BadName| bad.reason)?;
+            names.fill(text)?.parse().map_err(|bad: pavior::strategies::BadName| bad.reason)?;
         let found = formula.value(&|name| names.numeric(name));
         found.map_err(|name| format!("`{text}`: nothing is called `{name}` here"))
     };

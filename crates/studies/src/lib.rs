@@ -28,8 +28,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{Samples, Specification};
 use folder::{Folder, folder};
+use pavior::experiments::{Samples, Specification};
 use statements::Statements;
 
 pub use count::{StatementCount, in_words, write_summary};

@@ -4,8 +4,8 @@ use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
     write_summary,
 };
-use crate::{Provenance, Publication};
-use pavior_draw::{Page, Section, SectionTable, html};
+use pavior::experiments::report::{Page, Section, SectionTable, html};
+use pavior::experiments::{Provenance, Publication};
 
 /// The statements of a paper, judged.
 pub struct Verdicts {
@@ -96,8 +96,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Seed, replications and missed targets of each paper are in its own report; \
-                 date and machine in its run.json.",
+                "Pavior {}. Seed, replications and missed targets of each paper are in its own \
+                 report; date and machine in its run.json.",
                 from.version
             ),
             "Every row is in statements.csv, and in statements.md as Markdown; the statements' own \
@@ -140,7 +140,7 @@ pub fn files(papers: &[Verdicts], from: &Provenance) -> Result<Vec<Publication>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::{Estimate, Verdict};
+    use crate::{Estimate, Verdict};
 
     fn one(id: &str, paper: f64, ours: f64) -> Statement {
         let ours = Estimate { value: ours, ci95: Some(0.01), sides: None, runs: 7, missed: false };

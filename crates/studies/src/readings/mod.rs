@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use super::folder::{self, PaperError};
 use super::{Estimate, Evidence};
-use crate::{Samples, Specification};
+use pavior::experiments::{Samples, Specification};
 
 /// The readings of a paper: `readings.toml`.
 #[derive(Clone, Debug, Deserialize)]

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::Estimate;
-use crate::results::number;
+use pavior::experiments::{Median, Summary, cell, median_cell};
 
 /// What the papers' runs promise of their own means.
 const PAPERS_OWN: f64 = 0.05;
@@ -93,14 +93,11 @@ impl Statement {
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
-                crate::publish::median_cell(crate::Median {
-                    value: median,
-                    interval: self.interval,
-                })
+                median_cell(Median { value: median, interval: self.interval })
             }
             // Counted.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
-            (mean, ci95) => crate::publish::cell(crate::Summary { mean, ci95 }),
+            (mean, ci95) => cell(Summary { mean, ci95 }),
         }
     }
 
@@ -275,6 +272,11 @@ impl Statement {
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
+}
+
+/// A number in full; nothing where there is none.
+pub(super) fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// Writes statements as CSV.

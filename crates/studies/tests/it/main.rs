@@ -1,0 +1,3 @@
+//! The papers and studies from outside.
+
+mod papers;
