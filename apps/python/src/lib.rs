@@ -52,7 +52,7 @@ mod _native {
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]
-    use crate::schedulers::{Desk, Job, Queue, QueueIterator, Running};
+    use crate::schedulers::{Job, MachineView, Queue, QueueIterator, Running};
     #[pymodule_export]
     use crate::simulate::{Outcome, simulate};
     #[pymodule_export]

@@ -76,6 +76,14 @@ pub struct Entry<F> {
     pub does: F,
 }
 
+impl<F> Entry<F> {
+    /// Something without options, whose title is its name. Fields that differ are set in a struct
+    /// update: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
+    pub const fn new(name: &'static str, does: F) -> Entry<F> {
+        Entry { name, title: name, source: "", options: &[], variants: &[""], does }
+    }
+}
+
 /// A shared, cheaply copied reference to an entry, built in or added.
 pub struct EntryHandle<F: 'static>(Source<F>);
 
@@ -166,18 +174,12 @@ impl std::error::Error for BadEntry {}
 /// impl Family for Rounding {
 ///     const NOUN: &'static str = "rounding";
 ///     fn builtin() -> &'static [&'static Entry<Self>] {
-///         const UP: Entry<Rounding> = Entry {
-///             name: "up", title: "Up", source: "", options: &[], variants: &[""],
-///             does: Rounding(f64::ceil),
-///         };
+///         const UP: Entry<Rounding> = Entry::new("up", Rounding(f64::ceil));
 ///         &[&UP]
 ///     }
 /// }
 /// let mut registry = Registry::<Rounding>::new();
-/// registry.add(Entry {
-///     name: "down", title: "Down", source: "", options: &[], variants: &[""],
-///     does: Rounding(f64::floor),
-/// })?;
+/// registry.add(Entry::new("down", Rounding(f64::floor)))?;
 /// let selection = registry.select("down")?;
 /// assert_eq!((selection.entry.does.0)(2.5), 2.0);
 /// let error = registry.select("dwn").unwrap_err();
@@ -395,6 +397,13 @@ impl<F: Family> TryFrom<&str> for Selection<F> {
 
     fn try_from(text: &str) -> Result<Selection<F>, BadName> {
         text.parse()
+    }
+}
+
+/// An entry with all options at their defaults.
+impl<F> From<EntryHandle<F>> for Selection<F> {
+    fn from(entry: EntryHandle<F>) -> Selection<F> {
+        Selection::defaults(entry)
     }
 }
 

@@ -31,6 +31,35 @@ pub struct SchedulerKind {
     pub build: BuildScheduler,
 }
 
+/// An entry for a scheduler without options, of which `make` makes one a run.
+///
+/// ```
+/// use pavior_kernel::Time;
+/// use pavior_scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+///
+/// struct Oldest;
+///
+/// impl Scheduler for Oldest {
+///     fn next(
+///         &mut self, _: Time, queue: &Queue, _: &Running, view: &mut MachineView<'_>,
+///     ) -> Option<Start> {
+///         view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.add(entry("oldest", || Oldest))?;
+/// assert_eq!(registry.select("oldest")?.to_string(), "oldest");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn entry<S: Scheduler + 'static>(
+    name: &'static str,
+    make: impl Fn() -> S + Send + Sync + 'static,
+) -> Entry {
+    let build = BuildScheduler::Closure(Arc::new(move |_| Ok(Box::new(make()))));
+    Entry::new(name, SchedulerKind { build })
+}
+
 /// Makes a scheduler.
 #[derive(Clone)]
 pub enum BuildScheduler {

@@ -15,7 +15,9 @@ mod schedulers;
 mod shared;
 mod standing;
 
-pub use kind::{BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection};
+pub use kind::{
+    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
+};
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use prediction::Prediction;
 pub use priority::{KeyFunction, Priority};
