@@ -7,6 +7,13 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
+/// The words of all refusals, in order. Two refusals can have one word.
+pub(crate) fn reasons() -> Vec<&'static str> {
+    let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
+    words.dedup();
+    words
+}
+
 /// Boxes as a tuple.
 pub(crate) fn boxes<'py>(
     py: Python<'py>,

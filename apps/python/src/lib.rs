@@ -63,4 +63,18 @@ mod _native {
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::Trace;
+
+    use pavior_mesh::Freedom;
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    use crate::arrays::reasons;
+
+    /// The words that stubs repeat.
+    #[pymodule_init]
+    fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("FREEDOMS", PyTuple::new(py, Freedom::ALL.map(Freedom::word))?)?;
+        module.add("REASONS", PyTuple::new(py, reasons())?)
+    }
 }
