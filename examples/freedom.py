@@ -11,7 +11,7 @@ The first form runs the logs of the folder (the Parallel Workloads Archive's nam
 alone (`mbs`), with every job as free as each of the five levels says (`tff`), and with `easy:tear=pays`, which chooses
 the level for each job. A share of each run time is communication. The second form compares the
 fixed levels, without messages, with boxes that may be turned and running jobs that move at so many seconds a node.
-Both write a line a run, the others tables from these lines (that of moves is in results/contiguity.md). Exits with
+Both write a line a run, the others tables from these lines (that of moves is in results/contiguity-on-logs.md). Exits with
 status 2 if there is nothing to run, or nothing to print a table of. Needs Python 3.11 and the `pavior` binary.
 """
 

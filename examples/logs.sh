@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Real logs under several schedulers and strategies, as CSV on standard output; what it says is told
-# in results/logs.md. Takes the folder of the logs (the Parallel Workloads Archive's names, .swf.gz), and
+# in results/schedulers-on-logs.md. Takes the folder of the logs (the Parallel Workloads Archive's names, .swf.gz), and
 # runs the `pavior` of $PAVIOR, or else of the search path. Progress and times go to standard error.
 #
 #   examples/logs.sh FOLDER > logs.csv          all of it, about half an hour on one core

@@ -46,12 +46,21 @@ const STEPS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the program without the service",
+        "the program with its default features: without doors to other programs",
+        &["clippy", "--package", PROGRAM, "--all-targets", "--quiet", "--", "-D", "warnings"],
+    ),
+    (
+        "what it says of the doors that it lacks",
+        &["test", "--package", PROGRAM, "--quiet", "--test", "it", "doors::"],
+    ),
+    (
+        "the service without PostgreSQL",
         &[
             "clippy",
             "--package",
             PROGRAM,
-            "--no-default-features",
+            "--features",
+            "serve",
             "--all-targets",
             "--quiet",
             "--",
@@ -148,7 +157,7 @@ pub(crate) fn slurm(root: &Path) -> Vec<String> {
 /// Tries every hostile value of every option, and every fault of outputs; prints the counts by
 /// area.
 pub(crate) fn tries(root: &Path) -> Vec<String> {
-    let tests = ["test", "--quiet", "--package", PROGRAM, "--test", "it"];
+    let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];
     let tries = ["tries", "--", "--nocapture", "--test-threads", "1"];
     if run_with(root, &[&tests[..], &tries].concat(), &[("PAVIOR_TRIES", "all")]) {
         Vec::new()
@@ -163,7 +172,8 @@ pub(crate) fn attack(root: &Path) -> Vec<String> {
     let mut failed = Vec::new();
     for package in ["pavior-serve", "pavior-slurm", PROGRAM] {
         // Some attacks stand beside the code that they try.
-        let tests = ["test", "--quiet", "--package", package, "--tests", "attack"];
+        let all = "--all-features";
+        let tests = ["test", "--quiet", "--package", package, all, "--tests", "attack"];
         let alone = ["--", "--test-threads", "1"];
         if !run_with(root, &[&tests[..], &alone].concat(), &[("PAVIOR_ATTACK", "long")]) {
             failed.push(format!("failed: attacks of {package}"));
@@ -181,7 +191,7 @@ pub(crate) fn fuzz(root: &Path, minutes: Option<&str>) -> Vec<String> {
     let Ok(minutes) = minutes.unwrap_or("1").parse::<u64>() else {
         return vec!["cargo xtask fuzz MINUTES: a whole number".to_string()];
     };
-    let tests = ["test", "--quiet", "--package", PROGRAM, "--test", "it"];
+    let tests = ["test", "--quiet", "--package", PROGRAM, "--all-features", "--test", "it"];
     let mutations = ["mutations", "--", "--nocapture"];
     let seconds = (60 * minutes).to_string();
     let variables = [("PAVIOR_FUZZ_SECONDS", seconds.as_str())];

@@ -7,7 +7,8 @@ use toml::{Table, Value};
 /// What each crate may depend on, in the order in which the crates are best read.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("pavior-kernel", &[]),
-    ("pavior-mesh", &[]),
+    ("pavior-mesh", &["pavior-kernel"]),
+    ("pavior-files", &["pavior-kernel"]),
     ("pavior-allocation", &["pavior-kernel", "pavior-mesh"]),
     ("pavior-planning", &["pavior-kernel", "pavior-mesh", "pavior-allocation"]),
     ("pavior-workload", &["pavior-kernel", "pavior-mesh"]),
@@ -40,9 +41,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "pavior-scheduling",
             "pavior-simulation",
             "pavior-draw",
+            "pavior-files",
         ],
     ),
-    ("pavior-files", &["pavior-kernel", "pavior-workload", "pavior-experiments"]),
     (
         "pavior-slurm",
         &[

@@ -27,6 +27,7 @@ const PARTS: &[Part] = &[
             "--release",
             "-p",
             "pavior-cli",
+            "--all-features",
             "--test",
             "it",
             "replay::a_day",

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pavior_experiments::InputError;
-use pavior_files::LogError;
+use pavior_experiments::{InputError, LogError};
 use pavior_kernel::{BadName, excerpt, shown};
 
 use crate::files;
@@ -30,6 +29,15 @@ pub(crate) struct Place {
     pub(crate) line: String,
     /// The bytes at fault.
     pub(crate) span: Range<usize>,
+}
+
+/// A command that this program was built without.
+#[cfg(not(all(feature = "serve", feature = "slurm")))]
+pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
+    Failure::usage(format!(
+        "this program was built without `{command}`: build it with \
+         `cargo build --release -p pavior-cli --features {feature}`"
+    ))
 }
 
 impl Failure {

@@ -9,6 +9,8 @@ use pavior_files::{Bounded, FileError, Limits};
 
 use crate::failure::Failure;
 
+pub(crate) use pavior_files::shown;
+
 /// `--max-input`: set once, before any file is opened.
 static MOST: OnceLock<Option<u64>> = OnceLock::new();
 
@@ -31,11 +33,6 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     let document = plain.extension().is_some_and(|extension| extension == "json");
     let limits = if document { lines().without_lines() } else { lines() };
     Ok(pavior_files::open(path, limits)?)
-}
-
-/// A path, as messages show it: a file may have any name.
-pub(crate) fn shown(path: &Path) -> String {
-    pavior_kernel::shown(&path.to_string_lossy()).to_string()
 }
 
 /// Writes a file whole or not at all.

@@ -13,10 +13,7 @@ use crate::failure::Failure;
 
 /// A machine.
 pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
-    typed.parse::<Grid>().map_err(|error| {
-        let bad = BadName { reason: error.reason, span: error.span };
-        Failure::option("--machine", typed, 0, &bad)
-    })
+    name("--machine", typed)
 }
 
 /// A name with options, such as a strategy.

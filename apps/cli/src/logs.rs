@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pavior_files::{Folder, LogError};
+use pavior_experiments::{Folder, LogError, read_log};
 use pavior_workload::traces::{ReadOptions, Trace};
 
 use crate::args::{OfReading, ParameterArgs};
@@ -15,7 +15,7 @@ pub(crate) fn read(path: &Path, args: &ParameterArgs<OfReading>) -> Result<Trace
     let filter = given.filter.unwrap_or_default().and(&given.status.unwrap_or_default());
     let options =
         ReadOptions { lenient: given.lenient.unwrap_or_default(), first: given.first, filter };
-    Ok(pavior_files::read_log(path, &options, files::lines())?)
+    Ok(read_log(path, &options, files::lines())?)
 }
 
 /// The files of an experiment by their paths from a folder; the empty path is the one in which the

@@ -68,11 +68,13 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Schedulers(args) => commands::registries::schedulers(&args),
         Command::Patterns(args) => commands::registries::patterns(&args),
         Command::Metrics(args) => commands::registries::metrics(&args),
-        #[cfg(feature = "serve")]
         Command::Allocate(args) => commands::allocate::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Unblock(args) => commands::unblock::run(&args),
+        #[cfg(feature = "slurm")]
         Command::Slurm(args) => commands::slurm::run(&args),
+        #[cfg(not(feature = "slurm"))]
+        Command::Slurm(_) => Err(failure::not_built("pavior slurm", "slurm")),
         Command::Simulate(args) => commands::simulate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Network(args) => commands::network::run(&args),
@@ -84,6 +86,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Trace(args) => commands::trace::run(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => commands::serve::run(&args),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => Err(failure::not_built("pavior serve", "serve")),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Manual => commands::manual::page(),
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{other, stopped};
 use crate::inputs::Inputs;
-use crate::journal::Span;
+use crate::journal::{BETWEEN_WORKERS, Span};
 
 /// An experiment with its inputs, shared by the threads that run it.
 pub(crate) struct Definition {
@@ -61,7 +61,7 @@ impl Definition {
                 .experiment
                 .replicate(point, &scenario, replication, stop)
                 .map_err(|error| SpanError::Run(point, replication, error))?;
-            lines += &JournalEntry { point, replication, sample }.line();
+            lines += &JournalEntry { point, replication, sample }.line(BETWEEN_WORKERS);
             lines.push('\n');
         }
         Ok(lines)

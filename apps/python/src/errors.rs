@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pavior_allocation::Refusal;
 use pavior_kernel::{BadName, CallerError};
-use pavior_mesh::{Grid, NameError};
+use pavior_mesh::Grid;
 use pavior_simulation::RunError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ pub(crate) fn read<T: std::str::FromStr<Err = BadName>>(py: Python<'_>, text: &s
 
 /// A machine by its name.
 pub(crate) fn machine(py: Python<'_>, name: &str) -> PyResult<Grid> {
-    name.parse().map_err(|error: NameError| bad_name(py, name, error.reason, error.span))
+    read(py, name)
 }
 
 /// `Refused`, with its reason.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pavior_experiments::{FailureRequest, InputError, InputFiles, LogRequest};
-use pavior_files::{Folder, Limits};
+use pavior_experiments::{FailureRequest, Folder, InputError, InputFiles, LogRequest};
+use pavior_files::Limits;
 use pavior_workload::FailureEvent;
 use pavior_workload::traces::{Filter, ReadOptions, Trace};
 

@@ -95,12 +95,15 @@ impl Journal {
     }
 }
 
+/// The key of lines that go between workers, which no directory holds yet.
+pub(crate) const BETWEEN_WORKERS: &str = "";
+
 /// The entries of lines that `replicate` gave.
 pub(crate) fn entries(lines: &[u8]) -> PyResult<Vec<JournalEntry>> {
     let text = std::str::from_utf8(lines).map_err(value)?;
     let entry = |(number, line): (usize, &str)| {
         let wrong = || value(format!("line {} is not one that `replicate` gives", number + 1));
-        JournalEntry::parse(line).ok_or_else(wrong)
+        JournalEntry::parse(line, BETWEEN_WORKERS).ok_or_else(wrong)
     };
     text.lines().enumerate().map(entry).collect()
 }

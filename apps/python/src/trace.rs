@@ -6,7 +6,8 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, Float64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
-use pavior_files::{Limits, read_log};
+use pavior_experiments::read_log;
+use pavior_files::Limits;
 use pavior_kernel::Time;
 use pavior_mesh::{Freedom, Sides};
 use pavior_workload::TimeUnit;

@@ -5,19 +5,30 @@
 //!                             ^ State = fold of the records
 //! ```
 //!
-//! [`core`] decides and folds, without a clock, a file or a socket; [`storage`] keeps records;
-//! [`writer`] is the one writer between them; `http` is how callers reach it.
+//! [`core`] decides and folds, without a clock, a file or a socket. [`lines`] asks it over JSON
+//! lines. The feature `http` adds the service: [`storage`] keeps records, [`writer`] is the one
+//! thread that decides, and `http` answers callers. The feature `postgres` adds a shared store.
 
+#[cfg(feature = "http")]
 pub mod clock;
 pub mod core;
+#[cfg(feature = "http")]
 mod diagnose;
+#[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
 mod limits;
 pub mod lines;
 mod plan;
+#[cfg(feature = "http")]
 mod secret;
+#[cfg(feature = "http")]
 pub mod service;
+#[cfg(feature = "http")]
 pub mod storage;
+#[cfg(feature = "http")]
 mod sync;
+#[cfg(feature = "http")]
 mod waits;
+#[cfg(feature = "http")]
 pub mod writer;

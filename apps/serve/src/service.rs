@@ -16,13 +16,19 @@ use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState
 use crate::http::{App, Listener, router, sample};
 use crate::limits;
 use crate::secret;
+use crate::storage::disk::DiskFolder;
 use crate::storage::journal::JournalStore;
 use crate::storage::layout::Layout;
-use crate::storage::postgres::{PostgresStore, address};
-use crate::storage::{RecordStore, StoreError, password};
+use crate::storage::{RecordStore, StoreError};
+#[cfg(feature = "postgres")]
+use crate::storage::{
+    password,
+    postgres::{PostgresStore, address},
+};
 use crate::writer::{self, Health, RecoveryError, Tuning, recover};
 
 /// Seconds without a sign of life after which a standby takes over.
+#[cfg(feature = "postgres")]
 const PATIENCE_S: f64 = 3.0;
 
 /// How a service is started.
@@ -178,16 +184,7 @@ fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), Ser
             Ok((Box::new(store), Health::Ready))
         }
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-            let holder = format!("process {} of {}", std::process::id(), host());
-            let config = connection(url, options.store_password.as_deref())?;
-            let mut store = PostgresStore::with(config, &holder, PATIENCE_S)?;
-            store.keep(folder);
-            let health = if store.leads() {
-                Health::Ready
-            } else {
-                Health::Standby("another server".to_string())
-            };
-            Ok((Box::new(store), health))
+            database(url, options.store_password.as_deref(), folder)
         }
         // It may be an address with a password, mistyped: no more than its beginning is shown.
         Some(other) => {
@@ -198,7 +195,35 @@ fn store(options: &ServiceOptions) -> Result<(Box<dyn RecordStore>, Health), Ser
     }
 }
 
+/// A store that several servers share.
+#[cfg(feature = "postgres")]
+fn database(
+    url: &str,
+    password: Option<&Path>,
+    folder: DiskFolder,
+) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let holder = format!("process {} of {}", std::process::id(), host.trim());
+    let mut store = PostgresStore::with(connection(url, password)?, &holder, PATIENCE_S)?;
+    store.keep(folder);
+    let health =
+        if store.leads() { Health::Ready } else { Health::Standby("another server".to_string()) };
+    Ok((Box::new(store), health))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn database(
+    _: &str,
+    _: Option<&Path>,
+    _: DiskFolder,
+) -> Result<(Box<dyn RecordStore>, Health), ServiceError> {
+    let text = "--store: this program was built without PostgreSQL; build it with the feature \
+                `postgres`";
+    Err(ServiceError::Usage(text.to_string()))
+}
+
 /// The address of a database, with its password.
+#[cfg(feature = "postgres")]
 fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
     let mut config = address(url)?;
     if config.get_password().is_some() {
@@ -210,10 +235,6 @@ fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, Servic
     password::password(&mut config, file, |name| std::env::var(name).ok())
         .map_err(|error| ServiceError::Usage(format!("the password of --store: {error}")))?;
     Ok(config)
-}
-
-fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_string()
 }
 
 /// Reads the records back, and adds the machines that are new.

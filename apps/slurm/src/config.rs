@@ -119,7 +119,7 @@ impl Config {
     /// A sentence that names the key at fault.
     pub fn parse(text: &str) -> Result<Config, String> {
         let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
-        let grid: Grid = written.machine.parse().map_err(|error: pavior_mesh::NameError| {
+        let grid: Grid = written.machine.parse().map_err(|error: pavior_kernel::BadName| {
             format!("machine = \"{}\": {}", written.machine, error.reason)
         })?;
         let names = names(&grid, written.nodes)?;

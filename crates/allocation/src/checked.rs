@@ -1,4 +1,9 @@
 //! A strategy that is not built in, whose proposals are checked before they are believed.
+//!
+//! Invariant: after its first failure, or a proposal that cannot be granted, it proposes nothing.
+//! Forks share the error, so that the machine learns what has gone wrong in a plan.
+//!
+//! Cost: O(N/64) a proposal, beside the strategy's own.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,8 +12,7 @@ use pavior_mesh::{Occupancy, Request};
 
 use crate::{BadProposal, Placement, Strategy, Work};
 
-/// Asks a strategy until it fails or proposes what cannot be granted; from then on it proposes
-/// nothing. Forks share the error, so that the machine learns what has gone wrong in a plan.
+/// A strategy, and the first error in what it did.
 pub(crate) struct Checked {
     strategy: Box<dyn Strategy>,
     error: Arc<OnceLock<CallerError>>,

@@ -1,4 +1,9 @@
-//! What if: a machine's free nodes and strategy, without its jobs.
+//! A fork: a machine's free nodes and strategy, without its jobs, on which plans are tried.
+//!
+//! Invariant: a fork never changes its machine. Failed nodes stay taken, whatever is given back.
+//!
+//! Cost: O(N/64) and the copy of the strategy's index to make one; as the machine, to ask and
+//! change.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};

@@ -43,7 +43,7 @@ pub enum InputRequest {
 /// Why an input cannot be read. The one who opens files says it in a form of its own.
 pub type InputError = Box<dyn Error + Send + Sync>;
 
-/// Who opens files: this crate does not.
+/// Who opens files: usually a [`Folder`](crate::Folder).
 pub trait InputFiles: Sync {
     /// A log; the same one for the same key.
     ///

@@ -1,14 +1,14 @@
 //! Finished replications as lines, for a journal that survives being cut anywhere.
 //!
-//! A line is the point's index, the replication and its numbers, separated by spaces, then a digest
-//! of all that. A line without a right digest was cut short: it is no entry. Numbers are written in
-//! the shortest form that reads back as the same number.
+//! A line is the point's index, the replication and its numbers, separated by spaces, then a
+//! checksum. A line without a right checksum was cut short or changed: it is no entry. Numbers are
+//! written in the shortest form that reads back as the same number.
 
-use std::fmt::Write;
 use std::io;
 
+use pavior_kernel::Checksum;
+
 use crate::Sample;
-use crate::sample::Digest;
 
 /// A finished replication.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,8 @@ impl Store for NoStore {
 }
 
 impl JournalEntry {
-    /// The line of this entry, without its end.
+    /// The line of this entry, without its end. The checksum covers a key as well, such as the
+    /// fingerprint of the run: a line of another run is as wrong as a changed one.
     ///
     /// ```
     /// use pavior_experiments::{JournalEntry, Sample};
@@ -50,11 +51,12 @@ impl JournalEntry {
     ///     allocation_ns: Some(812.5),
     /// };
     /// let entry = JournalEntry { point: 3, replication: 0, sample };
-    /// let line = entry.line();
-    /// assert_eq!(JournalEntry::parse(&line), Some(entry));
-    /// assert_eq!(JournalEntry::parse(&line[..line.len() - 1]), None);
+    /// let line = entry.line("run 7");
+    /// assert_eq!(JournalEntry::parse(&line, "run 7"), Some(entry));
+    /// assert_eq!(JournalEntry::parse(&line, "run 8"), None);
+    /// assert_eq!(JournalEntry::parse(&line.replace("12", "13"), "run 7"), None);
     /// ```
-    pub fn line(&self) -> String {
+    pub fn line(&self, key: &str) -> String {
         let Sample { values, arrived, waiting, rejected, rejected_set, allocation_ns } =
             &self.sample;
         let mut line = format!(
@@ -67,16 +69,14 @@ impl JournalEntry {
             line.push(' ');
             line += &number(*value);
         }
-        let digest = digest(&line);
-        // Writing to a string cannot fail.
-        let _ = write!(line, " {digest:016x}");
-        line
+        let checksum = checksum(key, &line);
+        line + " " + &checksum
     }
 
-    /// The entry of a line; none if the line is not whole.
-    pub fn parse(line: &str) -> Option<JournalEntry> {
-        let (text, check) = line.rsplit_once(' ')?;
-        if check.len() != 16 || u64::from_str_radix(check, 16).ok()? != digest(text) {
+    /// The entry of a line; none if any byte of it is another, or the key.
+    pub fn parse(line: &str, key: &str) -> Option<JournalEntry> {
+        let (text, found) = line.rsplit_once(' ')?;
+        if found != checksum(key, text) {
             return None;
         }
         let mut words = text.split(' ');
@@ -101,10 +101,11 @@ fn optional(word: &str) -> Option<Option<f64>> {
     if word == "-" { Some(None) } else { word.parse().ok().map(Some) }
 }
 
-fn digest(text: &str) -> u64 {
-    let mut digest = Digest::default();
-    digest.add(text.as_bytes());
-    digest.value()
+fn checksum(key: &str, text: &str) -> String {
+    let mut checksum = Checksum::of(key.as_bytes());
+    checksum.add(b"\n");
+    checksum.add(text.as_bytes());
+    checksum.to_string()
 }
 
 #[cfg(test)]
@@ -131,10 +132,10 @@ mod tests {
                 allocation_ns: None,
             };
             let entry = JournalEntry { point, replication: 4, sample };
-            let line = entry.line();
-            prop_assert_eq!(JournalEntry::parse(&line), Some(entry));
+            let line = entry.line("");
+            prop_assert_eq!(JournalEntry::parse(&line, ""), Some(entry));
             for cut in 0..line.len() {
-                prop_assert_eq!(JournalEntry::parse(&line[..cut]), None);
+                prop_assert_eq!(JournalEntry::parse(&line[..cut], ""), None);
             }
         }
     }

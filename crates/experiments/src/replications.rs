@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 
-use pavior_kernel::Digest;
+use pavior_kernel::Checksum;
 
 use crate::results::{number, shown, values};
 use crate::{JournalEntry, Sample, Samples, Specification, parameters};
@@ -17,12 +17,12 @@ const CHECKSUM: &str = "checksum";
 
 /// The checksum of a line's other cells.
 fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
-    let mut digest = Digest::new();
+    let mut checksum = Checksum::default();
     for cell in cells {
-        digest.add(cell.as_bytes());
-        digest.add(b"\n");
+        checksum.add(cell.as_bytes());
+        checksum.add(b"\n");
     }
-    digest.to_string()
+    checksum.to_string()
 }
 
 /// What [`Specification::read_replications`] found.

@@ -1,5 +1,6 @@
 //! What one replication of one point came to.
 
+use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;
 
 /// The numbers of one replication.
@@ -13,7 +14,7 @@ pub struct Sample {
     pub waiting: u64,
     /// Jobs that were rejected.
     pub rejected: u64,
-    /// A digest of which jobs were rejected: equal for equal sets.
+    /// A checksum of which jobs were rejected: equal for equal sets.
     pub rejected_set: u64,
     /// Measured nanoseconds an attempt.
     pub allocation_ns: Option<f64>,
@@ -27,7 +28,7 @@ impl Sample {
     }
 
     pub(crate) fn new(values: Vec<Option<f64>>, outcome: &Outcome) -> Sample {
-        let mut set = Digest::default();
+        let mut set = Checksum::default();
         outcome.rejected.iter().for_each(|job| set.add(&job.0.to_le_bytes()));
         Sample {
             values,
@@ -37,27 +38,5 @@ impl Sample {
             rejected_set: set.value(),
             allocation_ns: outcome.allocation_ns,
         }
-    }
-}
-
-/// FNV-1a, 64 bits: the same on every processor, and no defence against malice.
-#[derive(Clone, Debug)]
-pub(crate) struct Digest(u64);
-
-impl Default for Digest {
-    fn default() -> Digest {
-        Digest(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Digest {
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    pub(crate) fn value(&self) -> u64 {
-        self.0
     }
 }

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use pavior_kernel::shown;
 use thiserror::Error;
 
 /// Why a file is not read or written. Names and texts of others are shown harmlessly.
@@ -41,26 +40,6 @@ pub enum FileError {
         /// What it would overwrite.
         input: String,
     },
-    /// A directory is in use, or holds something else.
-    #[error("{path} {reason}")]
-    Directory {
-        /// Its name, to be shown.
-        path: String,
-        /// Why it cannot be used, as the rest of the sentence.
-        reason: String,
-    },
-    /// A file does not have the checksum that it was written with.
-    #[error(
-        "{path}{} was changed since it was written: its checksum is wrong; --resume \
-         --discard-damaged runs what it held anew",
-        line.map(|line| format!(", line {line},")).unwrap_or_default()
-    )]
-    Damaged {
-        /// Its name, to be shown.
-        path: String,
-        /// The line, from 1, if it is known.
-        line: Option<u64>,
-    },
 }
 
 impl FileError {
@@ -69,29 +48,21 @@ impl FileError {
         !matches!(self, FileError::Write { .. })
     }
 
-    pub(crate) fn read(path: &Path, reason: &impl ToString) -> FileError {
-        FileError::Read { path: name(path), reason: reason.to_string() }
+    /// A file that cannot be read, or holds what it must not.
+    pub fn read(path: &Path, reason: &impl ToString) -> FileError {
+        FileError::Read { path: shown(path), reason: reason.to_string() }
     }
 
     pub(crate) fn place(path: &Path, reason: &impl ToString) -> FileError {
-        FileError::Place { path: name(path), reason: reason.to_string() }
-    }
-
-    pub(crate) fn directory(path: &Path, reason: &str) -> FileError {
-        FileError::Directory { path: name(path), reason: reason.to_string() }
-    }
-
-    /// A line of a file, or a file, that was changed since it was written.
-    pub fn damaged(path: &Path, line: Option<u64>) -> FileError {
-        FileError::Damaged { path: name(path), line }
+        FileError::Place { path: shown(path), reason: reason.to_string() }
     }
 
     pub(crate) fn write(path: &Path, source: io::Error) -> FileError {
-        FileError::Write { path: name(path), source }
+        FileError::Write { path: shown(path), source }
     }
 }
 
-/// A path as messages show it.
-pub(crate) fn name(path: &Path) -> String {
-    shown(&path.to_string_lossy()).to_string()
+/// A path, as messages show it: a file may have any name.
+pub fn shown(path: &Path) -> String {
+    pavior_kernel::shown(&path.to_string_lossy()).to_string()
 }

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::FileError;
-use crate::error::name;
+use crate::{FileError, shown};
 
 /// The files that a command is going to read and to write. An output that is also an input, or
 /// another output, is refused before anything is read.
@@ -89,7 +88,7 @@ impl FileUses {
 
 impl Place {
     fn shown(&self) -> String {
-        let path = name(&self.path);
+        let path = shown(&self.path);
         if self.option.is_empty() { path } else { format!("{} {path}", self.option) }
     }
 }

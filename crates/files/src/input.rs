@@ -30,6 +30,20 @@ pub fn stdin(limits: Limits) -> Bounded {
     Bounded::new(Box::new(io::stdin().lock()), limits)
 }
 
+/// Reads a file as a whole; none where there is no file. Bytes that are no text are replaced.
+///
+/// # Errors
+/// As [`open`]; if it is longer than the limit.
+pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, FileError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let mut reader = open(path, limits)?;
+    reader.read_to_end(&mut bytes).map_err(|error| FileError::read(path, &error))?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
 /// Reads a text as a whole.
 ///
 /// # Errors

@@ -93,6 +93,36 @@ pub fn write_whole(
     output.finish()
 }
 
+/// Opens a file that is there, to write behind its end.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn append(path: &Path) -> Result<Box<dyn Write + Send>, FileError> {
+    match OpenOptions::new().append(true).open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(FileError::place(path, &error)),
+    }
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// If it cannot be removed.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::write(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the files in a folder that were being written by processes which are no more.
+///
+/// # Errors
+/// If the folder cannot be read, or such a file not be removed.
+pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
+    partial::remove_stale(folder).map_err(|error| FileError::place(folder, &error))
+}
+
 /// Fails early if a file could not be written later. Nothing is left behind.
 ///
 /// # Errors

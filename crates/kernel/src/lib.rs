@@ -8,7 +8,8 @@
 
 mod agenda;
 mod caller_error;
-mod digest;
+mod checksum;
+mod date;
 mod foreign;
 #[cfg(feature = "json")]
 pub mod json;
@@ -19,7 +20,8 @@ mod time;
 
 pub use agenda::Agenda;
 pub use caller_error::CallerError;
-pub use digest::Digest;
+pub use checksum::Checksum;
+pub use date::Date;
 pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
 };

@@ -3,7 +3,7 @@
 //! With one bit a node, `free & free >> 1` has a bit wherever a run of two along x begins, and
 //! `that & that >> 2` wherever a run of four begins: a run of any length takes about log2(length)
 //! passes. The same along y with rows in place of bits, and along z with planes, gives every base
-//! of the shape. O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
+//! of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -11,13 +11,16 @@
 //!   & >> 1   0 0 0 1 1 0 0 0        step 1 more gives 3: bases 3 and 4
 //! ```
 //!
-//! Short rows lie several to a word, a power of two bits each; the bits behind a row's last node
-//! are zeros. What a shift brings in from beyond the end of an axis is never free, so that the set
-//! holds canonical bases alone. On an axis that wraps a shift is a rotation within the axis.
+//! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also tells what its bases touch. The neighbour of a base along an axis is a base too
-//! exactly if the face of the placement on that side is free: [`BaseSet::edges`] has a bit where a
-//! face touches something, for all bases at once.
+//! The set also tells what its bases touch. A face of a placement is free exactly if the next base
+//! on that side is in the set. So [`BaseSet::edges`] finds for all bases at once which faces touch
+//! something.
+//!
+//! Invariant: the set holds canonical bases alone. What a shift brings in from beyond the end of an
+//! axis is never free.
+//!
+//! Cost: O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
 
 use crate::bits::{Axis, Layout};
 use crate::occupancy::Ones;

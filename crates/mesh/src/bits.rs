@@ -1,12 +1,15 @@
-//! Sets of nodes as bits, and shifts of them along the axes.
+//! Sets of nodes as bits, laid out so that shifts move them along the axes.
 //!
-//! A row along x begins at a multiple of its pitch: the next power of two up to 64, so that short
-//! rows lie several to a word, or whole words. A plane begins with a new word. The bits between are
-//! zeros.
+//! A row along x begins at a multiple of its pitch. The pitch is the next power of two up to 64, so
+//! that short rows share a word; longer rows take whole words. A plane begins with a new word.
 //!
 //! ```text
-//!   rows of 5:   . . . 44444 . . . 33333 . . . 22222 . . . 11111    the low bits, a pitch of 8
+//!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
 //! ```
+//!
+//! Invariant: the bits between rows and behind planes are zeros.
+//!
+//! Cost: O(words touched) for every operation.
 
 mod axis;
 
@@ -126,7 +129,7 @@ impl Layout {
         }
     }
 
-    /// Lays out the free nodes of a box that passes the end of no axis from a point on.
+    /// Lays out the free nodes of a box from the point `to` on. The box passes the end of no axis.
     fn load_piece(&self, free: &Occupancy, piece: &Cuboid, to: [usize; 3], words: &mut [u64]) {
         let ([x, y, z], [w, d, h]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         let [width, depth, _] = free.grid().sides().map(usize::from);
@@ -149,8 +152,8 @@ impl Layout {
         }
     }
 
-    /// Hands every word that a box, which passes the end of no axis, touches to a function, with
-    /// the box's bits in it, until the function says to stop; returns whether it did.
+    /// Calls `see` with every word that a box touches, and the box's bits in it, until `see`
+    /// returns true. Returns whether it did. The box passes the end of no axis.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));

@@ -1,12 +1,22 @@
 //! The largest free box of an occupancy.
 //!
-//! For every pair (first plane, number of planes) the planes are ANDed together, one AND a step,
-//! and the greatest rectangle of what they have in common is found row by row from the heights of
-//! free columns, with a stack. Planes lie across the shortest axis, so that the pairs are few. O(N
-//! H) steps for N nodes and a shortest side of H; up to four times as many on rings, which are
-//! walked twice. A pair is left as soon as nothing in it can beat the best box so far.
+//! For every pair (first plane, number of planes) the planes are ANDed together. The greatest
+//! rectangle of the result is found row by row, as the greatest rectangle under a histogram: a
+//! stack keeps the columns of growing heights. Planes lie across the shortest axis, so that the
+//! pairs are few.
 //!
-//! Source: the greatest rectangle under a histogram, of the textbooks; for every pair of planes,
+//! ```text
+//!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
+//!   heights:   3 0 2 4 1 0        a column that ends closes the rectangles that are as high
+//! ```
+//!
+//! Invariant: `best` is the best box of the pairs and rows that are done. A pair is left as soon as
+//! nothing in it can beat `best`.
+//!
+//! Cost: O(N H) steps for N nodes and a shortest side of H; up to four times as many on rings,
+//! which are walked twice.
+//!
+//! Source: the rectangle under a histogram is in the textbooks; one for every pair of planes is
 //! ours.
 
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};

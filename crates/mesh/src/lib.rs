@@ -30,12 +30,11 @@ pub use bases::BaseSet;
 pub use cubes::Cubes;
 pub use cuboid::Cuboid;
 pub use grid::{Coordinates, Grid, GridError, NodeId, PerAxis, Sides, volume};
-pub use name::NameError;
 pub use occupancy::{Occupancy, OccupancyError};
 pub use orientation::orientations;
 pub use request::{Freedom, JobId, Request, UnknownFreedom};
 pub use scan::{Scan, ScanError};
-pub use search::{BoxSearch, RefusalKey, SearchWork, Ways};
+pub use search::{BoxSearch, RefusalKey, SearchMethods, SearchWork};
 pub use tile::{tile, tile_rows};
 
 #[cfg(doctest)]

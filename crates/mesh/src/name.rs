@@ -6,19 +6,9 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use thiserror::Error;
+use pavior_kernel::BadName;
 
 use crate::Grid;
-
-/// A machine name that cannot be read, with the place of the fault.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{reason}")]
-pub struct NameError {
-    /// What is wrong, and what would be right.
-    pub reason: String,
-    /// The bytes of the name that are at fault.
-    pub span: Range<usize>,
-}
 
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,11 +31,11 @@ impl fmt::Display for Grid {
 }
 
 impl FromStr for Grid {
-    type Err = NameError;
+    type Err = BadName;
 
-    fn from_str(name: &str) -> Result<Grid, NameError> {
+    fn from_str(name: &str) -> Result<Grid, BadName> {
         let whole = 0..name.len();
-        let fail = |reason: String, span: Range<usize>| Err(NameError { reason, span });
+        let fail = |reason: String, span: Range<usize>| Err(BadName { reason, span });
         let Some((kind, rest)) = name.split_once(':') else {
             return fail(
                 "a machine is written mesh:16x16, torus:8x8x8 or grid:8wx4x4w".into(),
@@ -80,9 +70,9 @@ impl FromStr for Grid {
 }
 
 impl TryFrom<String> for Grid {
-    type Error = NameError;
+    type Error = BadName;
 
-    fn try_from(name: String) -> Result<Grid, NameError> {
+    fn try_from(name: String) -> Result<Grid, BadName> {
         name.parse()
     }
 }

@@ -1,4 +1,6 @@
 //! Which nodes are free: one bit a node.
+//!
+//! Invariant: `count` is the number of bits that are set, and bits past the last node are zeros.
 
 mod sets;
 
@@ -127,7 +129,7 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // Looked at and turned over in one pass, which is its own inverse.
+        // One pass looks at the bits and flips them. A second one would undo the first.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;
@@ -199,7 +201,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Hands every word that a box touches to a function, with the box's bits in it.
+    /// Calls `change` with every word that a box touches, and the box's bits in it.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         any_word(&self.grid, cuboid, |word, mask| {
@@ -208,8 +210,7 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free, and says whether it was free; one that the grid does not have
-    /// was not.
+    /// Marks one node as not free. Returns whether it was free; a node outside the grid was not.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -227,8 +228,8 @@ impl Occupancy {
             .flat_map(|(index, &word)| Ones(word).map(move |bit| NodeId(index as u32 * 64 + bit)))
     }
 
-    /// The nodes from one on, in row-major order, as the low bits of a word, a one for each that is
-    /// free: `length` of them, at most 64. None that the grid does not have is free.
+    /// The `length` nodes from one on, at most 64, in row-major order: a bit each, from the lowest
+    /// on, set if the node is free. Nodes outside the grid are not.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -269,8 +270,8 @@ impl Occupancy {
     }
 }
 
-/// Hands the index of every word that a box touches to a function, with the box's bits in it, until
-/// the function says to stop; returns whether it did. The box must lie on the grid.
+/// Calls `see` with the index of every word that a box touches, and the box's bits in it, until
+/// `see` returns true. Returns whether it did. The box must lie on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} does not lie on {grid}");

@@ -1,4 +1,5 @@
-//! The channels of a network and their numbers.
+//! The channels of a network, and their numbers: injection, ejection, and the virtual channels of
+//! links.
 
 use pavior_mesh::{Grid, NodeId};
 

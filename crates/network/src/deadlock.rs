@@ -1,4 +1,4 @@
-//! Deadlock: what it is reported as.
+//! Deadlock: the messages that wait for each other in a ring, as it is reported.
 
 use std::fmt;
 

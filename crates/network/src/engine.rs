@@ -1,4 +1,6 @@
-//! What an engine is: the one interface of both, and the choice between them.
+//! The interface of the network engines, their settings, and the choice between them.
+//!
+//! Invariant: an engine stands in an open cycle; time never goes back.
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -27,7 +29,7 @@ pub struct Settings {
     pub routing_delay: u32,
     /// Flits that the input buffer behind a channel holds (B), at least 1.
     pub buffer: u32,
-    /// VirtualChannels of wrapping links.
+    /// The virtual channels of wrapping links.
     pub virtual_channels: VirtualChannels,
     /// When a channel becomes free.
     pub release: Release,
@@ -100,8 +102,8 @@ impl EngineKind {
 ///
 /// An engine always stands in an *open* cycle, [`now`](Engine::now): its deliveries have been
 /// reported, its requests and grants have not happened yet. Messages may be created for it (and for
-/// later cycles). [`advance`](Engine::advance) closes the cycle and goes on to the first one about
-/// which there is events, at most to `until`. So neither side polls the other: the caller names the
+/// later cycles). [`advance`](Engine::advance) closes the cycle and goes on to the first one with
+/// events, at most to `until`. So neither side polls the other: the caller names the
 /// time of its own next event, and gets control at that time or at the first delivery before it.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The links that messages among some nodes can use.
+//! The footprint of a job: the links that messages among its nodes can use, and how the nodes lie.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 

@@ -1,4 +1,4 @@
-//! Dimension-order paths.
+//! Dimension-order paths: along x, then y, then z, each the shorter way round a ring.
 
 use pavior_mesh::{Grid, NodeId};
 

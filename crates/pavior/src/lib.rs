@@ -127,8 +127,9 @@ pub use pavior_allocation::{
     AllocateError, BuildError, Fork, Machine, Placement, PlacementError, Refusal, UnknownJob,
     UnknownNode,
 };
+pub use pavior_kernel::BadName;
 pub use pavior_mesh::{
-    Cuboid, Freedom, Grid, GridError, JobId, NameError, NodeId, Occupancy, Request, UnknownFreedom,
+    Cuboid, Freedom, Grid, GridError, JobId, NodeId, Occupancy, Request, UnknownFreedom,
 };
 
 pub mod strategies {

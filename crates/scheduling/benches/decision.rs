@@ -7,9 +7,7 @@ use divan::Bencher;
 use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, Request};
-use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Queue, Running, Scheduler, Selection,
-};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Selection};
 use pavior_workload::{Job, Service};
 
 fn main() {
@@ -18,12 +16,6 @@ fn main() {
 
 const LENGTHS: [usize; 4] = [10, 100, 1000, 10_000];
 const SCHEDULERS: [&str; 7] = ["fcfs", "ssd", "scan", "window", "scan-all", "easy", "easy:count"];
-
-struct Silent;
-
-impl AttemptObserver for Silent {
-    fn ended(&mut self, _: Attempt) {}
-}
 
 struct Site {
     machine: Machine,
@@ -81,8 +73,8 @@ impl Site {
     }
 
     fn ask(&mut self, scheduler: &mut dyn Scheduler) -> bool {
-        let mut observer = Silent;
-        let mut view = MachineView::new(&mut self.machine, &mut observer);
+        let mut unwatched = ();
+        let mut view = MachineView::new(&mut self.machine, &mut unwatched);
         scheduler.next(Time(1), &self.queue, &self.running, &mut view).is_some()
     }
 }

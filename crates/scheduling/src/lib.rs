@@ -3,7 +3,11 @@
 //! A [`Scheduler`] sees the [`Queue`] of waiting jobs, the [`Running`] ones with their estimated
 //! ends, and a [`MachineView`] which it asks whether a job could start now. It never sees a
 //! strategy or a clock: it is told the time.
+//!
+//! A [`Dispatcher`] keeps queue, running jobs, machine and scheduler together, and starts what the
+//! scheduler names. Whoever writes a door or a simulator of their own begins there.
 
+mod dispatcher;
 mod kind;
 mod machine_view;
 mod prediction;
@@ -15,6 +19,7 @@ mod schedulers;
 mod shared;
 mod standing;
 
+pub use dispatcher::{DispatchError, Dispatcher, StartError, Started};
 pub use kind::{
     BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
 };

@@ -25,6 +25,11 @@ pub trait AttemptObserver {
     fn ended(&mut self, attempt: Attempt);
 }
 
+/// Keeps no count.
+impl AttemptObserver for () {
+    fn ended(&mut self, _: Attempt) {}
+}
+
 /// The only way from a scheduler to the machine that counts: every question asked here is an
 /// attempt in the metrics. Forks of the machine, for plans, are free.
 pub struct MachineView<'a> {

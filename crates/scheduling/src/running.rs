@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
 use pavior_workload::Job;
+use rustc_hash::FxHashMap;
 
 /// A running job.
 #[derive(Clone, Debug)]
@@ -40,10 +41,12 @@ impl RunningJob {
     }
 }
 
-/// The running jobs in the order (estimated end, job). Every change costs O(log n).
+/// The running jobs in the order (estimated end, job). Every change costs O(log n) for n of them.
 #[derive(Clone, Debug, Default)]
 pub struct Running {
     jobs: BTreeMap<(Time, JobId), RunningJob>,
+    /// The estimated end of each.
+    ends: FxHashMap<JobId, Time>,
 }
 
 impl Running {
@@ -62,25 +65,27 @@ impl Running {
         self.jobs.is_empty()
     }
 
+    /// A job, if it runs.
+    pub fn get(&self, job: JobId) -> Option<&RunningJob> {
+        self.jobs.get(&(*self.ends.get(&job)?, job))
+    }
+
     /// The jobs by estimated end, ties by job.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
 
-    /// Adds a job that starts.
-    pub fn start(&mut self, job: Job, start: Time) {
+    /// Adds a job that starts and does not run yet.
+    pub fn start(&mut self, job: Job, start: Time) -> &RunningJob {
         let running = RunningJob { job, start };
-        self.jobs.insert((running.estimated_end(), running.job.id), running);
+        let (id, end) = (running.job.id, running.estimated_end());
+        self.ends.insert(id, end);
+        self.jobs.entry((end, id)).or_insert(running)
     }
 
-    /// Removes a job that loses a node; `None` if it does not run. O(n).
-    pub fn interrupt(&mut self, job: JobId) -> Option<RunningJob> {
-        let key = self.jobs.keys().find(|(_, id)| *id == job).copied()?;
-        self.jobs.remove(&key)
-    }
-
-    /// Removes a job that departs, given its estimated end; `None` if no such job runs.
-    pub fn depart(&mut self, estimated_end: Time, job: JobId) -> Option<RunningJob> {
-        self.jobs.remove(&(estimated_end, job))
+    /// Removes a job that ends; `None` if it does not run.
+    pub fn end(&mut self, job: JobId) -> Option<RunningJob> {
+        let end = self.ends.remove(&job)?;
+        self.jobs.remove(&(end, job))
     }
 }

@@ -32,6 +32,6 @@ pub use migration::Migration;
 pub use pace::{INTERRUPTIONS_A_JOB, INTERRUPTIONS_BEYOND, WORK_IN_VAIN, WORK_OF_AN_INSTANT};
 pub use record::{Fate, JobRecord, Recorder, Stay};
 pub use run::{Simulation, run, run_until, run_within};
-pub use setup::{Ending, Inputs, Outcome, RunError, Setup, StartError, Stop};
+pub use setup::{Ending, Inputs, Outcome, RunError, Setup, Stop};
 pub use stopwatch::Stopwatch;
 pub use traffic::{Contention, Histories, NetworkSetup};

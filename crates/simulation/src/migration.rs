@@ -15,12 +15,11 @@
 
 use std::sync::Arc;
 
-use pavior_allocation::claim::Claim;
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{Cuboid, Freedom, JobId, Request, Sides};
+use pavior_mesh::{Cuboid, Freedom, JobId, Request};
 use pavior_planning::{Move, SearchLimits, Shape, Snapshot, Weights, earliest, unblock};
-use pavior_scheduling::Running;
+use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
@@ -74,26 +73,22 @@ impl Mover {
     }
 
     /// The moves that make room for the oldest waiting job, if they pay.
-    pub(crate) fn plan(
-        &mut self,
-        now: Time,
-        oldest: &Job,
-        running: &Running,
-        machine: &mut Machine,
-    ) -> Option<Vec<Move>> {
-        let question = Some((oldest.id, machine.state()));
-        if self.asked == question {
+    pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
+        let oldest = dispatcher.queue().get(0)?;
+        let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));
+        if self.asked.replace(question) == Some(question) {
             return None;
         }
-        self.asked = question;
-        let request = &oldest.request;
+        let (request, machine) = (&request, dispatcher.machine_mut());
         let enough = machine.needed(request) <= u64::from(machine.free().count());
         if !enough || machine.probe(request).is_ok() {
             return None;
         }
+        let machine = dispatcher.machine();
         let shape = shape(request, machine)?;
         let whole = Snapshot::of(machine);
-        let ends: FxHashMap<JobId, Time> = running
+        let ends: FxHashMap<JobId, Time> = dispatcher
+            .running()
             .by_estimated_end()
             .map(|running| (running.job.id, running.expected_end(now)))
             .collect();
@@ -113,28 +108,12 @@ impl Mover {
     }
 }
 
-/// The box that a request needs, where the strategy grants it nothing but a box.
+/// The box that a request needs, where the strategy may grant it one.
 fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
-    let sides = request.shape?;
-    let turn = match request.freedom {
-        Some(Freedom::Box) => false,
-        Some(Freedom::Turned | Freedom::AnyBox) => true,
-        Some(Freedom::Connected | Freedom::Any) => return None,
-        None => {
-            let selection = machine.selection();
-            let groups = (Claim::of(selection).family)(request, machine.grid(), &selection.options);
-            let boxes: Vec<Sides> = groups
-                .iter()
-                .filter(|group| group.parts.len() == 1)
-                .map(pavior_allocation::claim::BoxGroup::bounding)
-                .collect();
-            if boxes.is_empty() {
-                return None;
-            }
-            boxes.iter().any(|other| *other != sides)
-        }
-    };
-    Some(Shape { sides, turn })
+    let (sides, boxes) = (request.shape?, machine.some_boxes_for(request));
+    let may_turn = matches!(request.freedom, Some(Freedom::Turned | Freedom::AnyBox));
+    let turn = may_turn || boxes.iter().any(|other| *other != sides);
+    (!boxes.is_empty()).then_some(Shape { sides, turn })
 }
 
 /// Whether the strategy grants a request once these moves are made.

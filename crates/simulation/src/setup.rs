@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pavior_allocation::{BuildError, PlacementError, UnknownNode};
+use pavior_allocation::{BuildError, UnknownNode};
 use pavior_kernel::{BadName, CallerError, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_network::{BadSettings, Deadlock};
+use pavior_scheduling::StartError;
 use pavior_workload::Job;
 use thiserror::Error;
 
@@ -217,33 +218,6 @@ pub enum RunError {
     /// A [`Stop`] was set.
     #[error("the run was stopped")]
     Stopped,
-}
-
-/// A decision to start a job that cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum StartError {
-    /// The queue has no such place.
-    #[error("job {index} of a queue of {waiting} was started")]
-    NotWaiting {
-        /// The place.
-        index: usize,
-        /// The length of the queue.
-        waiting: usize,
-    },
-    /// The strategy refuses it.
-    #[error("job {} was started, but it does not fit now", .0.0)]
-    DoesNotFit(JobId),
-    /// It was given nodes that it cannot have.
-    #[error("job {} was started on nodes that it cannot have: {error}", job.0)]
-    BadPlacement {
-        /// The job.
-        job: JobId,
-        /// Why it cannot have them.
-        error: PlacementError,
-    },
-    /// It would end later than can be told.
-    #[error(transparent)]
-    Endless(#[from] Endless),
 }
 
 /// A request to end a run, from another thread. Clones share it.

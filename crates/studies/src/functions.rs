@@ -19,7 +19,7 @@ use pavior::strategies::{
     BadName, Coordinates, MfaCandidate, MfaVerdict, Selection, Sides, State, answer, index,
     mfa_candidates, unknown_name,
 };
-use pavior::{Cuboid, Grid, JobId, NameError, Request};
+use pavior::{Cuboid, Grid, JobId, Request};
 
 type Given = BTreeMap<String, String>;
 type Facts = BTreeMap<&'static str, String>;
@@ -49,7 +49,7 @@ fn task(given: &Given) -> Result<Sides, String> {
 }
 
 fn state(given: &Given) -> Result<State, String> {
-    let grid: Grid = word(given, "machine")?.parse().map_err(|bad: NameError| bad.reason)?;
+    let grid: Grid = word(given, "machine")?.parse().map_err(|bad: BadName| bad.reason)?;
     let mut state = State::new(grid);
     let busy = boxes(word(given, "busy")?).map_err(|bad| bad.reason)?;
     for (job, held) in (1..).zip(busy) {

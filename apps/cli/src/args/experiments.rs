@@ -43,8 +43,11 @@ pub(crate) struct SweepArgs {
 
 impl SweepArgs {
     /// How a directory is begun.
-    pub(crate) fn how(&self) -> pavior_files::Resume {
-        pavior_files::Resume { resume: self.resume, discard_damaged: self.discard_damaged }
+    pub(crate) fn how(&self) -> pavior_experiments::directory::Resume {
+        pavior_experiments::directory::Resume {
+            resume: self.resume,
+            discard_damaged: self.discard_damaged,
+        }
     }
 }
 

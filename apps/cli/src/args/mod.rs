@@ -14,19 +14,21 @@ mod messages;
 mod parameters;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "slurm")]
 mod slurm;
 mod sweep;
 mod traces;
 mod unblock;
 
 pub(crate) use bench::BenchArgs;
-pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs, SweepArgs};
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameters::{
     OfNetworks, OfReading, OfRequests, OfRuns, OfStreams, ParameterArgs, failure,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+#[cfg(feature = "slurm")]
 pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
@@ -58,14 +60,18 @@ pub(crate) enum Command {
     /// Lists the metrics
     Metrics(ListArgs),
     /// A live allocator: one JSON object a line in, one answer a line out
-    #[cfg(feature = "serve")]
     Allocate(AllocateArgs),
     /// What each strategy would do in a state, and why a request is refused
     Explain(ExplainArgs),
     /// Which jobs to move so that a request fits, or who stands in its way
     Unblock(UnblockArgs),
     /// Gives the jobs of a running Slurm boxes of nodes
+    #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),
+    /// Gives the jobs of a running Slurm boxes (not in this build: feature `slurm`)
+    #[cfg(not(feature = "slurm"))]
+    #[command(disable_help_flag = true)]
+    Slurm(AnyArgs),
     /// Compares strategies and schedulers on a synthetic workload or a job log
     Simulate(Box<SimulateArgs>),
     /// Measures how long an allocation takes, strategy by strategy
@@ -87,6 +93,10 @@ pub(crate) enum Command {
     /// Serves leases of nodes over HTTP, and loses none
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
+    /// Serves leases over HTTP (not in this build: feature `serve`)
+    #[cfg(not(feature = "serve"))]
+    #[command(disable_help_flag = true)]
+    Serve(AnyArgs),
     /// Prints completions for a shell
     Completions(CompletionsArgs),
     /// Prints the manual pages (man ./pavior.1 after `pavior manual > pavior.1`)
@@ -100,13 +110,20 @@ pub(crate) struct ListArgs {
     pub(crate) format: Option<Format>,
 }
 
+/// The arguments of a command that this build lacks.
+#[cfg(not(all(feature = "serve", feature = "slurm")))]
+#[derive(Debug, Args)]
+pub(crate) struct AnyArgs {
+    #[arg(hide = true, num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true)]
+    _any: Vec<std::ffi::OsString>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
 
-#[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 pub(crate) struct AllocateArgs {
     /// The machine, such as mesh:16x16 or torus:8x8x8

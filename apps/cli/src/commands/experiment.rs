@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pavior_draw::Section;
+use pavior_experiments::directory::{self, OpenRun, Resume, Run};
 use pavior_experiments::{
     Environment, InputFiles, JournalEntry, Provenance, Samples, Shard, Span, Specification,
     SweepError, schema,
 };
-use pavior_files::{Limits, Resume};
+use pavior_files::Limits;
 
 use crate::args::{ExperimentArgs, MergeArgs};
 use crate::commands::results;
@@ -18,7 +19,7 @@ use crate::logs;
 use crate::output::{self, Format};
 use crate::pool;
 use crate::progress::Bar;
-use crate::store::{self, Directory, Run};
+use crate::store;
 
 pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let Some(file) = args.file.as_deref().filter(|_| !args.schema) else {
@@ -31,20 +32,13 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}-results")));
     let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
     let files = logs::folder(folder);
-    let run = Run {
-        name: specification.name.clone(),
-        fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
-        paper: None,
-        shard: format!("{}/{}", shard.index, shard.of),
-    };
-    let directory = Directory::open(&out)?;
-    let known = directory.begin(&run, &text, &specification, args.sweep.how())?;
-    let samples =
-        sweep(&specification, known, shard, &files, &directory, args.sweep.threads, &out)?;
+    let run = store::run(&specification, &files, None, format!("{}/{}", shard.index, shard.of))?;
+    let (mut open, known) = store::begin(&out, &run, &text, &specification, args.sweep.how())?;
+    let threads = args.sweep.threads;
+    let samples = sweep(&specification, known, shard, &files, &mut open, threads, &out)?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
-    directory.finish(&run, &files)?;
-    eprintln!("written to {}", files::shown(&out));
+    store::finish(&open, &files, &out)?;
     let same_jobs = results::check_stuck_jobs(&specification, &samples);
     show(args.sweep.format, &specification, &samples, &files)?;
     same_jobs
@@ -64,15 +58,13 @@ pub(crate) fn sweep(
     known: Vec<JournalEntry>,
     shard: Shard,
     files: &dyn InputFiles,
-    directory: &Directory,
+    store: &mut OpenRun,
     threads: Option<usize>,
     out: &Path,
 ) -> Result<Samples, Failure> {
-    let mut journal = directory.journal()?;
     let bar = Bar::new(&specification.name);
     let environment = Environment { files, progress: &bar, recording: None, stop: None };
-    let samples =
-        pool::install(threads, || specification.run(known, shard, environment, &mut journal))?;
+    let samples = pool::install(threads, || specification.run(known, shard, environment, store))?;
     bar.finish();
     samples.map_err(|error| failure(specification, out, error))
 }
@@ -161,13 +153,11 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
             specification.points[open[0]].key()
         ))
     })?;
-    let run = Run { shard: "1/1".to_string(), ..first.run };
-    let directory = Directory::open(&args.out)?;
-    directory.begin(&run, &first.text, &specification, Resume::default())?;
+    let run = Run { shard: "1/1".to_string(), command: store::typed(), ..first.run };
+    let (open, _) = store::begin(&args.out, &run, &first.text, &specification, Resume::default())?;
     let files =
         specification.publish(&samples, &provenance(), Vec::new(), Vec::<Section>::new())?;
-    directory.finish(&run, &files)?;
-    eprintln!("written to {}", files::shown(&args.out));
+    store::finish(&open, &files, &args.out)?;
     results::check_stuck_jobs(&specification, &samples)
 }
 
@@ -183,11 +173,9 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn read(path: &Path) -> Result<Part, Failure> {
-        let Some(run) = store::read_run(path)? else {
-            return Err(Failure::usage(format!("{} holds no experiment", files::shown(path))));
-        };
+        let run = store::note(path)?.run;
         let (text, specification) = described(path, &run.name)?;
-        let entries = store::known(path, &specification)?;
+        let entries = directory::known(path, &specification)?;
         Ok(Part { path: path.to_path_buf(), run, text, specification, entries })
     }
 }

@@ -1,6 +1,5 @@
 //! The commands, one file each.
 
-#[cfg(feature = "serve")]
 pub(crate) mod allocate;
 pub(crate) mod bench;
 pub(crate) mod experiment;
@@ -15,6 +14,7 @@ pub(crate) mod results;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod simulate;
+#[cfg(feature = "slurm")]
 pub(crate) mod slurm;
 pub(crate) mod sweep;
 pub(crate) mod trace;

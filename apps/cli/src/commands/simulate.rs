@@ -3,10 +3,9 @@
 //! The options make a specification, which is run as an experiment is.
 
 use pavior_experiments::{
-    Environment, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
+    Environment, Folder, Keys, NoStore, Policy, Recording, Scenario, Setting, Shard, Specification,
     SweepError,
 };
-use pavior_files::Folder;
 use pavior_simulation::Histories;
 
 use crate::args::{self, SimulateArgs};

@@ -7,10 +7,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
+use pavior_experiments::directory::{self, OpenRun, Resume};
 use pavior_experiments::{
     InputFiles, JournalEntry, Scenario, Span, Specification, Store, SweepError,
 };
-use pavior_files::{Limits, Resume};
+use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 use crate::commands::experiment::{Part, described, failure};
 use crate::failure::Failure;
-use crate::store::{self, Directory, Run};
-use crate::{files, logs, output, pool};
+use crate::{files, logs, output, pool, store};
 
 /// Replications of a point, as JSON has them.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
 
 /// The experiment of a directory, which need not have been begun.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
-    let name = store::read_run(directory)?.map(|run| run.name);
+    let name = directory::note(directory)?.map(|note| note.run.name);
     described(directory, name.as_deref().unwrap_or("experiment"))
 }
 
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
-    let mut known = store::known(&args.directory, &specification)?;
+    let mut known = directory::known(&args.directory, &specification)?;
     for path in &args.parts {
         let part = Part::read(path)?;
         if part.text != text {
@@ -89,15 +89,9 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let spans = read_spans(&args.spans, &specification)?;
     let files = logs::folder(args.directory.clone());
-    let run = Run {
-        name: specification.name.clone(),
-        fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
-        paper: None,
-        shard: "spans".to_string(),
-    };
-    let directory = Directory::open(&args.out)?;
+    let run = store::run(&specification, &files, None, "spans".to_string())?;
     let how = Resume { resume: true, discard_damaged: false };
-    let known = directory.begin(&run, &text, &specification, how)?;
+    let (open, known) = store::begin(&args.out, &run, &text, &specification, how)?;
     let known: HashSet<(usize, u64)> =
         known.iter().map(|entry| (entry.point, entry.replication)).collect();
     let places = spans
@@ -106,7 +100,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     let mut places: Vec<(usize, u64)> = places.filter(|place| !known.contains(place)).collect();
     places.sort_unstable();
     places.dedup();
-    let journal = Mutex::new(directory.journal()?);
+    let journal = Mutex::new(open);
     pool::install(args.threads, || replicate(&specification, &places, &files, &journal))?
         .map_err(|error| failure(&specification, &args.out, error))
 }
@@ -140,7 +134,7 @@ fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],
     files: &dyn InputFiles,
-    journal: &Mutex<store::Journal>,
+    journal: &Mutex<OpenRun>,
 ) -> Result<(), SweepError> {
     let (histories, stop) = (Histories::default(), Stop::default());
     let points: Vec<&[(usize, u64)]> = places.chunk_by(|a, b| a.0 == b.0).collect();

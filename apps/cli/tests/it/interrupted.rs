@@ -58,14 +58,15 @@ fn keep_made_up(paper: &str, directory: &Path) {
         rejected_set: 0,
         allocation_ns: experiment.timing.then_some(1.0),
     };
-    let fingerprint = pavior_files::note(directory).unwrap().unwrap().run.fingerprint;
+    let fingerprint =
+        pavior_experiments::directory::note(directory).unwrap().unwrap().run.fingerprint;
     let mut lines = String::new();
     for point in 0..experiment.points.len() {
         let (Policy::Fixed(runs) | Policy::Precision { least: runs, .. }) =
             experiment.policy_at(point);
         for replication in 0..runs {
             let entry = JournalEntry { point, replication, sample: sample.clone() };
-            lines += &pavior_files::seal(&fingerprint, &entry.line());
+            lines += &entry.line(&fingerprint);
             lines.push('\n');
         }
     }

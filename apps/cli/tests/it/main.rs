@@ -2,11 +2,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "paths of tests are their own")]
 
-#[cfg(feature = "serve")]
 mod allocate;
 mod attacks;
 mod bench;
 mod docs;
+mod doors;
 mod evalys;
 mod experiment;
 mod explain;

@@ -87,7 +87,6 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
             "--placements",
         ],
     ),
-    #[cfg(feature = "serve")]
     (
         "allocate",
         &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
@@ -150,9 +149,7 @@ const FAULTS: &[&[&str]] = &[
     &["metrics"],
     &["simulate", "--machine", "mesh:4x4", "-s", "ff", "--jobs", "20"],
     &["simulate", "--strategy", "none"],
-    #[cfg(feature = "serve")]
     &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"],
-    #[cfg(feature = "serve")]
     &["allocate", "--machine", "none", "--strategy", "ff"],
     &["explain", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],
     &["unblock", "--machine", "mesh:4x4", "--busy", "/dev/null", "--shape", "2x2"],

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use pavior_mesh::JobId;
 use thiserror::Error;
 
-use super::board::Board;
 use super::epoch;
+use super::served_machine::ServedMachine;
 use super::{
     Event, Lease, MachineSpec, ServiceRecord, ServiceState, StateError, WaitingRequest, Why,
 };
@@ -43,17 +42,10 @@ impl ServiceState {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
         }
         let impossible = |reason: String| FoldError::Impossible { seq: record.seq, reason };
-        if let Event::Granted { lease } = &record.event {
-            let board = self.board_of(&lease.machine).map_err(impossible)?;
-            if self.leases.contains_key(&lease.id) {
-                return Err(impossible(format!("lease {} is held already", lease.id)));
-            }
-            self.boards[board].place(lease).map_err(impossible)?;
-        }
         self.enter(record).map_err(impossible)
     }
 
-    /// Books a record whose nodes the machine has granted already.
+    /// Books a record. A machine that has just granted the nodes of a lease has them booked.
     pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
@@ -113,7 +105,7 @@ impl ServiceState {
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {
-            let fresh = Board::new(spec, self.seed)?;
+            let fresh = ServedMachine::new(spec, self.seed)?;
             match self.boards.iter().find(|board| board.spec.name == spec.name) {
                 None => added.push(fresh),
                 Some(known) if known.grid == fresh.grid => {}
@@ -140,14 +132,13 @@ impl ServiceState {
     /// Makes a machine anew with another strategy or scheduler: the leases stay where they are.
     fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
-        let mut fresh = Board::new(spec, self.seed)?;
+        let mut fresh = ServedMachine::new(spec, self.seed)?;
         let index = self.board_of(&spec.name).map_err(bad)?;
         let mut held: Vec<&Arc<Lease>> =
             self.leases.values().filter(|lease| lease.machine == spec.name).collect();
         held.sort_by_key(|lease| lease.epoch);
         for lease in held {
-            fresh.place(lease).map_err(bad)?;
-            fresh.began(lease);
+            fresh.hold(lease).map_err(bad)?;
         }
         let old = &self.boards[index];
         for &node in old.failed.iter().chain(&old.drained) {
@@ -164,16 +155,17 @@ impl ServiceState {
         Ok(())
     }
 
-    fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
+    /// A lease begins: the machine holds its nodes, and no request of its number waits.
+    pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
+        if self.leases.contains_key(&lease.id) {
+            return Err(format!("lease {} is held already", lease.id));
+        }
         self.reach(lease.epoch)?;
         if let Some(waiting) = self.waiting.remove(&lease.id) {
-            let board = self.board_of(&waiting.machine)?;
-            self.boards[board].leave(lease.id);
-            let booked = self.boards[board].books(&waiting);
-            self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
+            self.leave(&waiting)?;
         }
         let board = self.board_of(&lease.machine)?;
-        self.boards[board].began(lease);
+        self.boards[board].hold(lease)?;
         self.count(lease.id, &lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
         if let Some(since) = &mut self.doubted {
             since.insert(lease.id);
@@ -183,7 +175,20 @@ impl ServiceState {
         Ok(())
     }
 
-    fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
+    /// A request waits no longer.
+    fn leave(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
+        let board = self.board_of(&waiting.machine)?;
+        self.boards[board].leave(waiting.id);
+        let booked = self.boards[board].books(waiting);
+        self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
+        Ok(())
+    }
+
+    /// A request waits.
+    pub(crate) fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
+        if self.tenant_of(waiting.id).is_some() {
+            return Err(format!("{} holds nodes or waits already", waiting.id));
+        }
         self.reach(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
         let booked = self.boards[board].wait(waiting);
@@ -201,8 +206,7 @@ impl ServiceState {
         if let Some(at) = lease.expires_ms.filter(|&at| Some(at) != expires_ms) {
             self.expiries.remove(&(at, id));
         }
-        self.boards[board].ended(lease);
-        self.boards[board].began(&renewed);
+        self.boards[board].renew(&renewed);
         if let Some(since) = &mut self.doubted {
             since.insert(id);
         }
@@ -213,18 +217,13 @@ impl ServiceState {
     fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
         if why == Why::Cancelled {
             let waiting = self.waiting.remove(&id).ok_or_else(|| format!("{id} does not wait"))?;
-            let board = self.board_of(&waiting.machine)?;
-            self.boards[board].leave(id);
-            let booked = self.boards[board].books(&waiting);
-            self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
+            self.leave(&waiting)?;
             self.ended.add(id, waiting.tenant.clone());
             return Ok(());
         }
         let lease = self.leases.remove(&id).ok_or_else(|| format!("lease {id} is not held"))?;
         let board = self.board_of(&lease.machine)?;
-        let released = self.boards[board].machine.release(JobId(id));
-        released.map_err(|error| error.to_string())?;
-        self.boards[board].ended(&lease);
+        self.boards[board].end(id);
         if let Some(at) = lease.expires_ms {
             self.expiries.remove(&(at, id));
         }

@@ -85,25 +85,6 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease of no nodes, to be filled in.
-    pub(crate) fn bare(id: u64) -> Lease {
-        Lease {
-            id,
-            epoch: 0,
-            machine: String::new(),
-            parts: Vec::new(),
-            requested: 0,
-            shape: None,
-            tenant: String::new(),
-            job: None,
-            start_ms: 0,
-            expires_ms: None,
-            ttl_ms: None,
-            estimate_ms: None,
-            asked_ms: None,
-        }
-    }
-
     /// The boxes.
     pub fn cuboids(&self) -> Vec<Cuboid> {
         self.parts.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()

@@ -3,7 +3,6 @@
 //! the same times always make the same records, and a fold over the records always makes the same
 //! [`ServiceState`].
 
-mod board;
 mod command;
 mod decide;
 mod ended;
@@ -15,6 +14,7 @@ mod keys;
 mod lease;
 mod problem;
 mod reply;
+mod served_machine;
 mod snapshot;
 mod state;
 mod view;

@@ -1,8 +1,9 @@
 //! What the service answers, as it goes to the caller.
 
 use std::fmt;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
+use pavior_kernel::Date;
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -45,13 +46,9 @@ pub fn point(grid: &Grid, point: Coordinates) -> Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub u64);
 
-/// The last instant that the form can show: the end of the year 9999.
-const LAST_MS: u64 = 253_402_300_799_999;
-
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(LAST_MS));
-        humantime::format_rfc3339_millis(time).fmt(f)
+        write!(f, "{:.3}", Date(Duration::from_millis(self.0)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::board::Board;
+use super::served_machine::ServedMachine;
 use super::{
     KeptReply, Lease, MachineSpec, NodeState, ServiceLimits, ServiceState, WaitingRequest,
 };
@@ -87,7 +87,7 @@ impl ServiceState {
         let mut leases: Vec<Lease> =
             self.leases.values().map(|lease| Lease::clone(lease)).collect();
         leases.sort_by_key(|lease| lease.epoch);
-        let waiting = self.boards.iter().flat_map(Board::waiting);
+        let waiting = self.boards.iter().flat_map(ServedMachine::waiting);
         StateSnapshot {
             seq: self.seq,
             now_ms: self.now_ms,
@@ -116,14 +116,8 @@ impl ServiceState {
             snapshot.machines.iter().map(|machine| machine.spec.clone()).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
         for lease in &snapshot.leases {
-            let no_machine = || format!("lease {} is of no machine", lease.id);
-            let board = state.board_index(Some(&lease.machine)).ok_or_else(no_machine)?;
-            let board = &mut state.boards[board];
-            board.place(lease).map_err(|reason| format!("lease {}: {reason}", lease.id))?;
-            board.began(lease);
-            state.count(lease.id, &lease.tenant, lease.job.as_ref(), lease.nodes().into());
-            state.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
-            state.leases.insert(lease.id, Arc::new(lease.clone()));
+            let begun = state.begin(&Arc::new(lease.clone()));
+            begun.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
         }
         for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
             for &(node, what) in &machine.nodes {
@@ -134,11 +128,8 @@ impl ServiceState {
             }
         }
         for waiting in &snapshot.waiting {
-            let no_machine = || format!("request {} is of no machine", waiting.id);
-            let board = state.board_index(Some(&waiting.machine)).ok_or_else(no_machine)?;
-            let booked = state.boards[board].wait(waiting);
-            state.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), booked);
-            state.waiting.insert(waiting.id, Arc::new(waiting.clone()));
+            let waits = state.enqueue(&Arc::new(waiting.clone()));
+            waits.map_err(|reason| format!("request {}: {reason}", waiting.id))?;
         }
         for (at, kept) in &snapshot.kept {
             state.keys.keep(*at, kept, &state.limits);

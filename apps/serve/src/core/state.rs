@@ -8,10 +8,10 @@ use pavior_mesh::{Grid, Request};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::board::Board;
 use super::ended::Ended;
 use super::epoch;
 use super::keys::Keys;
+use super::served_machine::ServedMachine;
 use super::{Ask, JobName, Lease, WaitingRequest};
 
 /// A machine of the service.
@@ -89,7 +89,7 @@ pub struct ServiceState {
     pub(crate) seq: u64,
     pub(crate) now_ms: u64,
     pub(crate) next_id: u64,
-    pub(crate) boards: Vec<Board>,
+    pub(crate) boards: Vec<ServedMachine>,
     pub(crate) leases: BTreeMap<u64, Arc<Lease>>,
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
     /// (time, lease) of those that end by themselves.
@@ -189,7 +189,7 @@ impl ServiceState {
 
     /// The nodes of a machine, and who holds them.
     pub fn machine(&self, board: usize) -> &Machine {
-        &self.boards[board].machine
+        self.boards[board].machine()
     }
 
     /// The request of a machine's strategy for what a caller asks. A random shape rule draws.
@@ -202,7 +202,7 @@ impl ServiceState {
     /// # Errors
     /// Why it would be refused.
     pub fn probe(&mut self, board: usize, request: &Request) -> Result<Placement, Refusal> {
-        self.boards[board].machine.probe(request)
+        self.boards[board].machine_mut().probe(request)
     }
 
     /// A lease by its number.
@@ -256,9 +256,9 @@ impl ServiceState {
     /// If they disagree.
     pub fn validate(&self) {
         for board in &self.boards {
-            board.machine.validate();
+            board.machine().validate();
             let live = self.leases.values().filter(|lease| lease.machine == board.spec.name);
-            assert_eq!(board.machine.jobs(), live.count(), "leases and holders disagree");
+            assert_eq!(board.machine().jobs(), live.count(), "leases and holders disagree");
         }
         let timed = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
         assert_eq!(self.expiries.len(), timed, "leases and expiries disagree");

@@ -7,7 +7,7 @@ use pavior_mesh::{Grid, Occupancy};
 use pavior_scheduling::Standing;
 use serde::Serialize;
 
-use super::board::Board;
+use super::served_machine::ServedMachine;
 use super::{Lease, MachineSpec, ServiceState, WaitingRequest};
 
 /// A state as it was at one record.
@@ -67,14 +67,14 @@ impl ServiceState {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
             grid: board.grid,
-            free: board.machine.free().clone(),
-            busy: board.machine.busy_nodes(),
-            unavailable: board.machine.failed_nodes(),
+            free: board.machine().free().clone(),
+            busy: board.machine().busy_nodes(),
+            unavailable: board.machine().failed_nodes(),
             failed: board.failed.iter().map(|node| node.0).collect(),
             drained: board.drained.iter().map(|node| node.0).collect(),
             standing: board.standing(self.now_ms),
         });
-        let waiting = self.boards.iter().flat_map(Board::waiting);
+        let waiting = self.boards.iter().flat_map(ServedMachine::waiting);
         StateView {
             seq: self.seq,
             now_ms: self.now_ms,

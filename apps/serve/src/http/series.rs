@@ -207,13 +207,13 @@ impl Series {
     /// Adds the machines of a state; the largest free box is looked for where `look` says so.
     fn add_state(&self, state: &ServiceState, look: bool) {
         self.add(state.boards.iter().map(|board| {
-            let free = board.machine.free();
+            let free = board.machine().free();
             let largest = || free.largest_free().map_or(0, |cuboid| cuboid.volume());
             Seen {
                 seq: state.seq,
                 at_ms: state.now_ms,
-                busy: board.machine.busy_nodes(),
-                unavailable: board.machine.failed_nodes(),
+                busy: board.machine().busy_nodes(),
+                unavailable: board.machine().failed_nodes(),
                 largest_free: look.then(largest),
                 waiting: board.waiting().len() as u32,
             }

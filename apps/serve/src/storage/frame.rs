@@ -37,9 +37,7 @@ const SUM: usize = 8;
 
 /// The CRC-64/XZ of bytes. It guards snapshots, too.
 pub fn sum(bytes: &[u8]) -> u64 {
-    let mut digest = crc64fast::Digest::new();
-    digest.write(bytes);
-    digest.sum64()
+    pavior_kernel::Checksum::of(bytes).value()
 }
 
 /// A frame of a file.

@@ -1,8 +1,9 @@
 //! Where records are kept. A [`RecordStore`] has one writer; its [`History`] is read by anyone.
 //!
 //! - [`journal`]: files of our own on a [`disk::Disk`], the default;
-//! - [`postgres`]: a PostgreSQL database that several servers share, one of which writes.
+//! - `postgres`, by the feature of that name: a PostgreSQL database that several servers share, one of which writes.
 
+#[cfg(feature = "postgres")]
 mod chain;
 pub mod disk;
 mod files;
@@ -10,7 +11,9 @@ pub mod frame;
 pub mod journal;
 pub mod layout;
 mod mark;
+#[cfg(feature = "postgres")]
 pub mod password;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod segment;
 

@@ -64,10 +64,10 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
             rounds[index].push(readings);
         }
     }
-    rounds.iter().zip(searches).map(|(rounds, searches)| settle(rounds, searches)).collect()
+    rounds.iter().zip(searches).map(|(rounds, searches)| summarised(rounds, searches)).collect()
 }
 
-fn settle(rounds: &[Vec<f64>], searches: usize) -> Measured {
+fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     // For each question the median of the rounds: interruptions drop out.
     let singles: Vec<f64> = (0..searches)
         .map(|question| median(rounds.iter().map(|round| round[question]).collect()))

@@ -41,7 +41,7 @@ pub struct Answer {
     pub outcome: Result<Choice, Refusal>,
 }
 
-/// A placement, and how snugly it fits.
+/// A placement, and how much it touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The placement.

@@ -81,12 +81,25 @@ impl Machine {
         if self.answers(request) != Answers::Shapes {
             return None;
         }
+        let (boxes, others) = self.shapes_of(request);
+        (!others).then_some(boxes)
+    }
+
+    /// The boxes that may be granted for a request, the preferred first. A strategy may grant other
+    /// shapes besides, and may miss a box that is free.
+    pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
+        self.shapes_of(request).0
+    }
+
+    /// The boxes that may be granted, and whether other shapes may.
+    fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
-            return Some(allowed::boxes(request, freedom, self.grid()));
+            return (allowed::boxes(request, freedom, self.grid()), false);
         }
         let selection = self.selection();
-        let groups = (Claim::of(selection).family)(request, self.grid(), &selection.options);
-        let single = |group: &BoxGroup| group.parts.len() == 1;
-        groups.iter().all(single).then(|| groups.iter().map(BoxGroup::bounding).collect())
+        let mut groups = (Claim::of(selection).family)(request, self.grid(), &selection.options);
+        let all = groups.len();
+        groups.retain(|group| group.parts.len() == 1);
+        (groups.iter().map(BoxGroup::bounding).collect(), groups.len() < all)
     }
 }

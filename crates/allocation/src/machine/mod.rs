@@ -1,4 +1,9 @@
 //! A machine: nodes, the strategy that allocates them, and who holds what.
+//!
+//! Invariant: every change goes through [`Machine`], so that occupancy, the strategy's index and
+//! the table of holders agree at all times. A call that fails has changed nothing.
+//!
+//! Cost: that of the strategy; O(1) for a question that was just answered.
 
 mod answers;
 mod facts;
@@ -16,8 +21,7 @@ use crate::{
 
 /// A machine whose nodes a strategy allocates.
 ///
-/// Every change goes through here, so that occupancy, the strategy's own index and the table of
-/// holders agree at all times. Cloning forks the strategy: a clone answers "what if".
+/// Cloning forks the strategy: a clone answers "what if".
 ///
 /// See the [crate's example](crate).
 pub struct Machine {

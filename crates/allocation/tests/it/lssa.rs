@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan};
 fn the_first_base_of_the_first_shape() {
     let grid = Grid::mesh(&[9, 8]).unwrap();
     let mut dice = Stream::new(1, 0, "lssa");
-    let mut ells = 0;
+    let mut l_shapes = 0;
     for name in ["lssa", "lssa:plain", "lssa:turn=none"] {
         let selection: Selection = name.parse().unwrap();
         for _ in 0..300 {
@@ -27,8 +27,8 @@ fn the_first_base_of_the_first_shape() {
             let first = oracle::first(machine.free(), &family, Scan::default());
             let given = machine.probe(&request).ok().map(|placement| placement.parts().to_vec());
             assert_eq!(given, first, "{name} {request:?}");
-            ells += u32::from(given.is_some_and(|parts| parts.len() == 2));
+            l_shapes += u32::from(given.is_some_and(|parts| parts.len() == 2));
         }
     }
-    assert!(ells > 30, "only {ells} placements were Ls");
+    assert!(l_shapes > 30, "only {l_shapes} placements were Ls");
 }

@@ -1,6 +1,5 @@
 //! Parameters of every run.
 
-use pavior_kernel::BadName;
 use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
@@ -17,12 +16,7 @@ pub const MACHINE: Parameter = Parameter {
     alias: Some("machines"),
     meaning: "the machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w",
     default: &["mesh:16x16"],
-    read: |text, _| {
-        let bad =
-            |error: pavior_mesh::NameError| BadName { reason: error.reason, span: error.span };
-        let read = text.parse::<Grid>().map_err(bad);
-        selected(read, |given| &mut given.machine)
-    },
+    read: |text, _| selected(text.parse::<Grid>(), |given| &mut given.machine),
     ..COMMON
 };
 

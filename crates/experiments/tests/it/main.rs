@@ -1,6 +1,7 @@
 //! Experiments from outside: files, sweeps, results.
 
 mod catalogue;
+mod directory;
 mod fingerprint;
 mod page;
 mod specification;

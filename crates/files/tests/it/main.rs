@@ -1,6 +1,5 @@
 //! Files from outside: what is refused, what is kept, what is left behind.
 
-mod directory;
 mod input;
 mod output;
 mod plan;

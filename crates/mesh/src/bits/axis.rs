@@ -1,16 +1,23 @@
-//! Sets of nodes moved along an axis, whole words at a time.
+//! Shifts of a set of nodes along an axis, whole words at a time.
+//!
+//! The coordinates of an axis lie in the words in one of three ways: some bits apart inside a word,
+//! some bits apart in rows of several words, or some words apart.
+//!
+//! Invariant: nothing is shifted in from beyond the end of an axis, unless the axis wraps.
+//!
+//! Cost: O(words) a shift, with no branch inside the loops.
 
 use super::low;
 
-/// Leaves in each word but the last `distance` the bits that are set in the word so much further
-/// on, too.
+/// Leaves in each word the bits that are also set `distance` words further on. The last `distance`
+/// words stay as they are.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Several are read before any of them is written, which no compiler may do by itself, and which
-    // ascending order allows.
+    // Several are read before any of them is written: ascending order allows it, and no compiler
+    // may do it by itself.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -43,7 +50,7 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// How the `n` coordinates of an axis lie in the words, again and again.
+/// How the `n` coordinates of an axis lie in the words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// `step` bits apart, in lanes of a word, each of which begins with a bit of `lanes`.
@@ -60,8 +67,8 @@ impl Axis {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Leaves the bits whose neighbour `ahead` further along the axis is set too; around the end of
-    /// a ring. `spare` has as many words, if it is a ring or in rows.
+    /// Leaves the bits that are also set `distance` coordinates further along the axis; on a ring,
+    /// around its end. On rings and in rows of several words, `spare` has as many words.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
     pub(crate) fn and_ahead(
@@ -120,8 +127,8 @@ impl Axis {
         }
     }
 
-    /// The bits whose next neighbour on the high or the low side along the axis is not set, or lies
-    /// beyond the end.
+    /// The bits whose next neighbour along the axis, on the high or the low side, is not set or
+    /// lies beyond the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {

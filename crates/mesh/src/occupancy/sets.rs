@@ -1,4 +1,8 @@
-//! Occupancies as sets of free nodes.
+//! Occupancies as sets of free nodes: what two have in common, and whole sets taken and given.
+//!
+//! Invariant: an operation that fails has changed nothing.
+//!
+//! Cost: O(N/64) each.
 
 use super::{Occupancy, OccupancyError};
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
@@ -31,8 +35,8 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Whether every node that is free in another occupancy is free here; of one of another grid
-    /// none is taken to be. O(words).
+    /// Whether every node that is free in another occupancy of the same grid is free here. False
+    /// for one of another grid. O(words).
     pub fn includes(&self, other: &Occupancy) -> bool {
         let mut pairs = self.words.iter().zip(&other.words);
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)

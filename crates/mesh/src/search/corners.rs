@@ -1,37 +1,38 @@
-//! The first free base among few busy boxes: one look at every place where it can be.
+//! The first free base among few busy boxes, by a test of every place where it can be.
 //!
-//! The first free base stands, on each axis, at 0 or right behind a busy box: the base before it on
-//! that axis is an earlier one, hence forbidden, by a box that ends there. So m boxes leave m + 1
-//! candidates an axis, the same for every shape. A box forbids a candidate to a shape with side a
-//! exactly if the gap from the candidate to the box is less than a (0 inside it, going round on a
-//! ring, none behind it on a line):
+//! On each axis the first free base stands at 0 or right behind a busy box: else the base before it
+//! on that axis would be free, and earlier. So m boxes leave m + 1 candidates an axis, the same for
+//! all shapes. A box forbids a candidate to side a if the gap from the candidate to the box is less
+//! than a:
 //!
 //! ```text
-//!   0       4         9            Behind A, at 4: B is 5 ahead, and forbids it to sides over 5.
-//!   . A A A . . . . . B B .        A is behind it on a line and forbids nothing; on a ring of 12
-//!           |<-- 5 -->|            it is 9 ahead.
+//!   0       4         9            The candidate behind A is 4. B is 5 ahead of it, and forbids it
+//!   . A A A . . . . . B B .        to sides above 5. On a line, A lies behind it and forbids
+//!           |<-- 5 -->|            nothing. On a ring of 12, A is 9 ahead.
 //! ```
 //!
-//! Boxes come in groups of eight, a bit of a byte each, so that who forbids a candidate is a byte
-//! for each group. A base is free if the bytes of its three coordinates share no bit. All bases of
-//! a shape are tested without a branch: for each candidate along z, vectors of the candidates along
-//! x for one along y, or with a single group for two.
+//! The gap is 0 inside a box. Boxes come in groups of eight, a bit of a byte each: for each
+//! candidate and group, a byte says which boxes forbid it. A base is free if the bytes of its three
+//! coordinates have no bit in common. Vectors test many bases at once, without a branch.
 //!
-//! Exact, in row-major order, on lines and rings alike. O(m^3 / 16) vector operations a shape.
+//! Invariant: the candidates of an axis hold the coordinate of every first free base. So the answer
+//! is exact, on lines and rings alike.
+//!
+//! Cost: O(m^3 / 16) vector operations a shape.
 
 use bytemuck::cast;
 use wide::{i8x16, i16x8, i16x16, u8x16};
 
-use super::busy::{Busy, Group};
+use super::busy_boxes::{BusyBoxes, Group};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// No gap: the box lies behind. Greater than every side.
+/// The gap to a box that lies behind: greater than every side.
 const NEVER: i16 = i16::MAX;
 
-/// Who forbids each candidate: by group of boxes, the bytes of up to 8 G candidates.
+/// By group of boxes and candidate: a byte that says which boxes forbid it. Up to 8 G candidates.
 type Bytes<const G: usize> = [[u64; G]; G];
 
-/// A word that is not worth remembering: all boxes forbid all places.
+/// The mark of a word that is not computed yet. A word of this value is computed again.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis.
@@ -40,7 +41,7 @@ struct Axis<const G: usize> {
     /// Where they are: behind each box, and at 0 in the lanes that have none.
     at: [i16x8; G],
     /// From each candidate to each box, by candidate.
-    gaps: [[[i16x8; G]; Busy::LANES]; G],
+    gaps: [[[i16x8; G]; BusyBoxes::LANES]; G],
     /// From each candidate to the end of the line; more than any side on a ring.
     room: [i16x8; G],
 }
@@ -79,10 +80,10 @@ impl<const G: usize> Axis<G> {
         axis: usize,
         at: &[i16x8; G],
         gap: impl Fn(i16x8, i16x8) -> i16x8,
-    ) -> [[[i16x8; G]; Busy::LANES]; G] {
-        let mut gaps = [[[i16x8::ZERO; G]; Busy::LANES]; G];
+    ) -> [[[i16x8; G]; BusyBoxes::LANES]; G] {
+        let mut gaps = [[[i16x8::ZERO; G]; BusyBoxes::LANES]; G];
         for index in 0..C {
-            let (half, lane) = (index / Busy::LANES, index % Busy::LANES);
+            let (half, lane) = (index / BusyBoxes::LANES, index % BusyBoxes::LANES);
             let from = i16x8::splat(at[half].as_array()[lane]);
             for g in 0..G {
                 let [bases, sides] = groups[g][axis];
@@ -92,16 +93,16 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Who forbids each of the first candidates to a side. Those too near to the end of a line are
-    /// the one at 0 once more, which is number `count`.
+    /// Which boxes forbid each of the first C candidates to a side. A candidate too near to the end
+    /// of a line is replaced by the one at 0, which has the number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> Bytes<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
             for half in 0..G {
-                // Lanes that are not looked at are forbidden by all.
-                let lanes = C.saturating_sub(half * Busy::LANES).min(Busy::LANES);
+                // All boxes forbid the candidates behind the first C.
+                let lanes = C.saturating_sub(half * BusyBoxes::LANES).min(BusyBoxes::LANES);
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
                     let covers = |lane: usize| self.gaps[half][lane][g].simd_lt(side);
@@ -121,7 +122,7 @@ impl<const G: usize> Axis<G> {
     }
 }
 
-/// No gap to a box that has no nodes, or none ahead.
+/// [`NEVER`] in the lanes of boxes that have no nodes ahead.
 #[inline(always)]
 fn never(nodes: i16x8) -> i16x8 {
     i16x8::splat(NEVER) & !nodes.simd_gt(i16x8::ZERO)
@@ -195,7 +196,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         })
     }
 
-    /// The first free base of a shape, given who forbids what.
+    /// The first free base of a shape, given by axis which boxes forbid which candidates.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [Bytes<G>; 3]) -> Option<Cuboid> {
         let mut rows = [[u8x16::ZERO; G]; R];
@@ -258,15 +259,16 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         [x, y, base_z]
     }
 
-    /// Which of some candidates comes first, and where it is; a bit for each, at least one. One too
-    /// near to the end of a line never does: the one at 0 is among them then.
+    /// The number and coordinate of the first of some candidates, a bit each, at least one. One too
+    /// near to the end of a line is never the first: the one at 0 is among them then.
     #[inline(always)]
     fn least(&self, axis: usize, mut candidates: u32) -> (usize, u16) {
         let mut least = (0, u16::MAX);
         while candidates != 0 {
             let index = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let at = self.axes[axis].at[index / Busy::LANES].as_array()[index % Busy::LANES] as u16;
+            let at = self.axes[axis].at[index / BusyBoxes::LANES].as_array()
+                [index % BusyBoxes::LANES] as u16;
             if at < least.1 {
                 least = (index, at);
             }

@@ -1,17 +1,19 @@
-//! The first free base on a machine of at most 8x8x8: every plane is a word, all eight stay in
-//! registers, and no branch depends on the state.
+//! The first free base on a machine of at most 8x8x8 nodes, in eight words that stay in registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
 //!
 //! ```text
-//!   runs along z:  words[z] & words[z + 1] & .., made once for every c
-//!   runs along x:  word & word >> 1, & word >> 2, ..       three shifts, by 0 where fewer do
+//!   runs along z:  words[z] & words[z + 1] & ..        made once, for every c
+//!   runs along x:  word & word >> 1, & word >> 2, ..   three shifts, by 0 where fewer do
 //!   runs along y:  the same with shifts of eight times as much
 //! ```
 //!
-//! A shift along x carries bits over the end of a row, which only touches columns that are no
-//! bases; on a ring they are replaced by those from the other end. What is left, under a mask of
-//! the bases, is the set of free bases. O(1): some forty vector operations a shape.
+//! A shift along x carries bits over the end of a row, into columns that are no bases. On a ring
+//! they are replaced by bits from the other end of the row. A mask leaves the bases.
+//!
+//! Invariant: on a ring along z, planes 8.. repeat planes 0..; on a mesh they are zeros.
+//!
+//! Cost: some forty vector operations a shape, with no branch that depends on the state.
 
 use wide::u64x4;
 

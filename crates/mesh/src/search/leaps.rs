@@ -1,25 +1,27 @@
 //! The first free base among few busy boxes, by leaps from the end of one box to the next.
 //!
-//! A busy box of w nodes on an axis forbids `w + a - 1` bases of a shape with side a there. The
-//! search stands at a base; while a forbidden box holds it, it leaps to that box's end along x. A
-//! row that is covered to its end stays covered until the first of the boxes that covered it ends
-//! along y, and a plane until the first of its boxes ends along z: whole rows and planes are leapt
-//! over.
+//! A busy box of w nodes on an axis forbids `w + a - 1` bases to a shape with side a. The search
+//! stands at a base. While a box forbids it, the search leaps to the end of that box along x.
 //!
 //! ```text
-//!   2x2 in 8x4:  A A A . . B B .      A forbids x 0..2, B forbids x 4..6, both rows 0..1:
-//!                A A A . . B B .      from 0 leap to 3, which is free
-//!                . . . . C C C C      (were x = 3 busy too, row 0 would be covered to its end, and
-//!                . . . . C C C C      row 1 with it: the next to look at is 2, behind A)
+//!   2x2 in 8x4:  A A A . . B B .      A forbids x = 0..2, B forbids x = 4..6, both in rows 0..1.
+//!                A A A . . B B .      From 0 the search leaps to 3, which is free.
+//!                . . . . C C C C
+//!                . . . . C C C C
 //! ```
 //!
-//! Exact, in row-major order. A step costs O(m/8) vector operations with m busy boxes; there are at
-//! most O(m^3) steps, and on the states of real schedules about as many as boxes. Rings need a
-//! little more arithmetic.
+//! A row that is forbidden to its end stays so until the first of the boxes that forbid it ends
+//! along y. A plane stays forbidden until the first of its boxes ends along z. Such rows and planes
+//! are leapt over as a whole.
+//!
+//! Invariant: no base before the current one, in row-major order, is free. So the answer is exact.
+//!
+//! Cost: O(m / 8) vector operations a leap, for m busy boxes; at most O(m^3) leaps. In states of
+//! real schedules there are about m leaps. The search gives up when a budget of leaps is spent.
 
 use wide::{i16x8, u16x8};
 
-use super::busy::{Busy, Group};
+use super::busy_boxes::{BusyBoxes, Group};
 use super::region::Region;
 use crate::{Coordinates, Grid, Sides};
 
@@ -30,7 +32,7 @@ pub(super) enum Found {
     Base(Coordinates),
     /// There is none.
     Nothing,
-    /// Too many steps; no base before this plane is free.
+    /// The budget is spent; no base before this plane is free.
     Unknown(u16),
 }
 
@@ -38,14 +40,14 @@ pub(super) enum Found {
 /// [`LONGEST`].
 pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) grid: Grid,
-    pub(super) busy: &'b Busy,
+    pub(super) busy: &'b BusyBoxes,
     pub(super) shape: Sides,
     pub(super) region: Region,
-    /// The number of steps after which to give up, looked at once a row.
+    /// The number of leaps after which the search gives up. It is checked once a row.
     pub(super) budget: u32,
 }
 
-/// The longest axis whose coordinates, and the sums of two, are lanes.
+/// The longest axis on which sums of two coordinates fit into a lane.
 pub(super) const LONGEST: u16 = 16_383;
 
 /// The forbidden bases on one axis, box by box.
@@ -87,7 +89,7 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: i16x8::ZERO }
     }
 
-    /// How many bases from `at` on each box forbids; 0 if not `at` itself.
+    /// By box: how many bases from `at` on it forbids; 0 if it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [i16x8; N] {
         let mut left = [i16x8::ZERO; N];
@@ -96,7 +98,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(i16x8::ZERO);
             }
-            // A base before the first one is far past as an unsigned number.
+            // As an unsigned number, a base before the first forbidden one is far past all.
             let [count, past] = [self.count[i], past].map(bytemuck::cast::<i16x8, u16x8>);
             left[i] = bytemuck::cast(count.saturating_sub(past));
         }
@@ -104,7 +106,7 @@ impl<const N: usize> Forbidden<N> {
     }
 }
 
-/// The longest leap, and the box that forbids it; 0 if none does.
+/// The longest leap, and the box that it leaps over; 0 if no box forbids the base.
 #[inline(always)]
 fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
     let mut most = left[0];
@@ -116,11 +118,11 @@ fn longest<const N: usize>(left: &[i16x8; N]) -> (u16, usize) {
     for i in 0..N - 1 {
         let lanes = left[i].simd_eq(wanted).to_bitmask();
         if lanes != 0 {
-            return (leap as u16, i * Busy::LANES + lanes.trailing_zeros() as usize);
+            return (leap as u16, i * BusyBoxes::LANES + lanes.trailing_zeros() as usize);
         }
     }
     let lanes = left[N - 1].simd_eq(wanted).to_bitmask();
-    (leap as u16, (N - 1) * Busy::LANES + lanes.trailing_zeros() as usize)
+    (leap as u16, (N - 1) * BusyBoxes::LANES + lanes.trailing_zeros() as usize)
 }
 
 /// Which boxes forbid more than so many bases.
@@ -129,7 +131,7 @@ fn covers<const N: usize>(left: &[i16x8; N], bases: u16) -> [i16x8; N] {
     left.map(|left| left.simd_gt(splat(bases)))
 }
 
-/// The values whose mask is set, else 0.
+/// The values where the mask is set, 0 elsewhere.
 #[inline(always)]
 fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] {
     let mut masked = *values;
@@ -142,7 +144,7 @@ fn masked<const N: usize>(values: &[i16x8; N], mask: &[i16x8; N]) -> [i16x8; N] 
 /// The value of one box.
 #[inline(always)]
 fn of<const N: usize>(values: &[i16x8; N], index: usize) -> u16 {
-    values[index / Busy::LANES].as_array()[index % Busy::LANES] as u16
+    values[index / BusyBoxes::LANES].as_array()[index % BusyBoxes::LANES] as u16
 }
 
 #[inline(always)]
@@ -158,8 +160,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let (along_x, along_y, along_z) = (forbidden(0), forbidden(1), forbidden(2));
-        // Boxes that cover whole rows, and whole planes: often one does on a mesh, hardly ever on a
-        // ring, where looking for them does not pay.
+        // Boxes that forbid whole rows or planes. On a mesh there often is one. On a ring there
+        // hardly ever is, and it does not pay to look for one.
         let rows = covers(&along_x.left::<RINGS>(first[0]), last[0] - first[0]);
         let mut planes = covers(&along_y.left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {

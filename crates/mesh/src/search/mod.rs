@@ -1,39 +1,44 @@
-//! The exact search for the first free box: an index of the busy boxes, and whichever of its
-//! searches is the cheapest for a question.
+//! The exact search for the first free box of a shape, in row-major order of the bases.
+//!
+//! [`BoxSearch`] keeps an index of what is busy. It is told of every box that is taken or given
+//! back. For each question it runs the cheapest of its searches:
 //!
 //! ```text
-//!                 taken, given                      first(shapes)
-//!                      |                                 |
-//!        +-------------+------------+          refusals: known already?
-//!        |             |            |                    |  only near what was released?
-//!     busy list      rows       refusals                 v
-//!        |             |                      few boxes on rings: their corners
-//!        |             |                      few busy boxes: leaps over the list
-//!        +-------------+--------------------> many, or too many leaps: shifts over the rows
+//!              take, give                         first(shapes)
+//!                  |                                    |
+//!        +---------+---------+                 refusals: refused before, or
+//!        |         |         |                 to be searched near one box only?
+//!   busy boxes   rows    refusals                       |
+//!        |         |                                    v
+//!        |         |                   few busy boxes on rings: corners
+//!        |         |                   few busy boxes:          leaps
+//!        +---------+-----------------> many, or many leaps:     rows
 //! ```
 //!
-//! A machine of at most 8x8x8 has no list: its nodes are eight words, and are searched at once.
+//! A machine of at most 8x8x8 nodes has no list of boxes: `cube` searches its eight words at once.
 //!
-//! Every way gives the same answer; which one is taken depends on the state alone, not on the
-//! clock.
+//! Invariant: every search gives the same answer. Which one runs depends on the state alone, never
+//! on the clock.
+//!
+//! Cost: each file states its own; docs/search.md has the measurements behind the choice.
 
-// What a search is compiled anew for must be inlined whole, and lanes of several arrays are walked
-// by index, or the compiler does not make vectors of them.
+// A search is compiled for each instruction set, so that all of it must be inlined. The compiler
+// makes vectors of loops over several arrays only if they are walked by index.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
-mod boxes;
-mod busy;
+mod box_index;
+mod busy_boxes;
 mod corners;
 mod cube;
+mod key_index;
 mod leaps;
-mod places;
 mod refusals;
 mod region;
 mod rows;
 pub(crate) mod vectors;
 
 use crate::{Cuboid, Grid, NodeId, Occupancy, Sides};
-use boxes::Boxes;
+use box_index::BoxIndex;
 use cube::Cube;
 pub use refusals::RefusalKey;
 use refusals::{Known, Refusals};
@@ -67,16 +72,17 @@ pub struct BoxSearch {
 enum Index {
     /// The whole machine in registers.
     Cube(Box<Cube>),
-    Boxes(Box<Boxes>),
+    Boxes(Box<BoxIndex>),
 }
 
-/// The ways that a search may take. All are on unless a test or a measurement turns some off.
+/// The methods that a search may choose from. All are on unless a test or a measurement turns some
+/// off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // Each way is on or off, in any combination.
-pub struct Ways {
+#[allow(clippy::struct_excessive_bools)] // Each method is on or off, in any combination.
+pub struct SearchMethods {
     /// Words in registers, on machines of at most 8x8x8.
     pub cube: bool,
-    /// All candidates at once, among few busy boxes on rings.
+    /// Candidates behind busy boxes, all at once, where these are few and axes wrap.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
@@ -91,9 +97,9 @@ pub struct Ways {
     pub wide: bool,
 }
 
-impl Default for Ways {
+impl Default for SearchMethods {
     fn default() -> Self {
-        Ways {
+        SearchMethods {
             cube: true,
             corners: true,
             leaps: true,
@@ -117,17 +123,17 @@ pub struct SearchWork {
 impl BoxSearch {
     /// A search of a grid with all nodes free.
     pub fn new(grid: Grid) -> BoxSearch {
-        BoxSearch::with(grid, Ways::default())
+        BoxSearch::with(grid, SearchMethods::default())
     }
 
-    /// A search that takes some ways only.
-    pub fn with(grid: Grid, ways: Ways) -> BoxSearch {
-        let vectors = if ways.vectors { Vectors::widest() } else { Vectors::Baseline };
-        let index = match Cube::new(grid, vectors).filter(|_| ways.cube) {
+    /// A search with some methods only.
+    pub fn with(grid: Grid, methods: SearchMethods) -> BoxSearch {
+        let vectors = if methods.vectors { Vectors::widest() } else { Vectors::Baseline };
+        let index = match Cube::new(grid, vectors).filter(|_| methods.cube) {
             Some(cube) => Index::Cube(Box::new(cube)),
-            None => Index::Boxes(Box::new(Boxes::new(grid, ways, vectors))),
+            None => Index::Boxes(Box::new(BoxIndex::new(grid, methods, vectors))),
         };
-        BoxSearch { grid, index, refusals: Refusals::default(), memory: ways.memory }
+        BoxSearch { grid, index, refusals: Refusals::default(), memory: methods.memory }
     }
 
     /// The grid that it searches.
@@ -147,13 +153,13 @@ impl BoxSearch {
     pub fn give(&mut self, cuboid: &Cuboid) {
         self.untake(cuboid);
         match &self.index {
-            Index::Boxes(boxes) if !boxes.are_few() => self.refusals.released(&self.grid, cuboid),
+            Index::Boxes(boxes) if !boxes.is_short() => self.refusals.released(&self.grid, cuboid),
             _ => self.refusals.forget(),
         }
     }
 
-    /// Undoes a take since which nothing but [`RefusalKey::Once`] was asked: what was refused
-    /// before it is refused still, since nothing is free that was not free then.
+    /// Undoes a take, after which nothing but [`RefusalKey::Once`] was asked. Former refusals stay:
+    /// nothing is free that was not free when they were noted.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -161,7 +167,7 @@ impl BoxSearch {
         }
     }
 
-    /// Holds the list and the rows against the truth. For tests.
+    /// Compares the list and the rows with the occupancy. For tests.
     ///
     /// # Panics
     /// Where they disagree.
@@ -189,9 +195,8 @@ impl BoxSearch {
     }
 
     /// The first free box, in row-major order of the bases, of the first of these shapes that has
-    /// one. `asked` names the question for the memory of refusals.
-    ///
-    /// `free` is what taking and giving has left free.
+    /// one. `asked` names the question for the memory of refusals. `free` holds the nodes that are
+    /// free after all boxes taken and given.
     pub fn first(
         &mut self,
         free: &Occupancy,

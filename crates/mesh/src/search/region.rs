@@ -1,4 +1,10 @@
-//! Boxes of bases: where a search looks.
+//! The box of bases in which a search looks.
+//!
+//! ```text
+//!   on a ring along z:   first .. end of the ring, then 0 .. last; the planes of `gap` lie between
+//! ```
+//!
+//! Invariant: `first` and `last` are bases of the shape, both included.
 
 use crate::{Coordinates, Cuboid, Grid, Sides};
 

@@ -1,8 +1,7 @@
-//! The first free base by shifts and ANDs, a row of nodes to a lane of a vector.
+//! The first free base by shifts and ANDs, with a row of nodes in each lane of a vector.
 //!
-//! A row along x is one integer of 16, 32 or 64 bits, bit x set while the node is free. Planes
-//! follow each other with a row of zeros after each, so that no run of rows goes over the end of a
-//! plane:
+//! A row along x is one integer of 16, 32 or 64 bits. Bit x is set while the node is free. Each
+//! plane is followed by a row of zeros, so that no run of rows goes on into the next plane:
 //!
 //! ```text
 //!   runs of c along z:  plane & plane + 1 & .. & plane + c - 1      loads at whole rows
@@ -10,12 +9,13 @@
 //!   runs of b along y:  row & row + 1, & row + 2, ..                loads at whole rows
 //! ```
 //!
-//! What is left has a bit at each free base, and nothing else. Planes are taken in scan order, a
-//! few kilobytes at a time, so that a search ends with the first group that has a base.
+//! The bits that are left are the free bases. Planes are taken in scan order, a few kilobytes at a
+//! time. The search ends with the first such group that has a base.
 //!
-//! O(planes * D * (log a + log b + log c) / lanes) for the planes up to the first base. An axis
-//! that wraps costs a rotation in place of a shift along x, and rows or planes gathered past the
-//! end.
+//! Invariant: bits beyond the last column, and the rows of zeros, are never set.
+//!
+//! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. An
+//! axis that wraps costs more: rotations along x, and copies of rows or planes beyond the end.
 
 use super::region::Region;
 use super::vectors::Kernel;
@@ -54,23 +54,23 @@ macro_rules! row {
 }
 row!(u16, u32, u64);
 
-/// The free nodes of a machine as rows, L of which fill 32 bytes.
+/// The free nodes of a machine as rows. L rows fill 32 bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<R, const L: usize> {
     grid: Grid,
-    /// Plane by plane, each with its row of zeros, and L more rows at the end.
-    lanes: Vec<R>,
-    /// What the next pass reads, and where it writes.
+    /// The rows, plane by plane, each with its row of zeros; L more at the end.
+    list: Vec<R>,
+    /// Scratch: what the next pass reads, and where it writes.
     scratch: [Vec<R>; 2],
-    /// Scratch: the rows of a small region, in place of all.
+    /// Scratch: the rows of a small region, searched in place of all.
     near: Vec<R>,
 }
 
-/// About how many bytes of rows are searched at a time.
+/// About this many bytes of rows are searched at a time.
 const GROUP: usize = 1536;
 /// Runs along z of up to this length are taken from the planes directly.
 const DIRECT: u16 = 8;
-/// Planes of more rows are not searched whole if half of them or more are not in the region.
+/// Planes of more rows are searched in part if at most half of them lie in the region.
 const DEEP: usize = 32;
 /// Shifts enough for a run of any length within 64 bits.
 const SHIFTS: usize = 6;
@@ -81,9 +81,9 @@ impl<R: Row, const L: usize> Rows<R, L> {
         let [w, d, h] = grid.sides();
         let mut plane = vec![R::ones(0, w); usize::from(d)];
         plane.push(R::default());
-        let mut lanes = plane.repeat(usize::from(h));
-        lanes.resize(lanes.len() + L, R::default());
-        Rows { grid, lanes, scratch: [Vec::new(), Vec::new()], near: Vec::new() }
+        let mut list = plane.repeat(usize::from(h));
+        list.resize(list.len() + L, R::default());
+        Rows { grid, list, scratch: [Vec::new(), Vec::new()], near: Vec::new() }
     }
 
     /// The rows of a plane and the row of zeros after them.
@@ -100,7 +100,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
             let mask = R::ones(x, a);
             for plane in z..z + c {
                 let from = usize::from(plane) * stride + usize::from(y);
-                for row in &mut self.lanes[from..from + usize::from(b)] {
+                for row in &mut self.list[from..from + usize::from(b)] {
                     *row = *row ^ mask;
                 }
             }
@@ -109,15 +109,15 @@ impl<R: Row, const L: usize> Rows<R, L> {
 
     /// Whether a node is free.
     pub(super) fn is_free(&self, [x, y, z]: Coordinates) -> bool {
-        let row = self.lanes[usize::from(z) * self.stride() + usize::from(y)];
+        let row = self.list[usize::from(z) * self.stride() + usize::from(y)];
         row & R::ones(x, 1) != R::default()
     }
 }
 
-/// What a search goes over.
+/// The rows that a search goes over.
 #[derive(Clone, Copy)]
 struct Searched<'r, R> {
-    lanes: &'r [R],
+    list: &'r [R],
     /// The rows of a plane, with that of zeros.
     deep: usize,
     /// The planes.
@@ -126,8 +126,8 @@ struct Searched<'r, R> {
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// The rows of the region alone, each plane's followed by a row of zeros, and the region as it
-    /// lies there, if these are few of many. A run along y does not go round there, one along z
+    /// The rows of the region alone, each plane followed by a row of zeros, and the region as it
+    /// lies there. `None` if they are not few of many, or a run along y may go round. A run along z
     /// may.
     #[inline(always)]
     fn near<'n, const L: usize>(
@@ -147,13 +147,13 @@ impl<R: Row> Searched<'_, R> {
         for plane in usize::from(first[2])..usize::from(first[2]) + high {
             let plane = if plane >= self.high { plane - self.high } else { plane };
             let from = plane * self.deep + usize::from(first[1]);
-            near.extend_from_slice(&self.lanes[from..from + reach - 1]);
+            near.extend_from_slice(&self.list[from..from + reach - 1]);
             near.push(R::default());
         }
         // Passes read whole vectors.
         near.resize(near.len() + L, R::default());
         let region = Region { first: [0; 3], last: [0, 0, planes - 1], gap: [0; 2] };
-        Some(Searched { lanes: near, deep: reach, high, region })
+        Some(Searched { list: near, deep: reach, high, region })
     }
 }
 
@@ -170,15 +170,15 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
 
     #[inline(always)]
     fn run(self) -> (Option<Coordinates>, u64) {
-        let InRows { rows: Rows { grid, lanes, scratch, near }, shape: [a, b, c], region } = self;
+        let InRows { rows: Rows { grid, list, scratch, near }, shape: [a, b, c], region } = self;
         let deep = usize::from(grid.side(1)) + 1;
         // On a ring a run along y may go on at the first rows: they are laid out again behind the
         // last, before the row of zeros.
         let ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let mask = R::ones(region.first[0], region.last[0] - region.first[0] + 1);
-        let searched = Searched { lanes, deep, high: usize::from(grid.side(2)), region };
+        let searched = Searched { list, deep, high: usize::from(grid.side(2)), region };
         let [y, above] = [region.first[1], region.first[2]];
-        let (Searched { lanes, deep, high, region }, [y, above]) =
+        let (Searched { list, deep, high, region }, [y, above]) =
             match searched.near::<L>(near, [b, c], *grid) {
                 Some(near) => (near, [y, above]),
                 None => (searched, [0; 2]),
@@ -201,10 +201,10 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             }
             if c <= DIRECT && usize::from(z) + needed <= high {
                 let size = [usize::from(planes) * deep, deep];
-                direct::<R, L>(&mut scratch[0], &lanes[usize::from(z) * deep..], size, c, runs);
+                direct::<R, L>(&mut scratch[0], &list[usize::from(z) * deep..], size, c, runs);
             } else {
                 let set = &mut scratch[0][..needed * deep];
-                gather(lanes, set, [high, deep], z);
+                gather(list, set, [high, deep], z);
                 double::<R, L>(scratch, needed * deep, usize::from(c), deep);
                 runs.within::<L>(&mut scratch[0], usize::from(planes) * deep);
             }
@@ -255,7 +255,7 @@ fn and<R: Row, const L: usize>(a: [R; L], b: [R; L]) -> [R; L] {
     std::array::from_fn(|lane| a[lane] & b[lane])
 }
 
-/// How to leave, of each row, the bases of runs of a side.
+/// The shifts that leave of a row the bases of runs of a side.
 #[derive(Clone, Copy)]
 struct RunsAlongX<R> {
     /// 0 where fewer are needed.
@@ -299,7 +299,7 @@ impl<R: Row> RunsAlongX<R> {
         std::array::from_fn(|lane| runs[lane] & self.mask)
     }
 
-    /// Leaves them in place.
+    /// Leaves the bases in place.
     #[inline(always)]
     fn within<const L: usize>(self, set: &mut [R], count: usize) {
         for rows in vectors_mut::<R, L>(set, count) {
@@ -308,7 +308,7 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Runs along z and x of `count` rows: `rows[i] & rows[i + deep] & ..`, c planes.
+/// Runs along z and x of `count` rows: `rows[i] & rows[i + deep] & ..` over c planes.
 #[inline(always)]
 fn direct<R: Row, const L: usize>(
     set: &mut [R],
@@ -348,18 +348,18 @@ fn planes<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z on, going round behind the last one: all in at most two pieces, since
+/// Copies planes from z on, and after the last one from the first. Copies at most two pieces, since
 /// planes may be small.
 #[inline(always)]
-fn gather<R: Row>(lanes: &[R], set: &mut [R], [planes, deep]: [usize; 2], z: u16) {
+fn gather<R: Row>(list: &[R], set: &mut [R], [planes, deep]: [usize; 2], z: u16) {
     let from = usize::from(z) * deep;
     let (ahead, around) = set.split_at_mut(set.len().min(planes * deep - from));
-    ahead.copy_from_slice(&lanes[from..from + ahead.len()]);
-    around.copy_from_slice(&lanes[..around.len()]);
+    ahead.copy_from_slice(&list[from..from + ahead.len()]);
+    around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes of a ring along y, lays out the first rows of each again behind its last, as many
-/// as the stride has room for, and then a row of zeros.
+/// Copies planes whose y axis wraps. The first rows of each plane follow again behind its last, as
+/// many as the stride has room for; then a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [deep, stride]: [usize; 2]) {
     let (around, d) = (stride - deep, deep - 1);
@@ -370,9 +370,9 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [deep, stride]: [usize; 2]) {
     }
 }
 
-/// Runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count` rows,
-/// and whether any is left. The rows of the last `length - 1` strides mean nothing afterwards,
-/// unless, as along y, the last row is one of zeros: then no run reaches beyond it.
+/// Runs of `length` at multiples of `stride`: `set[i] & set[i + stride] & ..`, for `count` rows.
+/// Returns whether any is left. The rows of the last `length - 1` strides have no meaning
+/// afterwards. Along y they have: their last row is zeros, and no run goes beyond it.
 #[inline(always)]
 fn double<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

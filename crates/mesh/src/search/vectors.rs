@@ -1,14 +1,17 @@
-//! The widest instructions of the processor, chosen at run time.
+//! The widest vector instructions of the processor, chosen at run time.
 //!
-//! The searches are plain loops over arrays, which the compiler turns into vector instructions. Any
-//! x86-64 has 16-byte ones; AVX2 doubles that. So each search is compiled twice, and this file is
-//! the only place that knows.
+//! The searches are plain loops over arrays, which the compiler turns into vector instructions.
+//! Every x86-64 processor has vectors of 16 bytes; with AVX2 they have 32. So each search is
+//! compiled twice.
+//!
+//! Invariant: no other file asks for the processor. AVX2 code runs only where `Seen` proves that
+//! the processor has it.
 
-/// So few words are gone over sooner than the processor is asked what it has.
+/// Up to this many words, a loop is quicker than the question which instructions there are.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that can be compiled for several instruction sets. Implementations must be
-/// `#[inline(always)]`, with all that they call, or there is nothing to compile anew.
+/// A search that is compiled for each instruction set. It and all that it calls must be
+/// `#[inline(always)]`: what is not inlined is compiled once, for the baseline.
 pub(crate) trait Kernel {
     /// What it finds.
     type Output;

@@ -1,7 +1,7 @@
 //! The exact search, every way of it, in lock-step with the definition.
 
 use pavior_mesh::{
-    BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, Sides, Ways, orientations,
+    BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
 };
 
 /// A small generator, so that a step is the same on every machine.
@@ -15,9 +15,9 @@ impl Dice {
 }
 
 /// Each way alone, and all together.
-fn ways() -> Vec<Ways> {
-    let all = Ways::default();
-    let plain = Ways {
+fn methods() -> Vec<SearchMethods> {
+    let all = SearchMethods::default();
+    let plain = SearchMethods {
         cube: false,
         leaps: false,
         rows: false,
@@ -26,20 +26,20 @@ fn ways() -> Vec<Ways> {
         wide: false,
         corners: false,
     };
-    let mut ways = vec![all, plain];
+    let mut methods = vec![all, plain];
     for vectors in [false, true] {
-        ways.push(Ways { vectors, cube: true, ..plain });
-        ways.push(Ways { vectors, memory: true, ..plain });
-        ways.push(Ways { vectors, leaps: true, ..plain });
-        ways.push(Ways { vectors, rows: true, ..plain });
-        ways.push(Ways { vectors, rows: true, wide: true, ..plain });
-        ways.push(Ways { vectors, rows: true, memory: true, ..plain });
-        ways.push(Ways { vectors, leaps: true, memory: true, ..plain });
-        ways.push(Ways { vectors, leaps: true, rows: true, ..plain });
-        ways.push(Ways { vectors, corners: true, ..plain });
-        ways.push(Ways { vectors, corners: true, rows: true, memory: true, ..plain });
+        methods.push(SearchMethods { vectors, cube: true, ..plain });
+        methods.push(SearchMethods { vectors, memory: true, ..plain });
+        methods.push(SearchMethods { vectors, leaps: true, ..plain });
+        methods.push(SearchMethods { vectors, rows: true, ..plain });
+        methods.push(SearchMethods { vectors, rows: true, wide: true, ..plain });
+        methods.push(SearchMethods { vectors, rows: true, memory: true, ..plain });
+        methods.push(SearchMethods { vectors, leaps: true, memory: true, ..plain });
+        methods.push(SearchMethods { vectors, leaps: true, rows: true, ..plain });
+        methods.push(SearchMethods { vectors, corners: true, ..plain });
+        methods.push(SearchMethods { vectors, corners: true, rows: true, memory: true, ..plain });
     }
-    ways
+    methods
 }
 
 /// The first free base, base by base.
@@ -53,7 +53,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut free = Occupancy::all_free(grid);
     let mut searches: Vec<BoxSearch> =
-        ways().into_iter().map(|ways| BoxSearch::with(grid, ways)).collect();
+        methods().into_iter().map(|methods| BoxSearch::with(grid, methods)).collect();
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
@@ -68,9 +68,9 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
         let mut key = request;
         key.sort_unstable();
         let expected = shapes.iter().find_map(|&shape| first(&free, shape));
-        for (search, ways) in searches.iter_mut().zip(ways()) {
+        for (search, methods) in searches.iter_mut().zip(methods()) {
             let found = search.first(&free, RefusalKey::Ordered(key), &shapes);
-            assert_eq!(found, expected, "step {step} of {grid}: {request:?} {ways:?}");
+            assert_eq!(found, expected, "step {step} of {grid}: {request:?} {methods:?}");
         }
         if step % 64 == 0 {
             for search in &searches {
@@ -163,7 +163,8 @@ fn a_box_longer_than_half_of_the_longest_ring_is_found() {
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
     let mut free = Occupancy::all_free(grid);
-    let mut search = BoxSearch::with(grid, Ways { leaps: false, ..Ways::default() });
+    let mut search =
+        BoxSearch::with(grid, SearchMethods { leaps: false, ..SearchMethods::default() });
     let busy = Cuboid::node([0, 0, 10]);
     free.take(&busy).unwrap();
     search.take(&busy);

@@ -1,4 +1,5 @@
-//! How long the messages of an iteration hold the links that they cross.
+//! How long the messages of an iteration hold the links that they cross, if nothing is in their
+//! way.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;

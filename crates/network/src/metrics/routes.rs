@@ -1,4 +1,4 @@
-//! What an iteration of a job's pattern asks of the links.
+//! The routes of an iteration of a job's pattern: its messages, and the links that they cross.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;

@@ -1,4 +1,4 @@
-//! Neighbours on a job's logical grid.
+//! The logical grid of a job's ranks: neighbours on it, and ranks by displacement.
 
 use pavior_kernel::{OptionSpec, Values};
 use pavior_mesh::Sides;

@@ -1,4 +1,4 @@
-//! A selected pattern.
+//! A selected pattern: its entry in the registry, its options, and the pattern that they make.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;

@@ -1,4 +1,4 @@
-//! The ranks of a job.
+//! The layout of a job: which rank runs on which node, and the logical grid of the ranks.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 

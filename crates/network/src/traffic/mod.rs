@@ -1,6 +1,17 @@
-//! From jobs to messages: which rank runs on which node ([`Layout`]), which messages a job sends in
-//! all ([`Communication`]), how many of them are in flight at once ([`Sending`]), and
-//! [`JobTraffic`], which hands them out as the network delivers them.
+//! From jobs to messages.
+//!
+//! - [`Layout`]: which rank runs on which node.
+//! - [`Communication`]: which messages a job sends in all.
+//! - [`Sending`]: how many of them are in flight at once.
+//! - [`JobTraffic`]: hands them out as the network delivers them.
+//!
+//! ```text
+//!   pattern --> Schedule --> OpenRounds --> sequential, Ranked or Streams --> engine
+//!               all          which may      which are in flight                 |
+//!               messages     go now                  ^------ deliveries --------+
+//! ```
+//!
+//! Invariant: no list of messages is ever kept; memory is O(ranks) a job.
 
 mod job;
 mod layout;

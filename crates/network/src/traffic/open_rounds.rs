@@ -1,4 +1,12 @@
 //! Which rounds a rank may send in: what it needs to have received, and barriers.
+//!
+//! ```text
+//!   received:   rank r may send up to the first round whose message it has not received
+//!   stages:     every rank may send up to the end of the stage; the next one opens when all
+//!               messages of this one are delivered
+//! ```
+//!
+//! Cost: O(log early) a delivery; O(rounds of the stage) where a stage opens.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,8 @@
-//! Layouts of jobs that all send in one pattern.
+//! Layouts of jobs that all send in one pattern, with a memory of what depends on the logical grid
+//! alone.
+//!
+//! Invariant: a remembered map is the one that would be made anew. A pattern that draws something
+//! for each job is never remembered.
 
 use std::sync::Arc;
 

@@ -1,24 +1,26 @@
 //! How the nodes of a job are numbered.
 //!
-//! One box is ranked by the offset from its base, but by `pattern`: on it every other map but
+//! One box is ranked by the offset from its base, except with `pattern`. On a box every map but
 //! `snake` and `hilbert` would be the same, and patterns find their neighbours on its grid. A job
-//! in several parts has no such grid, and each map keeps other ranks together:
+//! in several parts has no such grid. Each map keeps other ranks together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as the papers that say anything say.
-//!   Neighbours along x are neighbours; a row that is torn, or that starts elsewhere than the row
-//!   below, sends the ranks of the logical grid apart.
-//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another, and
-//!   which parts follow each other depends on the strategy's lists.
-//! - `snake`: row by row, every second row of the job backwards: consecutive ranks are as close as
+//!   Neighbours along x are neighbours. A row with gaps, or one that starts elsewhere than the row
+//!   below, moves the ranks of the logical grid apart.
+//! - `parts`: part by part, in the order of grant. Ranks of one part are close to one another.
+//!   Which parts follow each other depends on the strategy's lists.
+//! - `snake`: row by row, every second row of the job backwards. Consecutive ranks are as close as
 //!   rows allow, which serves rings and lines.
-//! - `hilbert`: along the Hilbert curve through the machine: ranks that are close in number are
-//!   close in both axes, wherever the parts lie.
+//! - `hilbert`: along the Hilbert curve through the machine. Ranks that are close in number are
+//!   close on both axes, wherever the parts lie.
 //! - `greedy`: a free neighbour of the rank before, if the job has one left, else the nearest node.
-//!   Steps of one hop as long as possible, and long ones at the end.
-//! - `pattern`: the ranks of the job's own grid where the messages of its pattern cross the fewest
-//!   links that [`PatternLayouts`](super::PatternLayouts) finds; on a box, too, where another
-//!   pattern than that of neighbours may want another map, and a turned box, or one of other sides,
-//!   the grid that was asked for.
+//!   Steps are of one hop as long as possible, with long ones at the end.
+//! - `pattern`: the ranks of the job's own grid, laid so that the messages of its pattern cross few
+//!   links ([`PatternLayouts`](super::PatternLayouts)). That helps on a box, too: another pattern
+//!   than that of neighbours may want another map, and a turned box, or one of other sides, the
+//!   grid that was asked for.
+//!
+//! Invariant: a map numbers exactly the job's nodes.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 

@@ -1,4 +1,9 @@
-//! Ranks that send one message after the other, each at its own pace.
+//! Senders that go rank by rank: each rank sends one message after the other, at its own pace.
+//!
+//! Invariant: a rank stands in `turns` if it may have a message to send that it could not send
+//! before.
+//!
+//! Cost: O(1) a message; O(ranks) where a barrier opens.
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;

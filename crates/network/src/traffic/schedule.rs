@@ -1,10 +1,21 @@
-//! All messages of a job, as a rule.
+//! All messages of a job, as a rule and not a list.
+//!
+//! The rounds of all iterations stand in one row, numbered through. It is cut off behind the job's
+//! last message:
+//!
+//! ```text
+//!   iteration:   0 0 0 1 1 1 2 2 2        rounds 0..8
+//!   message n:   ------------^            limit = (round, rank) behind it
+//! ```
+//!
+//! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
+//!
+//! Cost: that of the pattern's rule, at most for two iterations, a question.
 
 use super::Communication;
 use crate::patterns::Pattern;
 
-/// The rounds of all iterations in one row, numbered through, cut off behind the job's last
-/// message.
+/// The messages of a job.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
@@ -89,7 +100,8 @@ impl Schedule {
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // The rest of this iteration, then a whole one: who is silent in that is silent for good.
+        // The rest of this iteration, then a whole one. A rank that sends nothing in a whole one
+        // never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;

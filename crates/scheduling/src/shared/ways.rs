@@ -33,7 +33,7 @@ pub(crate) struct Price {
 }
 
 /// How many times as long as lost time a machine takes to make up for it, if two thirds of it are
-/// in use. Chosen by trial on seven logs: results/contiguity.md.
+/// in use. Chosen by trial on seven logs: results/contiguity-on-logs.md.
 const RECOVERY: f64 = 3.0;
 
 impl Price {

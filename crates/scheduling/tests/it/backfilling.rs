@@ -16,13 +16,13 @@ struct Bounds(BTreeMap<JobId, Time>);
 
 impl StartObserver for Bounds {
     fn asked(&mut self, world: &World) {
-        let head = world.queue.get(0).unwrap();
+        let head = world.dispatcher.queue().get(0).unwrap();
         if self.0.contains_key(&head.id) {
             return;
         }
-        let mut copy = world.machine.clone();
+        let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
-        for running in world.running.by_estimated_end() {
+        for running in world.dispatcher.running().by_estimated_end() {
             // All that end together go before the strategy is asked.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {

@@ -124,7 +124,8 @@ struct Classes {
 
 impl StartObserver for Classes {
     fn asked(&mut self, world: &World) {
-        let oldest = |class| world.queue.iter().find(|job| job.request.nodes.ilog2() == class);
+        let oldest =
+            |class| world.dispatcher.queue().iter().find(|job| job.request.nodes.ilog2() == class);
         while oldest(self.order[0]).is_none() {
             self.order.rotate_left(1);
         }
@@ -138,10 +139,11 @@ struct InWindow(u64);
 
 impl StartObserver for InWindow {
     fn settled(&mut self, world: &mut World) {
-        let Some(oldest) = world.queue.get(0).map(|job| job.id.0) else { return };
-        for job in world.queue.iter() {
+        let Some(oldest) = world.dispatcher.queue().get(0).map(|job| job.id.0) else { return };
+        let mut machine = world.dispatcher.machine().clone();
+        for job in world.dispatcher.queue().iter() {
             if job.id.0 - oldest < self.0 {
-                assert!(world.machine.probe(&job.request).is_err(), "{job:?} idles");
+                assert!(machine.probe(&job.request).is_err(), "{job:?} idles");
             }
         }
     }

@@ -159,10 +159,10 @@ struct Known {
 
 impl Known {
     fn of(world: &World, first: Time) -> Known {
-        let arrived = world.queue.len() + world.started.len();
+        let arrived = world.dispatcher.queue().len() + world.started.len();
         let elapsed = world.now.since(first).ticks();
         let rate = if elapsed > 0.0 { (arrived - 1) as f64 / elapsed } else { 0.0 };
-        Known { others: world.queue.len() - 1, rate }
+        Known { others: world.dispatcher.queue().len() - 1, rate }
     }
 }
 
@@ -196,7 +196,7 @@ impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
 
 impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
     fn asked(&mut self, world: &World) {
-        let head = world.queue.get(0).unwrap();
+        let head = world.dispatcher.queue().get(0).unwrap();
         let known = Known::of(world, *self.first.get_or_insert(world.now));
         if let Some(seen) = self.seen.get_mut(&head.id) {
             seen.least.others = seen.least.others.min(known.others);
@@ -205,9 +205,9 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
         }
         let costs = Freedom::ALL.into_iter().filter_map(|level| {
             let request = head.request.with_freedom(level);
-            let mut copy = world.machine.clone();
+            let mut copy = world.dispatcher.machine().clone();
             let mut at = world.now;
-            for running in world.running.by_estimated_end() {
+            for running in world.dispatcher.running().by_estimated_end() {
                 if running.estimated_end() > at {
                     if copy.probe(&request).is_ok() {
                         break;
@@ -277,8 +277,8 @@ proptest! {
         struct Counted;
         impl StartObserver for Counted {
             fn settled(&mut self, world: &mut World) {
-                if let Some(head) = world.queue.get(0) {
-                    assert!(head.request.nodes > world.machine.free().count());
+                if let Some(head) = world.dispatcher.queue().get(0) {
+                    assert!(head.request.nodes > world.dispatcher.machine().free().count());
                 }
             }
         }

@@ -4,55 +4,34 @@
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
-use pavior_scheduling::{
-    Attempt, AttemptObserver, Kept, MachineView, Queue, Running, Scheduler, Start,
-};
+use pavior_scheduling::{Dispatcher, Kept, Selection, Start};
 
 use crate::world::job;
 
-struct Unwatched;
-impl AttemptObserver for Unwatched {
-    fn ended(&mut self, _: Attempt) {}
-}
-
-struct Small {
-    machine: Machine,
-    queue: Queue,
-    running: Running,
-    scheduler: Box<dyn Scheduler>,
-}
+struct Small(Dispatcher);
 
 impl Small {
     fn new(nodes: u16, scheduler: &str) -> Small {
-        let selection: pavior_scheduling::Selection = scheduler.parse().unwrap();
-        Small {
-            machine: Machine::new(format!("mesh:{nodes}x1").parse().unwrap(), "tff").unwrap(),
-            queue: Queue::new(),
-            running: Running::new(),
-            scheduler: selection.build(()).unwrap(),
-        }
+        let machine = Machine::new(format!("mesh:{nodes}x1").parse().unwrap(), "tff").unwrap();
+        Small(Dispatcher::new(machine, scheduler.parse::<Selection>().unwrap().build(()).unwrap()))
     }
 
     /// A job starts, whatever the scheduler says.
     fn begin(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
         let request = Request::shape([nodes, 1, 1]);
-        self.machine.allocate(JobId(id), &request).unwrap();
-        self.running.start(job(id, at, request, estimate, estimate), Time(at));
+        self.0.grant(job(id, at, request, estimate, estimate), Time(at)).unwrap();
     }
 
-    fn end(&mut self, id: u64, estimated_end: u64) {
-        self.machine.release(JobId(id)).unwrap();
-        self.running.depart(Time(estimated_end), JobId(id)).unwrap();
+    fn end(&mut self, id: u64) {
+        self.0.end(JobId(id)).unwrap();
     }
 
     fn wait(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
-        self.queue.push(job(id, at, Request::shape([nodes, 1, 1]), estimate, estimate));
+        self.0.submit(job(id, at, Request::shape([nodes, 1, 1]), estimate, estimate));
     }
 
     fn next(&mut self, now: u64) -> Option<Start> {
-        let mut unwatched = Unwatched;
-        let mut view = MachineView::new(&mut self.machine, &mut unwatched);
-        self.scheduler.next(Time(now), &self.queue, &self.running, &mut view)
+        self.0.decide(Time(now), &mut ()).unwrap()
     }
 }
 
@@ -74,7 +53,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
             small.wait(id, 0, nodes, 10);
         }
         assert_eq!(small.next(0), None, "{scheduler}: 3 nodes are free");
-        assert_eq!(small.queue.withdraw(1).unwrap().id, JobId(3));
+        assert_eq!(small.0.withdraw(1).unwrap().id, JobId(3));
         small.wait(5, 1, 2, 10);
         // It stands where another stood that did not fit.
         let start = small.next(1).unwrap_or_else(|| panic!("{scheduler}: job 5 fits"));
@@ -92,10 +71,10 @@ fn a_withdrawn_booking_lets_others_move_up() {
         small.wait(2, 0, 8, 10);
         small.wait(3, 0, 2, 1000);
         assert_eq!(small.next(0), None, "{scheduler}: job 3 would delay job 2");
-        let standing = small.scheduler.standing(Time(0), &small.queue, &small.machine).unwrap();
+        let (standing, _) = small.0.standing(Time(0)).unwrap();
         assert_eq!(standing.kept, [Kept::ByReservations, Kept::ByReservations]);
         assert_eq!((standing.reserved[0].job, standing.reserved[0].from), (JobId(2), Time(100)));
-        small.queue.withdraw(0);
+        small.0.withdraw(0);
         assert_eq!(small.next(1).map(|start| start.index), Some(0), "{scheduler}");
     }
 }
@@ -108,10 +87,10 @@ fn no_job_starts_on_nodes_that_were_granted_beside_the_scheduler() {
         small.begin(2, 0, 2, 50);
         small.wait(3, 0, 4, 10);
         assert_eq!(small.next(0), None);
-        small.end(2, 50);
+        small.end(2);
         assert_eq!(small.next(50), None);
         small.begin(4, 60, 2, 1000);
-        small.end(1, 100);
+        small.end(1);
         assert_eq!(small.next(100), None, "{scheduler}: job 4 holds two of the nodes");
     }
 }

@@ -1,13 +1,11 @@
 //! A small simulation loop for these tests: the real one lives above this crate.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
-use pavior_mesh::{Grid, JobId, NodeId, Request};
-use pavior_scheduling::{
-    Attempt, AttemptObserver, MachineView, Prediction, Queue, Running, Scheduler, Start,
-};
+use pavior_mesh::{JobId, NodeId, Request};
+use pavior_scheduling::{Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler};
 use pavior_workload::{Job, Service};
 
 /// A job of these tests. Times are in ticks.
@@ -44,14 +42,10 @@ impl StartObserver for NoObserver {}
 
 pub(crate) struct World {
     pub(crate) now: Time,
-    pub(crate) machine: Machine,
-    pub(crate) queue: Queue,
-    pub(crate) running: Running,
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) started: Vec<Started>,
     pub(crate) attempts: u64,
-    scheduler: Box<dyn Scheduler>,
-    ends: BTreeMap<(Time, JobId), Time>,
-    prediction: Option<Box<dyn Prediction>>,
+    ends: BTreeSet<(Time, JobId)>,
     pub(crate) upsets: Vec<Upset>,
 }
 
@@ -73,91 +67,77 @@ impl World {
     }
 
     pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {
-        let grid: Grid = grid.parse().unwrap();
+        let machine = Machine::new(grid.parse().unwrap(), strategy).unwrap();
         World {
             now: Time::ZERO,
-            machine: Machine::with_seed(grid, &strategy.parse().unwrap(), 1).unwrap(),
-            queue: Queue::new(),
-            running: Running::new(),
+            dispatcher: Dispatcher::new(machine, scheduler),
             started: Vec::new(),
             attempts: 0,
-            scheduler,
-            ends: BTreeMap::new(),
-            prediction: None,
+            ends: BTreeSet::new(),
             upsets: Vec::new(),
         }
     }
 
     /// The same with a prediction.
-    pub(crate) fn predicting(self, prediction: impl Prediction + 'static) -> World {
-        World { prediction: Some(Box::new(prediction)), ..self }
+    pub(crate) fn predicting(self, prediction: impl Prediction + Send + 'static) -> World {
+        World { dispatcher: self.dispatcher.with_prediction(Box::new(prediction)), ..self }
     }
 
     /// Runs all jobs, which come in the order of arrival; those that never fit are left out.
     pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
-            let next_end = self.ends.keys().next().map(|key| key.0);
+            let next_end = self.ends.first().map(|key| key.0);
             let next_upset = self.upsets.first().map(|upset| upset.0);
             let next_job = jobs.peek().map(|job| job.arrival);
             let Some(now) = [next_end, next_upset, next_job].into_iter().flatten().min() else {
                 return self;
             };
             self.now = now;
-            while let Some((&key, &estimated)) = self.ends.iter().next()
-                && key.0 == now
+            while let Some(&(end, job)) = self.ends.first()
+                && end == now
             {
-                self.ends.remove(&key);
-                self.running.depart(estimated, key.1).unwrap();
-                self.machine.release(key.1).unwrap();
+                self.ends.pop_first();
+                self.dispatcher.end(job).unwrap();
             }
+            let machine = self.dispatcher.machine_mut();
             while self.upsets.first().is_some_and(|upset| upset.0 == now) {
                 match self.upsets.remove(0) {
-                    (_, node, true) => drop(self.machine.fail(node).unwrap()),
-                    (_, node, false) => self.machine.repair(node).unwrap(),
+                    (_, node, true) => drop(machine.fail(node).unwrap()),
+                    (_, node, false) => machine.repair(node).unwrap(),
                 }
             }
             while let Some(job) = jobs.next_if(|job| job.arrival == now) {
-                if self.machine.could_ever_fit(&job.request).is_ok() {
-                    self.queue.push(job.clone());
+                if self.dispatcher.machine_mut().could_ever_fit(&job.request).is_ok() {
+                    self.dispatcher.submit(job.clone());
                 }
             }
             self.schedule(watch);
-            self.machine.validate();
+            self.dispatcher.machine().validate();
             watch.settled(&mut self);
         }
     }
 
     fn schedule(&mut self, watch: &mut dyn StartObserver) {
-        while !self.queue.is_empty() {
+        while !self.dispatcher.queue().is_empty() {
             watch.asked(self);
+            let waiting: Vec<Job> = self.dispatcher.queue().iter().cloned().collect();
             let mut count = Count(&mut self.attempts);
-            let mut view = MachineView::new(&mut self.machine, &mut count);
-            if let Some(prediction) = &mut self.prediction {
-                view = view.with_prediction(&mut **prediction);
-            }
-            let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
-            let Some(Start { index, placement }) = start else { return };
-            let waiting: Vec<Job> = self.queue.iter().cloned().collect();
-            let job = self.queue.take(index).unwrap();
-            let granted = match placement {
-                Some(placement) => self.machine.allocate_at(job.id, placement).unwrap(),
-                None => self.machine.allocate(job.id, &job.request).unwrap(),
-            };
-            let placement = granted.clone();
-            self.started.push(Started { job: job.id, at: self.now, placement, waiting });
-            let Service::Run(run) = job.service else { unreachable!("these jobs run") };
-            self.ends.insert((self.now + run, job.id), self.now + job.estimate);
-            self.running.start(job, self.now);
+            // A scheduler that fails starts nothing: tests ask for its error.
+            let Ok(Some(start)) = self.dispatcher.start_next(self.now, &mut count) else { return };
+            let Service::Run(run) = start.job.service else { unreachable!("these jobs run") };
+            self.ends.insert((self.now + run, start.job.id));
+            let (job, placement) = (start.job.id, start.placement.clone());
+            self.started.push(Started { job, at: self.now, placement, waiting });
         }
     }
 
     pub(crate) fn error(&self) -> Option<pavior_kernel::CallerError> {
-        self.scheduler.error()
+        self.dispatcher.scheduler().error()
     }
 
     pub(crate) fn broken(&self) -> u64 {
-        self.scheduler.broken_guarantees()
+        self.dispatcher.scheduler().broken_guarantees()
     }
 
     /// When a job started; it must have.
@@ -191,7 +171,7 @@ pub(crate) fn in_lock_step(one: World, other: World, jobs: &[Job], upsets: &[Ups
         world.upsets = upsets.to_vec();
         world.run(jobs, &mut NoObserver).started
     };
-    let selection = one.machine.selection().to_string();
-    let grid = *one.machine.grid();
+    let machine = one.dispatcher.machine();
+    let (selection, grid) = (machine.selection().to_string(), *machine.grid());
     assert_eq!(run(one), run(other), "{selection} on {grid}");
 }

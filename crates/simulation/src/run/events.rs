@@ -13,16 +13,14 @@ impl Simulation<'_, '_, '_> {
     /// The departures of the present instant; true if one of them ends the run.
     pub(super) fn depart_all(&mut self) -> bool {
         for job in self.finished.drain(..) {
-            let estimated_end =
-                self.waiting_for_messages.remove(&job).expect("it waited for messages");
-            self.agenda.schedule(self.now, DEPARTURES, Departure { job, estimated_end, start: 0 });
+            self.agenda.schedule(self.now, DEPARTURES, Departure { job, start: 0 });
         }
         while self.agenda.next_time() == Some(self.now) {
             let (_, departure) = self.agenda.pop().expect("it was just seen");
             if self.is_void(&departure) {
                 continue;
             }
-            self.depart(&departure);
+            self.depart(departure.job);
             if self.warmup > 0 && self.completed == self.warmup {
                 self.count_anew();
             }
@@ -50,22 +48,23 @@ impl Simulation<'_, '_, '_> {
     }
 
     fn suffer(&mut self, effect: Effect) -> Result<(), RunError> {
+        let machine = self.dispatcher.machine_mut();
         match effect {
             Effect::Lost(node) => {
-                if let Some(job) = self.machine.fail(node)? {
+                if let Some(job) = machine.fail(node)? {
                     self.interrupt(job)?;
                 }
             }
             // Its job keeps it until it ends.
-            Effect::Withdrawn(node) => drop(self.machine.fail(node)?),
-            Effect::Back(node) => self.machine.repair(node)?,
+            Effect::Withdrawn(node) => drop(machine.fail(node)?),
+            Effect::Back(node) => machine.repair(node)?,
             Effect::SwitchesLost => {
-                self.machine.set_switches(false);
-                for job in self.machine.switched_jobs() {
+                machine.set_switches(false);
+                for job in machine.switched_jobs() {
                     self.interrupt(job)?;
                 }
             }
-            Effect::SwitchesBack => self.machine.set_switches(true),
+            Effect::SwitchesBack => machine.set_switches(true),
         }
         Ok(())
     }
@@ -73,20 +72,16 @@ impl Simulation<'_, '_, '_> {
     /// A running job is hit by a failure: it gives up its nodes, and waits again.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
-        let RunningJob { job, start } =
-            self.running.interrupt(job).expect("only running jobs hold nodes");
-        let placement = self.machine.release(job.id).expect("a running job holds nodes");
-        self.observers.tell(&Fact::Interrupted {
-            job: &job,
-            start,
-            placement: &placement,
-            free: self.machine.free(),
-        });
+        let (RunningJob { job, start }, placement) =
+            self.dispatcher.end(job).expect("only running jobs hold nodes");
+        let free = self.dispatcher.machine().free();
+        let placement = &placement;
+        self.observers.tell(&Fact::Interrupted { job: &job, start, placement, free });
         let faults = self.faults.as_ref().expect("only failures interrupt");
         let whole = job.service;
         let rest = faults.rest_of(job, self.now.since(start));
         self.watch.interrupted(&rest, rest.service == whole)?;
-        self.queue.reinsert(rest);
+        self.dispatcher.resubmit(rest);
         Ok(())
     }
 
@@ -95,7 +90,7 @@ impl Simulation<'_, '_, '_> {
         match self.could_ever_fit(&job) {
             Ok(()) => {
                 self.observers.tell(&Fact::Arrived(&job));
-                self.queue.push(job);
+                self.dispatcher.submit(job);
             }
             Err(refusal) => {
                 self.observers.tell(&Fact::Rejected(&job, refusal));
@@ -107,7 +102,7 @@ impl Simulation<'_, '_, '_> {
     /// Whether a job can ever start: the machine is empty and healthy, and its spares are out of
     /// use.
     fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
-        self.machine.could_ever_fit(&job.request)?;
+        self.dispatcher.machine_mut().could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();
         if faults.is_none_or(|faults| faults.leaves_room_for(&job.request)) {
             Ok(())
@@ -116,22 +111,16 @@ impl Simulation<'_, '_, '_> {
         }
     }
 
-    fn depart(&mut self, departure: &Departure) {
-        let gone = self
-            .running
-            .depart(departure.estimated_end, departure.job)
-            .expect("a job that departs runs");
-        self.live.remove(&departure.job);
+    fn depart(&mut self, job: JobId) {
+        self.live.remove(&job);
         if let Some(mover) = &mut self.mover {
-            mover.departs(departure.job);
+            mover.departs(job);
         }
-        let placement = self.machine.release(gone.job.id).expect("a running job holds nodes");
+        let (RunningJob { job, start }, placement) =
+            self.dispatcher.end(job).expect("a job that departs runs");
         self.completed += 1;
-        self.observers.tell(&Fact::Departed {
-            job: &gone.job,
-            start: gone.start,
-            placement: &placement,
-            free: self.machine.free(),
-        });
+        let free = self.dispatcher.machine().free();
+        let placement = &placement;
+        self.observers.tell(&Fact::Departed { job: &job, start, placement, free });
     }
 }

@@ -9,9 +9,9 @@ mod view;
 use std::iter::Peekable;
 
 use pavior_allocation::Machine;
-use pavior_kernel::{Agenda, CallerError, Stream, Time};
+use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Start};
+use pavior_scheduling::{Dispatcher, Start};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,6 @@ const DEPARTURES: u8 = 0;
 /// fails and starts again, or that moves, makes its earlier departure void.
 struct Departure {
     job: JobId,
-    estimated_end: Time,
     start: u64,
 }
 
@@ -113,20 +112,13 @@ pub struct Simulation<'a, 'o, 'i> {
     open: bool,
     /// Jobs whose last message is delivered at the present instant.
     finished: Vec<JobId>,
-    machine: Machine,
+    dispatcher: Dispatcher,
     slice: SliceWatch,
-    scheduler: Box<dyn Scheduler>,
-    queue: Queue,
-    running: Running,
     agenda: Agenda<Departure>,
     jobs: Peekable<Box<dyn Iterator<Item = Job> + Send + 'i>>,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
-    /// What schedulers are told of the network.
-    forecast: Option<Box<Forecast>>,
     mover: Option<Mover>,
-    /// Estimated ends of the jobs whose departure comes from the network.
-    waiting_for_messages: FxHashMap<JobId, Time>,
     watch: Watch,
     /// The number of starts and moves so far, and, where nodes fail or jobs move, the latest of
     /// each running job.
@@ -161,28 +153,27 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
             .network
             .as_ref()
             .map(|network| Traffic::new(network, grid, seed, replication, seen));
-        let forecast = |network| Box::new(Forecast::new(network, grid, seed, replication));
         let mut machine = Machine::with_stream(grid, &setup.strategy, draw)?;
         let faults = inputs.failures;
         let faults = faults.map(|failing| Faults::new(failing, setup.begin, &mut machine));
+        let mut dispatcher = Dispatcher::new(machine, setup.scheduler.build(())?);
+        if let Some(network) = &setup.network {
+            let forecast = Forecast::new(network, grid, seed, replication);
+            dispatcher = dispatcher.with_prediction(Box::new(forecast));
+        }
         let mut simulation = Simulation {
             now: setup.begin,
             ending: setup.ending,
             warmup: setup.warmup,
             open: false,
             finished: Vec::new(),
-            machine,
+            dispatcher,
             slice: SliceWatch::new(setup.slice),
-            scheduler: setup.scheduler.build(())?,
-            queue: Queue::new(),
-            running: Running::new(),
             agenda: Agenda::new(),
             jobs: inputs.jobs.peekable(),
             faults: faults.transpose()?,
             traffic: traffic.transpose()?,
-            forecast: setup.network.as_ref().map(forecast),
             mover: setup.migration.as_ref().map(Mover::new),
-            waiting_for_messages: FxHashMap::default(),
             watch: Watch::new(Bounds::default(), setup.ending),
             starts: 0,
             live: FxHashMap::default(),
@@ -211,13 +202,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// If the network deadlocks, `stop` is set, the run reaches a bound, or the strategy fails.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
         let goes_on = self.step(stop)?;
-        self.check()?;
+        self.dispatcher.check()?;
         Ok(goes_on)
-    }
-
-    /// What has gone wrong in strategy or scheduler.
-    fn check(&self) -> Result<(), CallerError> {
-        self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
 
     fn step(&mut self, stop: &Stop) -> Result<bool, RunError> {
@@ -281,20 +267,13 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// # Errors
     /// If scheduler or strategy fail.
     pub fn decide(&mut self) -> Result<Option<Start>, RunError> {
-        if self.queue.is_empty() {
+        let Some(start) = self.dispatcher.decide(self.now, &mut self.observers)? else {
             return Ok(None);
-        }
-        let mut view = MachineView::new(&mut self.machine, &mut self.observers);
-        if let Some(forecast) = &mut self.forecast {
-            view = view.with_prediction(&mut **forecast);
-        }
-        let start = self.scheduler.next(self.now, &self.queue, &self.running, &mut view);
-        self.check()?;
-        let Some(start) = start else { return Ok(None) };
-        let broken = self.scheduler.broken_guarantees();
+        };
+        let broken = self.dispatcher.scheduler().broken_guarantees();
         if broken > self.broken {
             self.broken = broken;
-            if let Some(late) = self.queue.get(start.index) {
+            if let Some(late) = self.dispatcher.queue().get(start.index) {
                 self.observers.tell(&Fact::GuaranteeBroken(late));
             }
         }
@@ -304,9 +283,9 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     /// Whether the run gets on, now that an instant is over.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some();
-        let running = self.running.len() as u64;
-        let attempts = self.observers.attempts();
-        Ok(self.watch.settled(self.completed, running, &self.queue, !changes, attempts)?)
+        let running = self.dispatcher.running().len() as u64;
+        let (queue, attempts) = (self.dispatcher.queue(), self.observers.attempts());
+        Ok(self.watch.settled(self.completed, running, queue, !changes, attempts)?)
     }
 
     /// Averages start here.
@@ -331,7 +310,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if let Some(traffic) = &mut self.traffic {
             return Ok(traffic.advance(own, &mut self.finished)?);
         }
-        let idle = own.is_none() && self.queue.is_empty();
+        let idle = own.is_none() && self.dispatcher.queue().is_empty();
         let fault = self.faults.as_mut().filter(|_| !idle).and_then(Faults::next_time);
         Ok([own, fault].into_iter().flatten().min())
     }

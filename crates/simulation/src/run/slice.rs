@@ -24,15 +24,16 @@ impl Simulation<'_, '_, '_> {
     /// machine are asked, so that nothing in the run depends on it.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
-        let (state, health) = (self.machine.state(), self.machine.health());
+        let machine = self.dispatcher.machine();
+        let (state, health) = (machine.state(), machine.health());
         if self.slice.asked == Some((state, health)) {
             return;
         }
         if self.slice.asked.is_none_or(|(_, before)| before != health) {
-            self.slice.alone = self.machine.fork_empty().find(&slice).is_ok();
+            self.slice.alone = machine.fork_empty().find(&slice).is_ok();
         }
         self.slice.asked = Some((state, health));
-        let (alone, beside) = (self.slice.alone, self.machine.fork().find(&slice).is_ok());
+        let (alone, beside) = (self.slice.alone, machine.fork().find(&slice).is_ok());
         self.observers.tell(&Fact::Slice { alone, beside });
     }
 }

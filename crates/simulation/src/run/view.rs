@@ -15,23 +15,23 @@ impl Simulation<'_, '_, '_> {
 
     /// The jobs that wait.
     pub fn queue(&self) -> &Queue {
-        &self.queue
+        self.dispatcher.queue()
     }
 
     /// The jobs that hold nodes.
     pub fn running(&self) -> &Running {
-        &self.running
+        self.dispatcher.running()
     }
 
     /// The machine.
     pub fn machine(&self) -> &Machine {
-        &self.machine
+        self.dispatcher.machine()
     }
 
     /// Whether jobs are still to arrive or to depart: else nothing but failures and repairs of
     /// nodes is to come.
     pub fn goes_on(&mut self) -> bool {
-        !self.running.is_empty() || self.jobs.peek().is_some()
+        !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
     /// Jobs that have departed.
@@ -41,17 +41,13 @@ impl Simulation<'_, '_, '_> {
 
     /// What a scheduler sees of the machine: every question asked there is an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
-        let view = MachineView::new(&mut self.machine, &mut self.observers);
-        match &mut self.forecast {
-            Some(forecast) => view.with_prediction(&mut **forecast),
-            None => view,
-        }
+        self.dispatcher.view(&mut self.observers)
     }
 
     /// Whether the job at a place of the queue could start now; false where the queue has no such
     /// place. An attempt, as when a scheduler asks.
     pub fn can_start(&mut self, index: usize) -> bool {
-        let Some(request) = self.queue.get(index).map(|job| job.request) else { return false };
+        let Some(request) = self.queue().get(index).map(|job| job.request) else { return false };
         self.view().can_start(&request).is_ok()
     }
 
@@ -68,7 +64,7 @@ impl Simulation<'_, '_, '_> {
         Outcome {
             end: self.now,
             arrived: self.arrived,
-            waiting: self.queue.len() as u64,
+            waiting: self.queue().len() as u64,
             rejected: self.rejected,
             allocation_ns: self.observers.attempt_ns(),
         }

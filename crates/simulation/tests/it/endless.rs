@@ -3,8 +3,7 @@
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 use pavior_simulation::{
-    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, StartError, Stop,
-    run_within,
+    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Stop, run_within,
 };
 use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
@@ -24,7 +23,7 @@ fn go(
     let inputs = Inputs::from(jobs).with_failures(failures);
     let outcome = run_within(bounds, &setup, inputs, &mut [], &Stop::default());
     outcome.map_err(|error| match error {
-        RunError::Endless(endless) | RunError::Start(StartError::Endless(endless)) => endless,
+        RunError::Endless(endless) => endless,
         other => panic!("{other}"),
     })
 }

@@ -2,9 +2,9 @@
 
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};
-use pavior_scheduling::Start;
+use pavior_scheduling::{Start, StartError};
 use pavior_simulation::{
-    Ending, Inputs, Recorder, RunError, Setup, Simulation, StartError, Stop, run, run_until,
+    Ending, Inputs, Recorder, RunError, Setup, Simulation, Stop, run, run_until,
 };
 
 use crate::{job, setup};
@@ -51,9 +51,13 @@ fn a_start_that_cannot_be_made_is_an_error_and_changes_nothing() {
     simulation.start(Start::at(0)).unwrap();
     let free = simulation.machine().free().clone();
     assert!(!simulation.can_start(0) && !simulation.can_start(1));
+    let not_made = |made: Result<(), RunError>| match made {
+        Err(RunError::Start(error)) => error,
+        other => panic!("{other:?}"),
+    };
     let beyond = StartError::NotWaiting { index: 1, waiting: 1 };
-    assert_eq!(simulation.start(Start::at(1)), Err(beyond));
-    assert_eq!(simulation.start(Start::at(0)), Err(StartError::DoesNotFit(JobId(1))));
+    assert_eq!(not_made(simulation.start(Start::at(1))), beyond);
+    assert_eq!(not_made(simulation.start(Start::at(0))), StartError::DoesNotFit(JobId(1)));
     assert_eq!((simulation.queue().len(), simulation.machine().free()), (1, &free));
 }
 

@@ -8,9 +8,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use pavior_draw::{Chart, Placed};
+use pavior_experiments::directory::verify;
 use pavior_experiments::parameters::{self, Parameter, ValueType};
 use pavior_experiments::{Axis, Figure, Table};
-use pavior_files::FileUses;
+use pavior_files::{FileUses, Limits};
 use pavior_kernel::shown;
 use pavior_mesh::Grid;
 
@@ -73,14 +74,13 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Failure {
 
 /// Every figure that an experiment declares, from its tables.
 fn of_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
-    let Some(run) = store::read_run(directory)? else {
-        return Err(Failure::usage(format!("{} holds no experiment", files::shown(directory))));
-    };
-    store::verify(directory, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
-    let (_, specification) = experiment::described(directory, &run.name)?;
+    let note = store::note(directory)?;
+    verify(directory, &note, &[store::EXPERIMENT, "results.csv", "timings.csv"])?;
+    let (_, specification) = experiment::described(directory, &note.run.name)?;
     let path = directory.join("results.csv");
     let results = Table::from_csv(files::open(&path)?).map_err(|error| wrong(&path, error))?;
-    let timings = store::read_if_there(&directory.join("timings.csv"))?;
+    let timings = pavior_files::read_if_there(&directory.join("timings.csv"), Limits::LINES)?
+        .unwrap_or_default();
     let measured =
         Table::from_timings(timings.as_bytes()).map_err(|error| wrong(directory, error))?;
     let out = args.out.as_deref().unwrap_or(directory);

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
+use pavior_experiments::directory;
+use pavior_files::Lock;
 use pavior_studies::{self as studies, Paper};
 
 use super::{ALL, one, print, provenance};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::files;
-use crate::store::{Directory, read_run};
 
 pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let here = files::shown(out);
-    if read_run(out)?.is_some() {
+    if directory::note(out)?.is_some() {
         return Err(Failure::usage(format!(
             "{here} holds an experiment; choose another --out for all papers"
         )));
@@ -23,7 +24,11 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
              chooses another directory"
         )));
     }
-    let directory = Directory::lock(out)?;
+    let Some(_lock) = Lock::take(out)? else {
+        return Err(Failure::usage(format!(
+            "{here} is in use: another process is working in it; one at a time"
+        )));
+    };
     let mut verdicts = Vec::new();
     let published = Paper::published();
     for (index, paper) in published.iter().enumerate() {
@@ -34,7 +39,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let files = pavior_studies::files(&verdicts, &from)
         .map_err(|error| Failure::Other(error.to_string()))?;
     for file in files.iter().chain([&studies::index(&verdicts, args.quick, &from)]) {
-        directory.write(&file.name, &file.bytes)?;
+        files::write_whole(&out.join(&file.name), |out| out.write_all(&file.bytes))?;
     }
     eprintln!("written to {here}");
     print::verdicts(args.sweep.format, &verdicts, out)

@@ -10,12 +10,12 @@ use pavior_experiments::{Provenance, Publication, Samples, Shard, Specification}
 use pavior_files::Limits;
 use pavior_studies::{self as studies, Paper, PaperError, Verdicts};
 
-use crate::args::{ReproduceArgs, SweepArgs};
+use crate::args::ReproduceArgs;
 use crate::commands::experiment;
 use crate::failure::Failure;
 use crate::files;
 use crate::logs;
-use crate::store::{Directory, Run};
+use crate::store;
 
 /// The word for all papers that are built in.
 const ALL: &str = "all";
@@ -132,20 +132,12 @@ impl Task<'_> {
             )));
         }
         let files = logs::folder(args.logs.clone().unwrap_or_default());
-        let run = Run {
-            name: specification.name.clone(),
-            fingerprint: specification.fingerprint(&files).map_err(Failure::of_input)?,
-            paper: Some((name.clone(), args.quick)),
-            shard: "1/1".to_string(),
-        };
-        let directory = Directory::open(out)?;
-        let SweepArgs { threads, .. } = args.sweep;
-        let known = directory.begin(&run, text, specification, args.sweep.how())?;
-        let whole = Shard::WHOLE;
+        let paper = Some((name.clone(), args.quick));
+        let run = store::run(specification, &files, paper, "1/1".to_string())?;
+        let (mut open, known) = store::begin(out, &run, text, specification, args.sweep.how())?;
+        let (whole, threads) = (Shard::WHOLE, args.sweep.threads);
         let samples =
-            experiment::sweep(specification, known, whole, &files, &directory, threads, out)?;
-        directory.finish(&run, &publish(specification, &samples)?)?;
-        eprintln!("written to {}", files::shown(out));
-        Ok(())
+            experiment::sweep(specification, known, whole, &files, &mut open, threads, out)?;
+        store::finish(&open, &publish(specification, &samples)?, out)
     }
 }

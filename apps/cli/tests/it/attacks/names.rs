@@ -188,10 +188,8 @@ fn lines(name: &str) -> Vec<Try> {
         json!({ "op": "allocate", "job": 1, name: 1 }).to_string(),
         name.to_string(),
     ];
-    if cfg!(feature = "serve") {
-        let allocate = told(&[], &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"]);
-        tries.push(Try { input: asks.join("\n") + "\n", ..allocate });
-    }
+    let allocate = told(&[], &["allocate", "--machine", "mesh:4x4", "--strategy", "ff"]);
+    tries.push(Try { input: asks.join("\n") + "\n", ..allocate });
     tries
 }
 

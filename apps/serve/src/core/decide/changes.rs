@@ -104,7 +104,7 @@ impl Deciding<'_> {
             self.record(Event::Node { machine: name, node, state });
             self.schedule(index);
         }
-        let holder = self.state.boards[index].machine.holder(node).map(|job| job.0);
+        let holder = self.state.boards[index].machine().holder(node).map(|job| job.0);
         let job = holder
             .map(|id| self.state.leases[&id].job.as_ref().map_or(json!(id), |job| json!(job)));
         Ok(Reply::new(

@@ -1,7 +1,7 @@
 //! The decision: how a command becomes records.
 
 use pavior_allocation::Refusal;
-use pavior_mesh::{Cuboid, JobId, Request};
+use pavior_mesh::{Cuboid, Request};
 use serde_json::json;
 
 mod batch;
@@ -12,6 +12,7 @@ pub use clock::ClockRule;
 
 use super::epoch;
 use super::lease::boxes;
+use super::served_machine::estimate;
 use super::{
     Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem,
     Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why,
@@ -140,7 +141,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Adds a record whose nodes the machine has granted, and books it.
+    /// Adds a record, and books it.
     fn record(&mut self, event: Event) {
         let record =
             ServiceRecord { seq: self.state.seq + 1, at_ms: self.now_ms, event, kept: None };
@@ -206,7 +207,7 @@ impl Deciding<'_> {
     /// Starts what the scheduler of a machine starts now.
     fn start_waiting(&mut self, board: usize) {
         while self.state.epoch < epoch::MOST
-            && let Some((id, parts)) = self.state.boards[board].next_start(self.now_ms)
+            && let Some((id, parts)) = self.state.boards[board].start_next(self.now_ms)
         {
             let waiting = self.state.waiting[&id].clone();
             let lease = Lease {
@@ -280,7 +281,7 @@ impl Deciding<'_> {
     fn lease(&mut self, asked: LeaseRequest) -> Result<Reply, Stop> {
         let (board, tenant) = self.enter(&asked)?;
         let request = self.state.boards[board].request(asked.ask).with_freedom(asked.freedom);
-        let machine = &mut self.state.boards[board].machine;
+        let machine = self.state.boards[board].machine_mut();
         let refused = |refusal| Refused { board, request, refusal };
         machine.could_ever_fit(&request).map_err(|refusal| Stop::Refused(refused(refusal)))?;
         // One that waits counts for the most that it may be granted later.
@@ -289,20 +290,18 @@ impl Deciding<'_> {
         if asked.wait {
             return Ok(self.queue(board, tenant, &request, asked)?);
         }
-        let id = JobId(self.state.next_id);
-        let machine = &mut self.state.boards[board].machine;
-        let granted = machine.allocate(id, &request).cloned();
-        let placement = granted.map_err(|error| match error.refusal() {
+        // A strategy may round up: what it would grant counts, too.
+        if let Ok(placement) = self.state.boards[board].machine_mut().probe(&request) {
+            self.within_quota(&tenant, u64::from(placement.nodes()))?;
+        }
+        let estimate = estimate(asked.estimate_ms, asked.ttl_ms);
+        let (id, served) = (self.state.next_id, &mut self.state.boards[board]);
+        let granted = served.grant(id, request, self.now_ms, estimate);
+        let parts = granted.map_err(|error| match error.refusal() {
             Some(refusal) => Stop::Refused(refused(refusal)),
             None => Stop::Problem(Problem::new(Reason::BadStrategy, error.to_string())),
         })?;
-        // A strategy may round up: what is granted counts, too.
-        if let Err(problem) = self.within_quota(&tenant, u64::from(placement.nodes())) {
-            let released = self.state.boards[board].machine.release(id);
-            released.expect("it was just granted");
-            return Err(problem.into());
-        }
-        Ok(self.grant(board, tenant, &request, placement.parts(), asked))
+        Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 
     /// Books what the machine has granted under the next number.
@@ -399,16 +398,14 @@ impl Deciding<'_> {
     fn hold(&mut self, asked: LeaseRequest, parts: &[Cuboid]) -> Result<Reply, Stop> {
         self.operator("hold nodes")?;
         let (board, tenant) = self.enter(&asked)?;
-        let not_free = |reason: String| Problem::new(Reason::NotFree, reason);
-        self.state.boards[board].check(parts).map_err(not_free)?;
+        let free = self.state.boards[board].check(parts);
+        free.map_err(|reason| Problem::new(Reason::NotFree, reason))?;
         let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
         self.within_quota(&tenant, nodes)?;
         let grid = self.state.boards[board].grid;
         let parts: Vec<Cuboid> = parts.iter().map(|part| part.canonical(&grid)).collect();
         let shape = if let [only] = parts[..] { Some(only.sides) } else { None };
         let request = Request { nodes: nodes as u32, shape, freedom: None };
-        let place = Lease { parts: boxes(&parts), ..Lease::bare(self.state.next_id) };
-        self.state.boards[board].place(&place).map_err(not_free)?;
         Ok(self.grant(board, tenant, &request, &parts, asked))
     }
 }

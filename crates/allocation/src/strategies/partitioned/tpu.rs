@@ -5,9 +5,9 @@
 //! orientation:
 //!
 //! - All sides multiples of 4: a slice of whole cubes. With `ocs` any free cubes will do, wherever
-//!   they are, and the lowest ones are taken, one part each, in the order of the slice's own cubes;
-//!   with `static` they must form a box, found by first fit, turned if need be (through the wraps
-//!   of the machine, if it has any).
+//!   they are. The lowest ones are taken, one part each, in the order of the slice's own cubes.
+//!   With `static` they must form a box, found by first fit, turned if need be, also through the
+//!   wraps of the machine.
 //! - All sides 1, 2 or 4: an aligned box inside one cube. Of the cubes that can take it the fullest
 //!   is chosen, so that whole cubes stay free.
 //! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
@@ -24,8 +24,8 @@
 //!
 //! Misses nothing of its model. With `ocs` whole cubes have no external fragmentation at all;
 //! inside cubes there is some. A failed chip takes its cube out of all slices of whole cubes. With
-//! `ocs` a slice of several cubes has fibres through every switch: while a switch is missing none
-//! can be formed.
+//! `ocs` a slice of several cubes has fibres through every switch, so that none can be formed while
+//! a switch is missing.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest; with `static`
 //! O(C/64 log(side)) an orientation.

@@ -1,8 +1,17 @@
 //! First Fit's searches, for all strategies that take the first free base of some shapes.
+//!
+//! The option `search` chooses among them; all give the same answer. [`BaseSearch::granted`] and
+//! [`BaseSearch::released`] tell the engine of every change; the other searches read the state when
+//! it is loaded.
+//!
+//! Invariant: the first base in scan order of the first shape that has one.
+//!
+//! Cost: that of the search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
-    BaseSet, BoxSearch, Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Scan, Sides, Ways,
+    BaseSet, BoxSearch, Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods,
+    Sides,
 };
 
 use crate::strategies::shared::prefix_sums::PrefixSums;
@@ -60,23 +69,23 @@ impl BaseSearch {
 
     /// The search that the options name, for strategies that keep to a scan order.
     pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
-        let alone = Ways {
+        let alone = SearchMethods {
             cube: false,
             corners: false,
             leaps: false,
             rows: false,
             memory: false,
-            ..Ways::default()
+            ..SearchMethods::default()
         };
-        let ways = match options.get("search") {
+        let methods = match options.get("search") {
             "plain" => return BaseSearch::Plain(PrefixSums::new(grid)),
             _ if !scan.is_row_major() => return BaseSearch::Set(BaseSet::new(grid)),
-            "corners" => Ways { corners: true, ..alone },
-            "leaps" => Ways { leaps: true, ..alone },
-            "rows" => Ways { rows: true, ..alone },
-            _ => Ways::default(),
+            "corners" => SearchMethods { corners: true, ..alone },
+            "leaps" => SearchMethods { leaps: true, ..alone },
+            "rows" => SearchMethods { rows: true, ..alone },
+            _ => SearchMethods::default(),
         };
-        BaseSearch::Engine(Box::new(BoxSearch::with(grid, ways)))
+        BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
     /// The search that the options name, for questions about single bases.

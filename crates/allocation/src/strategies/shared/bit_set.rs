@@ -1,4 +1,8 @@
-//! A set of small numbers, one bit each.
+//! A set of small numbers, one bit each, with their count.
+//!
+//! Invariant: `len` is the number of bits that are set.
+//!
+//! Cost: O(1) to put in, take out and ask; O(words passed) for the next number.
 
 /// The positions of the ones of a word, ascending.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {

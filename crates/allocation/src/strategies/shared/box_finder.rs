@@ -1,15 +1,21 @@
 //! Where boxes of several shapes are free in one state.
+//!
+//! A box that was free nowhere is remembered. A box that holds it is free nowhere either. Both stay
+//! so while nodes are only taken.
+//!
+//! Invariant: every box in `refused` is free nowhere in `state`, and none of them holds another.
+//!
+//! Cost: O(N/64 log(side)) a box; O(boxes refused) for one that holds a refused box.
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
-/// Looks for boxes, and remembers which are free nowhere. A box that holds such a box is free
-/// nowhere either, and both stay so while nodes are only taken.
+/// The search, and what it remembers.
 #[derive(Clone)]
 pub(crate) struct BoxFinder {
     bases: BaseSet,
     /// The state that was loaded.
     state: Option<Occupancy>,
-    /// The boxes known to be free nowhere, none of which holds another.
+    /// The boxes known to be free nowhere.
     refused: Vec<Sides>,
 }
 
@@ -34,7 +40,6 @@ impl BoxFinder {
     }
 
     /// The first `most` bases, in row-major order, at which a box is free in the state.
-    /// O(N/64 log(side)), or O(boxes refused) if it holds one of these.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {

@@ -1,12 +1,22 @@
 //! The components of the free nodes: the largest sets that the machine's links connect. NAS and
 //! `connected` grow sets within them.
+//!
+//! ```text
+//!   row 1:   ===.=====..       runs along x are found word by word; runs of neighbouring rows
+//!   row 0:   ..===..==.=       that share a column are joined, by union and find
+//! ```
+//!
+//! Links that close a ring join runs too.
+//!
+//! Invariant: two free nodes have the same root if and only if free nodes connect them.
+//!
+//! Cost: O(N/64), and O(r log r) for r runs.
 
 use std::ops::Range;
 
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
-/// The components, by union and find over runs along x. Runs of neighbouring rows are joined where
-/// they touch, also across the links that close rings. O(N/64) and O(r log r) for r runs.
+/// The components of a state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
@@ -21,9 +31,9 @@ struct Run {
     first: u32,
     /// The node behind its last one.
     end: u32,
-    /// Another run of its component; itself if it stands for the component.
+    /// Another run of its component; itself if it is the root.
     parent: u32,
-    /// If it stands for its component, the nodes of that.
+    /// Of a root: the nodes of the component.
     size: u32,
 }
 
@@ -80,7 +90,7 @@ impl Components {
     }
 
     /// The numbers of the components of at least so many nodes, smaller ones first, then in
-    /// row-major order of the runs that stand for them.
+    /// row-major order of their roots.
     pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
         found.clear();

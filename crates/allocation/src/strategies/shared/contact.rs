@@ -1,13 +1,22 @@
-//! The contact score: how snugly a placement fits.
+//! The contact of a placement: how many of its faces' nodes touch busy nodes or the border.
+//!
+//! ```text
+//!   . # . .      P touches # above it, and the border on its left:
+//!   P P . .      contact 2 of at most 6
+//!   . . . .
+//! ```
+//!
+//! Cost: O(surface).
+//!
+//! Source: in 2D it is the optimality index of the MFA paper.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
 /// The number of pairs (node of the placement, direction) whose neighbour is busy or lies off an
 /// axis that does not wrap, over both directions of every axis longer than 1.
 ///
-/// On a ring the neighbours are cyclic: a side of n - 1 counts the gap node from both sides, a ring
-/// of 2 counts its other node twice, and a closed ring has no faces. O(surface). In 2D this is the
-/// optimality index of the MFA paper.
+/// On a ring the neighbours are cyclic. A side of n - 1 counts the node in the gap from both sides,
+/// a ring of 2 counts its other node twice, and a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {

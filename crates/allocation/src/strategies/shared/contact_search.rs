@@ -1,19 +1,20 @@
 //! The free placements with the most or the least contact: the engine of BF, WF, ADJ and MFA.
 //!
 //! The set of all bases has one bit a base ([`BaseSet`]). A face of a placement touches something
-//! exactly if its neighbour on that side is not a base. So shifts of the set tell, for 64 bases at
-//! once, which faces touch anything. That bounds the contact of each base, and only bases with a
+//! exactly if the next base on that side is not in the set. So shifts of the set tell, for 64 bases
+//! at once, which faces touch anything. That bounds the contact of each base, and only bases with a
 //! high bound are counted:
 //!
 //! ```text
-//!   . b b b #      bases of 1x1 between busy nodes #. The second one touches nothing on
-//!   # b b b b      its left and right: at most its lower and upper face count. Those that
-//!   . # b . .      touch something on every axis (corners) are counted first, the others
-//!                  only if their bound is not below the best so far
+//!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
+//!   # b b b b      and right: at most its lower and upper face count. Bases that touch something
+//!   . # b . .      on every axis (corners) are counted first, the others only if their bound is
+//!                  not below the best so far
 //! ```
 //!
-//! Contact is counted in words of the nodes beside a face. Cost: O(N/64 log(side)) for the set, and
-//! O(surface) for each base that is counted.
+//! Invariant: a base that is not counted has no more contact than the best so far.
+//!
+//! Cost: O(N/64 log(side)) for the set, and O(surface) for each base that is counted.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 

@@ -1,9 +1,15 @@
-//! Coverage: the bases at which a shape would hit an allocated box.
+//! The coverage of a busy box: the bases at which a shape would hit it.
 //!
-//! Along one axis, a busy interval of length `len` at `start` is hit by a side `s` that begins
-//! anywhere in `start - s + 1 ..= start + len - 1`. On an axis that does not wrap this is clipped
-//! to the canonical bases `0 ..= n - s` (the rest is the reject set); on a ring it is taken modulo
-//! n and split at 0; a side that closes the ring has the one base 0, which everything covers.
+//! ```text
+//!   side s = 3, busy x = 4..5:   . . c c C C . .     s hits the box from every base in 2..5
+//! ```
+//!
+//! On an axis, a busy interval of length `len` at `start` is hit from `start - s + 1 ..= start +
+//! len - 1`. On an axis that does not wrap this is clipped to the canonical bases `0 ..= n - s`. On
+//! a ring it is taken modulo n and split at 0. A side that closes the ring has the one base 0,
+//! which every box covers.
+//!
+//! Cost: O(1) a box and axis.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 

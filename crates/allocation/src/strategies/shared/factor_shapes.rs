@@ -1,4 +1,6 @@
-//! Every box of exactly n nodes: the shapes of ASFF, MIP and NAS.
+//! Every box of exactly n nodes, compact ones first: the shapes of ASFF, MIP and NAS.
+//!
+//! Cost: O(sides tried), at most those of the grid's x and y axes; O(k log k) to sort k shapes.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,13 @@
 //! Folded rectangles: the six shapes that FlexFold and LSSA make of a x b.
+//!
+//! ```text
+//!   4x2   # # # #     folded   2x4   # #     and   8x1   # # # # # # # #
+//!         # # # #                    # #
+//!                                    # #
+//!                                    # #
+//! ```
+//!
+//! Invariant: every shape has a b nodes, and none is given twice.
 
 use pavior_mesh::{Grid, Sides};
 

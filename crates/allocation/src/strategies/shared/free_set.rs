@@ -1,12 +1,14 @@
-//! A set of free nodes, pages or blocks, from which the next one is taken in a stated order: by
-//! place, or in the order of return.
+//! A set of free nodes, pages or blocks, from which the next one is taken in a stated order.
 //!
-//! Published strategies keep such lists, and most papers do not say in which order. The default is
-//! by place: what is granted is then a function of the state alone. In the order of return, the
-//! nodes of a job that has ended stay neighbours in the list, however far apart they lie on the
-//! machine.
+//! The order is by place, or that of return. Published strategies keep such lists, and most papers
+//! do not say in which order. By place, which is the default, a grant depends on the state alone.
+//! In the order of return, the nodes of a job that has ended stay neighbours in the list, however
+//! far apart they lie on the machine.
 //!
-//! Cost: O(1) to put in, take out and step on in the order of return. By place a step is that of a
+//! Invariant: in the order of return, `next` and `previous` form one ring through the numbers of
+//! the set.
+//!
+//! Cost: O(1) to put in, take out and step in the order of return. By place a step is that of a
 //! [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -49,7 +51,7 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// None where the least is taken first.
+    /// The order of return; `None` by place.
     returned: Option<ReturnOrder>,
 }
 

@@ -1,4 +1,14 @@
-//! One-dimensional allocation: the nodes in a linear order, of which a job gets some in a row.
+//! One-dimensional allocation: the nodes of the machine in a linear order, of which a job gets
+//! some.
+//!
+//! ```text
+//!   free ranks, 3 asked for:   0 1 . . 4 5 6 . 8 .
+//!   sorted: 0 1 4      min-span and best: 4 5 6
+//! ```
+//!
+//! Invariant: `ranks` is ascending, so that a window of it is a stretch of the line.
+//!
+//! Cost: O(N) a question; O(count log count) more to sort the nodes, unless the order is row-major.
 
 use std::sync::Arc;
 
@@ -86,8 +96,7 @@ impl LinearOrder {
         LinearOrder { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
-    /// The runs along x of `count` free nodes; `None` if fewer are free. O(N), and O(count log
-    /// count) to sort them unless the order is row-major.
+    /// The runs along x of `count` free nodes; `None` if fewer are free.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,

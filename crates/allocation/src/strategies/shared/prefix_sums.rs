@@ -1,12 +1,19 @@
-//! Counting busy nodes in any box in O(1), after one pass over the machine.
+//! Prefix sums of the busy nodes: the number of busy nodes in any box, in O(1).
+//!
+//! ```text
+//!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
+//! ```
+//!
+//! Along axes that wrap the table is doubled, so that a box that passes the end is one box of it.
+//!
+//! Cost: O(N) to load a state, up to 8 N on tori; O(1) a box.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 
 use crate::Work;
 use crate::strategies::shared::contact::faces;
 
-/// Three-dimensional prefix sums of the busy nodes, doubled along axes that wrap, so that a box
-/// that passes the end of an axis is one box of the table.
+/// The table, with its scratch memory.
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,

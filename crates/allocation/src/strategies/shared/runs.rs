@@ -1,4 +1,6 @@
-//! From nodes to boxes, for the strategies that choose nodes one by one.
+//! From nodes to boxes, for the strategies that choose nodes one by one: the maximal runs along x.
+//!
+//! Cost: O(nodes).
 
 use pavior_mesh::{Cuboid, Grid, NodeId};
 

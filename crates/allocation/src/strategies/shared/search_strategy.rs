@@ -1,5 +1,7 @@
-//! Strategies that are a rule over First Fit's search. The wrapper tells the search of every grant
-//! and release, so that the rule is all that differs between them.
+//! A strategy made of a rule over First Fit's search.
+//!
+//! The wrapper tells the search of every grant and release. The rule is all that differs between
+//! such strategies.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Occupancy, Request};

@@ -1,4 +1,8 @@
 //! Which orientations of a request a strategy tries.
+//!
+//! ```text
+//!   turn=none:   3x2          turn=all:   3x2, 2x3          in space up to six
+//! ```
 
 use std::ops::Deref;
 

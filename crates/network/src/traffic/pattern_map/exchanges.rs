@@ -1,4 +1,8 @@
 //! Which ranks exchange how many messages in an iteration of a pattern.
+//!
+//! Invariant: messages are counted from both ends, and the partners of a rank are ascending.
+//!
+//! Cost: O(m log m) for m messages, once; O(log d) for two ranks with d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};

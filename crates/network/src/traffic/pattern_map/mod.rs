@@ -1,26 +1,26 @@
-//! The ranks of a job laid on its nodes so that the messages of its pattern cross few links.
+//! The ranks of a job, laid on its nodes so that the messages of its pattern cross few links.
 //!
 //! The least sum of hops is a quadratic assignment problem; exact methods end at some thirty ranks.
 //! This map is the better of two local optima:
 //!
-//! 1. Where it starts. The best of the maps of [`RankOrder`](super::RankOrder), with the ranks
-//!    numbered along the axes of their grid in each of the six orders; and the best geometric
-//!    bisection ([`bisections`]).
-//! 2. How it goes on. Each rank in turn changes places with the rank whose place, on the node of
-//!    one of its partners or next to it, saves most hops, until no exchange saves any ([`search`]).
+//! 1. Where they start. One is the best of the maps of [`RankOrder`](super::RankOrder), with the
+//!    ranks numbered along the axes of their grid in each of the six orders. The other is the best
+//!    geometric bisection ([`bisections`]).
+//! 2. How they go on. Each rank in turn exchanges places with the rank that saves most hops, among
+//!    those at the node of one of its partners or next to it, until no exchange saves any
+//!    ([`search`]).
 //!
-//! So it never has more hops than any map of `RankOrder`. A start on which no message crosses more
-//! than one link is taken as it is, and no further start is looked at.
+//! Invariant: the map never has more hops than any map of `RankOrder`. A start on which no message
+//! crosses more than one link is taken as it is.
+//!
+//! Cost: O(n log n) for the bisections of n ranks. A round of exchanges takes at most O(n d^2) with
+//! d partners a rank; there are at most [`search::MOST_ROUNDS`] rounds.
 //!
 //! Sources: bisection after Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek &
 //! Devine, "Exploiting geometric partitioning in task mapping for parallel computers", IPDPS 2014;
 //! exchanges after Bokhari, "On the mapping problem", IEEE Transactions on Computers 30(3), 1981,
 //! limited to the places next to partners as Schulz & Träff, "Better process mapping and sparse
 //! quadratic assignment", SEA 2017, limit theirs to partners.
-//!
-//! Cost: O(n log n) for the bisections of n ranks, O(n d^2) at most for a round of exchanges with d
-//! partners a rank, at most [`search::MOST_ROUNDS`] rounds; a round looks only at ranks whose
-//! exchanges can save other than when they were looked at last.
 
 mod bisections;
 mod exchanges;

@@ -1,4 +1,13 @@
-//! Exchanges of places that save hops.
+//! Exchanges of places that save hops, until none does.
+//!
+//! What an exchange saves depends on where the two ranks and their partners are. So a rank that
+//! found none is looked at again only when this has changed for it or for a rank it may exchange
+//! with.
+//!
+//! Invariant: `surplus` is the sum of hops above one of a rank's messages. The exchanges made are
+//! those of a search that looks at every rank in every round (a test compares them).
+//!
+//! Cost: O(d^2) a rank that is looked at, for d partners.
 
 use pavior_mesh::{Grid, NodeId};
 
@@ -22,8 +31,8 @@ pub(super) struct Search<'s> {
     who: Vec<u32>,
     /// By rank: whether its best exchange may be another than when it was looked for last.
     open: Vec<bool>,
-    /// By rank: the value of `now` when no exchange with it saved hops; 0 before.
-    settled: Vec<u32>,
+    /// By rank: the value of `now` when its best exchange was last looked for; 0 before.
+    checked_at: Vec<u32>,
     /// One more than the exchanges made.
     now: u32,
 }
@@ -73,9 +82,9 @@ impl<'s> Search<'s> {
         for (number, rank) in (0..).zip(&ranks) {
             who[rank.place as usize] = number;
         }
-        let (hops, open, settled, now) = (Hops::of(grid), vec![true; count], vec![0; count], 1);
+        let (hops, open, checked_at, now) = (Hops::of(grid), vec![true; count], vec![0; count], 1);
         let mut search =
-            Search { hops, exchanges, nodes, near_starts, near, ranks, who, open, settled, now };
+            Search { hops, exchanges, nodes, near_starts, near, ranks, who, open, checked_at, now };
         for rank in 0..count as u32 {
             search.count_surplus(rank);
         }
@@ -112,15 +121,12 @@ impl<'s> Search<'s> {
         places.iter().map(|&near| self.who[near as usize])
     }
 
-    /// The rank with which an exchange saves most hops; none if none saves any.
-    ///
-    /// What an exchange saves depends on where the two ranks and their partners are. So a rank that
-    /// was settled, and for which this has not changed, saves hops at most with ranks for which it
-    /// has.
+    /// The rank with which an exchange saves most hops; `None` if none saves any. If nothing has
+    /// changed for a rank since it was checked, only ranks for which something has are looked at.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
-        let settled = std::mem::replace(&mut self.settled[rank as usize], self.now);
-        let known = if own.moved > settled { 0 } else { settled };
+        let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
+        let known = if own.moved > checked_at { 0 } else { checked_at };
         let (mut best, mut most) = (None, 0);
         for &(partner, _) in self.exchanges.partners(rank) {
             for number in self.near(self.rank(partner).place) {

@@ -1,9 +1,11 @@
-//! What an engine does next: the open cycle, and all that is to happen from it on.
+//! The clock of an engine: the open cycle, and all that happens from it on.
+//!
+//! Invariant: nothing in it lies before `now`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::later::Later;
+use super::by_creation::ByCreation;
 use super::wheel::Wheel;
 use crate::message::Entered;
 
@@ -13,11 +15,11 @@ pub(super) struct Clock {
     pub(super) wheel: Wheel,
     /// Messages whose request falls on the open cycle.
     pub(super) fresh: Vec<u32>,
-    /// Messages that were announced.
-    pub(super) later: BinaryHeap<Reverse<Later>>,
+    /// Messages of later cycles.
+    pub(super) later: BinaryHeap<Reverse<ByCreation>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// Messages in flight that go by another clock.
+    /// Messages in flight of another clock ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) elsewhere: usize,
 }
 
@@ -34,7 +36,7 @@ impl Clock {
         }
     }
 
-    /// Takes over what is to happen by a clock that stands at the same cycle.
+    /// Takes over the events of a clock that stands at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "who catches up arrives in the present");
         self.wheel.join(self.now, other.wheel);

@@ -1,4 +1,15 @@
-//! The inner loop: requests, grants and releases of one cycle.
+//! The inner loop: the requests, grants and releases of one cycle.
+//!
+//! ```text
+//!   requests of the cycle -> queues of their channels -> grants of free channels -> releases
+//!                                                          ^                           |
+//!                                                          +---- channels freed now ---+
+//! ```
+//!
+//! Invariant: a channel serves its queue in the order of (cycle of the request, id). A channel that
+//! is held has no release time, until the header that holds it is far enough ahead.
+//!
+//! Cost: O(1) a request that comes last in its queue, and a grant; O(A) where B > t_s + 1.
 
 use super::slab::{Crossing, NONE};
 use super::wheel::What;

@@ -1,15 +1,15 @@
-//! The default engine: header events only.
+//! The default engine: it simulates headers, and computes the rest of each message.
 //!
-//! A header gains at least one cycle per channel, so the recurrence of the body flits solves to
+//! A header gains at least one cycle a channel, so that the recurrence of the body flits has a
+//! closed form:
 //!
 //! ```text
 //! c(i, L-1) = max over a = 0..floor((L-1)/B), i+a <= last, of h(i+a) + (L-1 - a*B)
 //! ```
 //!
-//! and the cycle `r(i) = c(i+1, L-1)` at which channel i becomes free is known as soon as the
-//! header has been granted channel `i + 1 + floor((L-1)/B)`, or the ejection channel. No flit is
-//! simulated, and nothing is missed: the result is that of the [`Flit`](crate::Flit) engine,
-//! message by message, for released-when-drained channels and separate virtual channels.
+//! Here h(i) is the cycle in which the header crosses channel i, L the length in flits, and B the
+//! buffer. Channel i becomes free at `r(i) = c(i+1, L-1)`. That is known as soon as the header has
+//! been granted channel `i + 1 + floor((L-1)/B)`, or the ejection channel:
 //!
 //! ```text
 //!    released   the worm (window)   granted now
@@ -18,17 +18,20 @@
 //! ```
 //!
 //! A channel whose release time is known needs no event unless a message waits for it. Within a
-//! cycle every request is queued before anything is granted, and grants run off a work list,
-//! because a grant can free another channel in the same cycle; the result is the least fixpoint
-//! and does not depend on the order of the list.
+//! cycle, every request is queued before anything is granted. A grant can free another channel in
+//! the same cycle, so that grants run off a work list.
 //!
-//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, whatever the length of the message;
-//! memory O(messages in flight * min(A, hops) + channels). All events but those of very long
+//! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
+//! the list. It is that of the [`Flit`](crate::Flit) engine, message by message, for channels that
+//! are released when drained and for separate virtual channels.
+//!
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) a header hop, whatever the length of the message.
+//! Memory is O(messages in flight * min(A, hops) + channels). All events but those of very long
 //! messages lie in a timing wheel.
 
+mod by_creation;
 mod clock;
 mod grant;
-mod later;
 mod slab;
 mod wheel;
 
@@ -42,8 +45,8 @@ use crate::deadlock::Deadlock;
 use crate::engine::{BadSettings, Engine, EngineKind, Settings};
 use crate::message::{Message, NetworkEvents};
 use crate::path::Path;
+use by_creation::ByCreation;
 use clock::Clock;
-use later::Later;
 use slab::{NONE, Slab};
 
 /// The release time of a channel that is held, and whose release is not known yet.
@@ -97,12 +100,13 @@ impl Worm {
         &self.channels
     }
 
-    /// Lets messages catch up that were created from `since` on and have met none of those in
-    /// flight: no channel that they use is used by another message between `since` and now.
+    /// Simulates messages afterwards that were created from `since` on. They must have met none of
+    /// those in flight: no channel that they use is used by another message between `since` and
+    /// now.
     ///
-    /// In `run` the engine stands at `since` and holds nothing but what is created there; all else
-    /// keeps still. `run` must bring it back to the present cycle. What it leaves in flight then
-    /// goes on with the rest, exactly as if it had been there all along.
+    /// In `run` the engine stands at `since` and holds only what is created there. `run` must bring
+    /// it back to the present cycle. Messages that are then in flight go on with the others, as if
+    /// they had been simulated all along.
     ///
     /// ```
     /// use pavior_kernel::Time;
@@ -147,7 +151,7 @@ impl Worm {
         }
         let slab = &mut self.slab;
         let Clock { now, wheel, entered, .. } = &mut self.clock;
-        wheel.settle(*now);
+        wheel.bring_far_events(*now);
         let slot = wheel.slot(*now);
         let deliveries = slot.deliveries.drain(..).map(|place| slab.remove(place, *now));
         events.deliveries.extend(deliveries);
@@ -189,7 +193,7 @@ impl Engine for Worm {
         if message.created.0 <= self.clock.now {
             self.admit(&message);
         } else {
-            self.clock.later.push(Reverse(Later(message)));
+            self.clock.later.push(Reverse(ByCreation(message)));
         }
     }
 

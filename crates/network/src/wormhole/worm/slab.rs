@@ -1,5 +1,11 @@
-//! The messages in flight: records of fixed size in reused places, so that nothing is allocated
-//! once the greatest number of simultaneous messages has been seen.
+//! The messages in flight: records of fixed size in reused places.
+//!
+//! What every grant touches stands in one cache line ([`Header`]). What only creation and delivery
+//! touch stands apart.
+//!
+//! Invariant: nothing is allocated once the greatest number of simultaneous messages has been seen.
+//!
+//! Cost: O(1) to insert and remove, and O(segments of the path).
 
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;

@@ -1,4 +1,16 @@
 //! A timing wheel: events of a bounded future in O(1).
+//!
+//! ```text
+//!   slot:   now  now+1  now+2   ..   now+mask        farther events: a heap
+//! ```
+//!
+//! A ring of slots has one for each of the next cycles, and a bit that says which slots hold
+//! anything. Farther events, of messages of thousands of flits, stand in a heap until their cycle
+//! comes.
+//!
+//! Invariant: an event within the wheel's length stands in the slot of its cycle.
+//!
+//! Cost: O(1) to add an event within the wheel; O(slots / 64) to find the next.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,9 +45,7 @@ pub(super) enum What {
     Delivery,
 }
 
-/// Events by cycle. Those within the horizon stand in a ring of slots, one a cycle, with a bit that
-/// says which slots hold anything; farther ones (messages of thousands of flits) in a heap until
-/// their cycle comes.
+/// Events by cycle.
 #[derive(Debug)]
 pub(super) struct Wheel {
     slots: Vec<Slot>,
@@ -133,7 +143,7 @@ impl Wheel {
     }
 
     /// Brings the far events of cycle `now` into its slot.
-    pub(super) fn settle(&mut self, now: u64) {
+    pub(super) fn bring_far_events(&mut self, now: u64) {
         while let Some(&Reverse((at, what, subject))) = self.far.peek() {
             if at > now {
                 break;
@@ -143,7 +153,7 @@ impl Wheel {
         }
     }
 
-    /// What falls on a cycle, to be worked off; `now`'s far events must be settled.
+    /// The events of a cycle. Its far events must have been brought in.
     #[inline]
     pub(super) fn slot(&mut self, at: u64) -> &mut Slot {
         &mut self.slots[(at & self.mask) as usize]
@@ -168,7 +178,7 @@ mod tests {
                     let mut wheel = Wheel::new(reach);
                     wheel.schedule(start, start + ahead, What::Wake, 7);
                     assert_eq!(wheel.next(start), Some(start + ahead), "{reach} {start} {ahead}");
-                    wheel.settle(start + ahead);
+                    wheel.bring_far_events(start + ahead);
                     assert_eq!(wheel.slot(start + ahead).wakes, [7]);
                     wheel.slot(start + ahead).wakes.clear();
                     wheel.done(start + ahead);

@@ -1,4 +1,4 @@
-//! Best Fit: of all free bases, the one at which the placement fits most snugly.
+//! Best Fit: of all free bases, the one at which the placement touches most.
 //!
 //! Misses nothing of the orientation asked for; with `turn=all` the best base of the first
 //! orientation that fits is taken, with `turn=best` the best over all orientations. The first base

@@ -12,12 +12,12 @@
 //!    that would hit S)    B B B B B . .
 //! ```
 //!
-//! Misses nothing: slide a placement left, then down, until it is stuck; it then stands at <0,0>,
+//! Misses nothing: slide a placement left, then down, until it is stuck. It then stands at <0,0>,
 //! or on the right or the top of a busy submesh. (On a ring that it can slide round for ever,
-//! coordinate 0 is free too.) Its choice is not always the best one on a mesh; `corners=all` scores
-//! the other corners of the machine too, and then it is: a placement that touches no busy submesh
-//! can slide along the border into a corner, or against a busy submesh, and keeps its contact on
-//! the way.
+//! coordinate 0 is free too.) On a mesh its choice is not always the best one. With `corners=all`,
+//! which scores the other corners of the machine too, it is: a placement that touches no busy
+//! submesh can slide along the border into a corner, or against a busy submesh, and keeps its
+//! contact on the way.
 //!
 //! The engine takes the set of all bases, one bit a base, and counts the contact of those that can
 //! be the best: O(N/64 log(side)), O(surface) for each of these, and O(B) to tell which of equal
@@ -29,14 +29,18 @@
 //! is O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
-//! task allocation in mesh-connected multicomputers", 2004. Departures: (1) `weight()` is printed
-//! to return -1 if a *perimeter node* lies in the coverage or reject sets; these are sets of bases,
-//! and the paper's own tables test the base. (2) The best index begins at p + q, so that lower ones
-//! are ignored and fitting tasks refused; here it begins below 0, and <0,0> is scored like any
-//! other. (3) The loop over orientations forgets the first's best; the prose tries the second only
-//! if the first fails, which is done here (`turn=best` takes the better of both). `printed` keeps
-//! defects 2 and 3 and the blind fallback to <0,0>; it still never overlaps. (4) One mark instead
-//! of a status that is 1 or 2. Tori and 3D are the project's own.
+//! task allocation in mesh-connected multicomputers", 2004. Departures:
+//!
+//! 1. `weight()` is printed to return -1 if a *perimeter node* lies in the coverage or reject sets.
+//!    These are sets of bases, and the paper's own tables test the base.
+//! 2. The best index begins at p + q, so that lower ones are ignored and fitting tasks refused.
+//!    Here it begins below 0, and <0,0> is scored like any other.
+//! 3. The loop over orientations forgets the best of the first. The prose tries the second only if
+//!    the first fails, which is done here (`turn=best` takes the better of both).
+//! 4. One mark instead of a status that is 1 or 2.
+//!
+//! `printed` keeps defects 2 and 3, and the blind fallback to <0,0>; it never overlaps. Tori and 3D
+//! are the project's own.
 
 mod candidates;
 mod plain;

@@ -1,4 +1,8 @@
-//! MFA as printed, with the paper's threshold and its loop over orientations.
+//! MFA as printed: with the paper's threshold p + q, and its loop that forgets the best base of the
+//! first orientation. For two-dimensional meshes.
+//!
+//! It misses placements that fit, but never overlaps. Cost: that of the walk in
+//! [`plain`](super::plain).
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request, orientations};

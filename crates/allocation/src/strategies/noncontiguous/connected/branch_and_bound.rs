@@ -1,4 +1,17 @@
-//! Branch and bound over the connected sets of a small component.
+//! Branch and bound over the connected sets of a component of at most 128 nodes: which of them cuts
+//! the fewest nodes off?
+//!
+//! A set is a word of 128 bits. Each step puts a neighbour of the set in, or rules it out. A branch
+//! is left when the set cannot reach its size, or cuts off at least as much as the best set so far.
+//!
+//! ```text
+//!   set o, ruled out x:     o o x .        next: the free neighbour with most neighbours o
+//!                           o . . .        bound: what any set that holds o and no x must cut off
+//! ```
+//!
+//! Invariant: without a limit on steps, the set found cuts off as little as any.
+//!
+//! Cost: O(128) a step; at most [`STEPS`] steps a question.
 
 use std::cmp::Reverse;
 
@@ -7,10 +20,10 @@ use crate::strategies::shared::bit_set::ones;
 
 /// The most nodes that a component may have: sets of its nodes are bits of a word.
 const NODES: usize = 128;
-/// The most sets, smaller ones on the way included, that are looked at for a question.
+/// The most steps for a question.
 pub(super) const STEPS: u64 = 1 << 14;
 
-/// Looks for the set that cuts the fewest nodes off, with its scratch memory.
+/// The search, with its scratch memory.
 #[derive(Clone, Default)]
 pub(super) struct BranchAndBound {
     all: u128,
@@ -18,8 +31,9 @@ pub(super) struct BranchAndBound {
     beside: Vec<u128>,
     /// How many nodes the set has to have.
     wanted: u32,
-    /// The best set so far, and how many nodes it cuts off: a better one cuts off fewer.
+    /// The best set so far; 0 if none is found.
     found: u128,
+    /// A better set cuts off fewer nodes than this.
     below: u32,
     /// How many steps are left.
     left: u64,
@@ -27,10 +41,10 @@ pub(super) struct BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// The connected set of `wanted` nodes that cuts the fewest off, in row-major order; of equals
-    /// the first met. None if it does not cut off fewer than `below`, or the component has more
-    /// than 128 nodes. Where `steps` do not suffice, the best set met counts. The steps made are
-    /// taken off `steps`. O(128) a step.
+    /// The connected set of `wanted` nodes that cuts the fewest off; of equals the first met. Its
+    /// nodes are in row-major order. `None` if no set cuts off fewer than `below`, or if the
+    /// component has more than 128 nodes. If `steps` do not suffice, it is the best set met. The
+    /// steps made are subtracted from `steps`.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -47,7 +61,7 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Sets from ends and corners first, each start with its share of the steps.
+        // Sets at ends and corners come first. Each start has its share of the steps.
         let mut seeds: Vec<u32> = bits(self.all).collect();
         seeds.sort_by_key(|&seed| component.beside(seed).len());
         for (index, seed) in seeds.iter().enumerate() {
@@ -61,7 +75,7 @@ impl BranchAndBound {
         (self.found != 0).then(|| bits(self.found).collect())
     }
 
-    /// Goes over the connected sets that hold all of `set` and none of `out`.
+    /// Visits the connected sets that hold all of `set` and none of `out`.
     fn descend(&mut self, set: u128, out: u128) {
         if self.left == 0 {
             return;
@@ -83,11 +97,12 @@ impl BranchAndBound {
         }
     }
 
-    /// A lower bound to what a set cuts off that holds all of `set` and none of `out`; exact if
-    /// `set` has all its nodes.
+    /// A lower bound to what any set cuts off that holds all of `set` and none of `out`. It is
+    /// exact once `set` is complete.
     ///
-    /// The largest rest will lie in one of the parts that are left without `set`. Nodes of `out` in
-    /// other parts are cut off. So are those by which all rests together exceed that part.
+    /// Without `set` the component falls into parts, and the largest rest lies in one of them. Cut
+    /// off are then the nodes of `out` in other parts, and the nodes by which all rests together
+    /// exceed that part.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

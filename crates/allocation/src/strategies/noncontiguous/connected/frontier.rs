@@ -1,4 +1,12 @@
-//! The free neighbours of a set that grows, and which of them is the nearest to its nodes.
+//! The free neighbours of a set that grows, and which of them is nearest to its nodes.
+//!
+//! Neighbours are divided into near and far ones. A node's sum of hops to the set never becomes
+//! less while the set grows. So a far node stays beyond the bound, and is not looked at while a
+//! near one is within it.
+//!
+//! Invariant: every far node has a sum of hops above `bound`.
+//!
+//! Cost: O(1) a node looked at. The nodes are divided anew after about 32 nodes were taken.
 
 use pavior_mesh::Coordinates;
 
@@ -9,13 +17,10 @@ const STEPS: u64 = 32;
 /// Up to this many neighbours are not divided.
 const FEW: usize = 128;
 
-/// The free neighbours of a set, divided into near and far ones. While the set grows, no node's sum
-/// of hops to it becomes less. So a far node stays farther than the bound, and is not looked at
-/// while a near one is within it.
+/// The free neighbours of a set.
 #[derive(Clone, Default)]
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
-    /// Nodes with a sum of hops above `bound`.
     far: Vec<(u32, Coordinates)>,
     bound: Option<u64>,
     looked: u64,
@@ -36,8 +41,7 @@ impl Frontier {
     }
 
     /// Takes out the nearest node: the one with the least sum of hops, of equals the one with the
-    /// least rank. Nodes for which `is_listed` has become false are dropped. O(1) a node that is
-    /// looked at.
+    /// least rank. Nodes for which `is_listed` has become false are dropped.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -59,8 +63,8 @@ impl Frontier {
         }
     }
 
-    /// Divides the nodes anew. The bound is chosen so that a far node will not be the nearest
-    /// before the set has grown by about `STEPS` nodes.
+    /// Divides the nodes anew. The bound is such that no far node becomes the nearest before the
+    /// set has grown by about `STEPS` nodes.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));

@@ -1,4 +1,12 @@
-//! Whether a set that grows can still become compact enough.
+//! A lower bound to the sum of hops of a set that grows: when is it too high already?
+//!
+//! The missing nodes are at least as far from the set as the nearest free ones. They are at least
+//! as far from each other as the nodes of a ball.
+//!
+//! Invariant: the bound never exceeds the sum of hops of any set that the growth can reach.
+//!
+//! Cost: O(nodes of the component), twice a growth: at a half and at three quarters of the nodes.
+//! O(1) at all other steps.
 
 use pavior_mesh::Grid;
 
@@ -10,15 +18,14 @@ const ROOMY: usize = 4;
 /// No bound is computed for sets of fewer nodes.
 const FEW: usize = 8;
 
-/// A lower bound to the sum of hops of the set that a growth will come to. It is computed when a
-/// half and when three quarters of the nodes are taken.
+/// The bound of one growth.
 #[derive(Clone, Default)]
 pub(super) struct HopBound {
     /// The sum of hops that the set may have.
     most: u64,
     /// How many nodes it will have.
     wanted: usize,
-    /// How many nodes are taken when it is computed next; none if it is not.
+    /// The size of the set at which it is computed next; `None` if it is not.
     next: Option<usize>,
     /// Scratch: sums of hops from the nodes that are not taken.
     sums: Vec<u64>,
@@ -32,8 +39,7 @@ impl HopBound {
         (self.most, self.wanted, self.next) = (most, wanted, pays.then_some(wanted / 2));
     }
 
-    /// Whether every set that this one can grow to has too many hops. O(1), but twice a growth
-    /// O(nodes of the component), if the component is not much larger than the set.
+    /// Whether every set that this one can grow to has too many hops.
     pub(super) fn is_passed(
         &mut self,
         grid: &Grid,
@@ -53,8 +59,7 @@ impl HopBound {
         self.least(grid, component, hop_sums, is_taken) > self.most
     }
 
-    /// The bound. The missing nodes are at least as far from the set as the nearest free ones, and
-    /// at least as far from each other as the nodes of a ball.
+    /// The bound.
     fn least(
         &mut self,
         grid: &Grid,

@@ -1,11 +1,25 @@
-//! Sums of hops between the nodes of a set, which measure how compact it is.
+//! Sums of hops between the nodes of a set: they measure how compact it is.
+//!
+//! The hops between two nodes are the sum of their distances along the axes. So the set keeps for
+//! each axis and coordinate the sum of distances from there to its nodes. The sum of hops from a
+//! node to the set is one look-up an axis:
+//!
+//! ```text
+//!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3
+//!                                            sums:    3  1  1  3
+//! ```
+//!
+//! Invariant: `known` holds the coordinates of all nodes of the set and those beside them. Beyond
+//! it, each sum is the one before it and a hop for each node.
+//!
+//! Cost: O(1) a look-up; O(sum of the sides of the bounding box) a node that is added, with whole
+//! sides for rings.
 
 use std::ops::Range;
 
 use pavior_mesh::{Coordinates, Grid, Sides};
 
-/// A set of nodes. By axis it keeps, for each coordinate, the sum of the hops from there to the
-/// nodes of the set along this axis; the hops from a node are the sum over the axes.
+/// A set of nodes, as sums along the axes.
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
@@ -21,8 +35,7 @@ pub(crate) struct HopSums {
 /// Sums are changed in chunks, of which the last may reach beyond the known ones.
 const CHUNK: usize = 8;
 
-/// The sums along one axis. Unless it is a ring, only those about the nodes of the set are known:
-/// beyond them, each sum is the one before it and a hop for each node.
+/// The sums along one axis. Those of a ring are all known.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,

@@ -20,8 +20,8 @@
 //! 2. Sets grown in the smallest components of at least n nodes, up to 4 of them. Growth begins at
 //!    the node with the fewest free neighbours, and at the outermost nodes towards the corners of
 //!    the machine. It takes the free neighbour with most neighbours in the set, of equals the one
-//!    with the least sum of hops to the set. A second growth from each node compares these two the
-//!    other way round.
+//!    with the least sum of hops to the set. A second growth from each node takes the one with the
+//!    least sum of hops, of equals the one with most neighbours.
 //! 3. If every candidate cuts nodes off: sets grown with all that they would cut off, component by
 //!    component, until one cuts nothing off. Growth begins at the same nodes. It takes the free
 //!    neighbour with the least sum of hops to the set, and with it what it parts from the largest
@@ -29,41 +29,45 @@
 //!    left, the one that parts the fewest is taken, with as many of these nodes as are missing.
 //! 4. If these cut nodes off, too, and the component has up to 128 nodes: all its connected sets of
 //!    n nodes, by branch and bound. The first met of those that cut the fewest off is a candidate.
-//!    After 2^14 steps, for all components together, the best one met so far counts.
+//!    After 2^14 steps, for all components together, it is the best one met so far.
 //!
 //! The candidate is granted that cuts the fewest free nodes off from the largest rest of its
 //! component; of equals the one with the least sum of hops between its nodes; then a box before
 //! another set; then the first in row-major order.
 //!
 //! So where no component has more than 128 nodes and the steps suffice, no set cuts off less than
-//! the one granted. This was measured against all connected sets on machines of 12 nodes and in
-//! random states of machines of 30 (17,512 answers, the test `connected`): no set would have cut
-//! less off, and the sums of hops were 0.2 % above the least of sets that cut no more off.
+//! the one granted. The test `connected` compares with all connected sets, on machines of 12 nodes
+//! and in random states of machines of 30 (17,512 answers). No set would have cut less off. The
+//! sums of hops were 0.2 % above the least of sets that cut no more off.
 //!
 //! Cost of a refusal: O(N/64) if the state is known, else also O(r log r) for r runs of free nodes.
 //!
-//! Cost of a grant: O(N/64 log(side)) a shape, or O(1) a box refused before for one that holds such
-//! a box. O(C) once for each component of C nodes that is looked at. For a candidate, floods from
-//! its free neighbours until all but one have met or ended, at most O(C). For a grown set O(n (s +
-//! f)), where s are the sides of its bounding box (of rings the whole sides) and f its free
-//! neighbours; step 3 adds a flood a neighbour. O(128) a step of branch and bound. The number of
-//! grown sets, times n and the machine's sides, is at most 2^22, but one is grown at least. Growth
-//! ends early when it cannot be better than the best candidate that cuts nothing off.
+//! Cost of a grant:
+//!
+//! - a shape: O(N/64 log(side)), or O(boxes refused before) if it holds one of these;
+//! - a component of C nodes that is looked at: O(C), once;
+//! - a candidate: floods from its free neighbours until all but one have met or ended, at most
+//!   O(C);
+//! - a grown set: O(n (s + f)) for the sides s of its bounding box (whole sides of rings) and f
+//!   free neighbours; step 3 adds a flood a neighbour;
+//! - branch and bound: O(128) a step.
+//!
+//! The number of grown sets, times n and the machine's sides, is at most 2^22, but one is grown at
+//! least. Growth ends early when it cannot be better than the best candidate that cuts nothing off.
 //!
 //! Source: the project's own, made of three ideas. Growth by the neighbour with most granted
-//! neighbours: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas)), which is bounded to
-//! plane meshes by its L-shapes. The sum of hops between all pairs as the measure of compactness:
-//! Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", Algorithmica 50(2), 2008. That both sides can stay connected:
-//! Győri 1976 and Lovász 1977, by whose theorem a 2-connected graph can be divided into two
-//! connected parts of any sizes; where corridors and corners hang on by one node, something may
-//! have to be cut off.
+//! neighbours: Shdefat, Bani-Mohammad & Ababneh 2023 ([`nas`](super::nas), whose L-shapes bind it
+//! to plane meshes). The sum of hops between all pairs as the measure of compactness: Bender,
+//! Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor allocation for
+//! supercomputers", Algorithmica 50(2), 2008. That both sides can stay connected: Győri 1976 and
+//! Lovász 1977: a 2-connected graph can be divided into two connected parts of any sizes. Where
+//! corridors and corners hang on by one node, something may have to be cut off.
 
 mod branch_and_bound;
-mod closed_growth;
-mod compact_growth;
+mod closed_region;
+mod compact_region;
 mod component;
-mod cut_off;
+mod flood_fill;
 mod frontier;
 mod hop_bound;
 mod hop_sums;

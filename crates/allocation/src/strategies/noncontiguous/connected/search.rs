@@ -1,16 +1,23 @@
-//! The search of `connected`: candidates from boxes, from growth and from branch and bound, of
-//! which the one that cuts the fewest nodes off wins. The header of [`connected`](super) has the
-//! steps.
+//! The search of `connected`: it collects candidates and keeps the best.
+//!
+//! Candidates are boxes, sets that were grown, and sets found by branch and bound. The best one
+//! cuts the fewest nodes off; of equals it is the most compact. The header of [`connected`](super)
+//! has the four steps.
+//!
+//! Invariant: `best` is the best candidate so far. What is kept from question to question depends
+//! on the last state alone.
+//!
+//! Cost: in the header of [`connected`](super).
 
 use std::cmp::Ordering;
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Sides, volume};
 
 use super::branch_and_bound::{BranchAndBound, STEPS};
-use super::closed_growth::ClosedGrowth;
-use super::compact_growth::{CompactGrowth, Next};
+use super::closed_region::ClosedRegion;
+use super::compact_region::{CompactRegions, NextNode};
 use super::component::ComponentGraphs;
-use super::cut_off::FloodFill;
+use super::flood_fill::FloodFill;
 use super::hop_sums::{HopSums, hops_in};
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::strategies::shared::components::Components;
@@ -24,7 +31,7 @@ const BOXES: usize = 32;
 const COMPONENTS: usize = 4;
 /// The number of grown sets, times their nodes, times the sum of the machine's sides, is at most
 /// this.
-const GROWTH: u64 = 1 << 22;
+const GROWN_NODES: u64 = 1 << 22;
 
 /// The search. Between questions it keeps what it knows of the last state alone.
 #[derive(Clone)]
@@ -37,8 +44,8 @@ pub(crate) struct ConnectedSearch {
     graphs: ComponentGraphs,
     best: Option<Candidate>,
     hop_sums: HopSums,
-    growth: CompactGrowth,
-    closed: ClosedGrowth,
+    compact: CompactRegions,
+    closed: ClosedRegion,
     branch_and_bound: BranchAndBound,
     floods: FloodFill,
     work: Work,
@@ -69,8 +76,8 @@ impl ConnectedSearch {
             graphs: ComponentGraphs::new(grid),
             best: None,
             hop_sums: HopSums::new(grid),
-            growth: CompactGrowth::default(),
-            closed: ClosedGrowth::default(),
+            compact: CompactRegions::default(),
+            closed: ClosedRegion::default(),
             branch_and_bound: BranchAndBound::default(),
             floods: FloodFill::default(),
             work: Work::default(),
@@ -127,8 +134,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Makes candidates of the free boxes of a shape, up to the first that cuts nothing off.
-    /// Returns that one if it is to be taken at once.
+    /// Makes candidates of the free boxes of a shape, up to the first that cuts nothing off. With
+    /// `at_once` that one is returned.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -164,21 +171,27 @@ impl ConnectedSearch {
             let index = self.graphs.look_at(&self.components, number, free);
             let component = self.graphs.get(index);
             let seeds = component.seeds(&self.grid);
-            let mut starts: Vec<(u32, Next)> = [Next::Fullest, Next::Nearest]
+            let mut starts: Vec<(u32, NextNode)> = [NextNode::Fullest, NextNode::Nearest]
                 .into_iter()
                 .flat_map(|next| seeds.iter().map(move |&seed| (seed, next)))
                 .collect();
-            // If the whole component is asked for, every start leads to it.
+            // If the whole component is asked for, every start leads to the same set.
             let whole = component.count() == nodes as usize;
             starts.truncate(if whole { left.min(1) } else { left });
             left -= starts.len();
-            self.growth.begin(component);
-            // Both rules from one seed, then from the next: a good set bounds all later ones.
+            self.compact.begin(component);
+            // Both rules from one seed, then from the next: a good set bounds the later ones.
             starts.sort_by_key(|(seed, _)| seeds.iter().position(|other| other == seed));
             for start in starts {
                 let (component, most) = (self.graphs.get(index), self.most());
-                let grown =
-                    self.growth.grow(&self.grid, component, &mut self.hop_sums, start, nodes, most);
+                let grown = self.compact.grow(
+                    &self.grid,
+                    component,
+                    &mut self.hop_sums,
+                    start,
+                    nodes,
+                    most,
+                );
                 if let Some(nodes) = grown.map(<[u32]>::to_vec) {
                     self.add_grown(index, nodes);
                 }
@@ -186,8 +199,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// While every candidate cuts nodes off: goes through the components, grows sets together with
-    /// what they would cut off, and tries all sets of components that are small.
+    /// While every candidate cuts nodes off: makes candidates of closed regions, component by
+    /// component, and in small components by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -220,7 +233,7 @@ impl ConnectedSearch {
     /// How many sets of a size may be grown.
     fn most_grown(&self, nodes: u32) -> usize {
         let sides: u64 = self.grid.sides().iter().map(|&side| u64::from(side)).sum();
-        (GROWTH / (u64::from(nodes) * sides)).max(1) as usize
+        (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
     /// Candidates with more hops than this are no better than the best one.
@@ -250,9 +263,9 @@ impl ConnectedSearch {
         }
     }
 
-    /// Runs of free nodes, nodes of the fringes and of the floods; words compared and searched.
+    /// Runs of free nodes, and nodes that growth and floods looked at; words compared and searched.
     pub(crate) fn work(&self) -> Work {
-        let looked = self.growth.looked()
+        let looked = self.compact.looked()
             + self.closed.looked()
             + self.branch_and_bound.looked()
             + self.floods.looked();

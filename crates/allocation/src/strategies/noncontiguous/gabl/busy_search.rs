@@ -1,5 +1,10 @@
 //! GABL's busy list with its search: right border lines in a plane whose y axis does not wrap,
 //! right border planes elsewhere.
+//!
+//! Invariant: [`BusySearch::next`] gives the box that the plain search [`BusySearch::first`] would
+//! find if the boxes proposed were in the list.
+//!
+//! Cost: that of the search.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 

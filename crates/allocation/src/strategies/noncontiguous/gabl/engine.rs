@@ -1,4 +1,9 @@
-//! GABL's engine: the sets of all bases, of which the order of the busy list chooses.
+//! GABL's engine: the sets of all bases of its shapes, of which the order of the busy list chooses.
+//!
+//! Invariant: the pieces are those of the plain search. While one shape is searched for, bases
+//! vanish but do not come, so that busy boxes without a base beside them are passed once.
+//!
+//! Cost: O(N/64) a shape for the bases. The header of [`gabl`](super) has the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
@@ -45,9 +50,7 @@ impl Greedy {
         self.busy.next(&engine.bases)
     }
 
-    /// Takes pieces as the plain search does, over the bases of all its shapes. While one shape is
-    /// searched for, bases vanish but do not come: busy boxes without a base beside them are passed
-    /// once.
+    /// Takes pieces as the plain search does, over the bases of all its shapes.
     pub(super) fn take_by_engine(&mut self, free: &Occupancy, nodes: u32, mut shape: Sides) {
         let Some(mut engine) = self.engine.take() else { return };
         let mut left = u64::from(nodes);

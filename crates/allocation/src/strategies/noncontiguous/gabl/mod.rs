@@ -1,7 +1,7 @@
 //! Greedy Available Busy List: the whole shape if it is free; otherwise pieces of a shrinking
 //! shape, the largest first, until the count is reached.
 //!
-//! Succeeds whenever enough nodes are free: every turn of the loop either grants a piece or shrinks
+//! Succeeds whenever enough nodes are free. Every turn of the loop either grants a piece or shrinks
 //! the shape, and a single node fits as long as one is free.
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //!   # c     So 1x1, twice: b and c.
 //! ```
 //!
-//! The pieces come from one sequence of shapes, each one node shorter on its longest side:
-//! near-square, not "the largest free submesh" of the text. `shape=largest` really takes the
-//! largest free box within the shape each time.
+//! The pieces come from one sequence of shapes. Each is one node shorter on its longest side than
+//! the one before, so that they are near-square, and not "the largest free submesh" of the text.
+//! `shape=largest` takes the largest free box within the shape each time.
 //!
 //! Requests: a shape whose volume is the count is first tried whole. One whose volume exceeds the
 //! count is only the start of the sequence. Without a shape the sequence starts at a near-cubic
@@ -32,9 +32,9 @@
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007. Departures: where no piece of
 //! the current size is free, the printed step 7 goes back to step 5 with the same size, for ever (a
-//! test shows it); here it shrinks, which must be meant. The paper says neither whether pieces turn
-//! (here they do: that gives the paper's numbers of blocks) nor which of equal sides shrinks.
-//! Spaces and tori are the project's own, and the paper's future work.
+//! test shows it). Here the shape shrinks, which must be meant. The paper does not say whether
+//! pieces turn; here they do, which gives the paper's numbers of blocks. Nor does it say which of
+//! equal sides shrinks. Spaces and tori are the project's own, and the paper's future work.
 
 mod busy_search;
 mod engine;

@@ -1,9 +1,17 @@
 //! The bases of all shapes of GABL's shrinking sequence, found from the single node upwards.
 //!
 //! Each shape is one node shorter on a longest side than the one before it. A base of the smaller
-//! shape is a base of the larger one if its neighbour along that axis is a base, too. So one pass
-//! over the words finds the bases of the larger shape. A shape that is free nowhere ends the
-//! search, since all larger ones are free nowhere either.
+//! shape is a base of the larger one if its next neighbour along that axis is a base, too. So one
+//! pass over the words makes the larger set of the smaller one:
+//!
+//! ```text
+//!   bases of 2x1:   b b . b        next neighbour too:   bases of 3x1:   b . . .
+//! ```
+//!
+//! Invariant: a shape that is free nowhere ends the search, since all larger ones are free nowhere
+//! either.
+//!
+//! Cost: O(N/64) a shape.
 
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, orientations};
 

@@ -1,9 +1,14 @@
-//! MC's engine for machines with one axis: what a centre costs, in O(log n).
+//! MC's engine for machines with one axis: the cost of a centre in O(log n).
 //!
 //! Let n nodes be wanted, and F(k) nodes be free within k shells. The cost is the sum of n - F(k)
-//! over the shells before the first in which F(k) >= n; bisection finds that shell. F(k) is the
+//! over the shells before the first in which F(k) >= n. Bisection finds that shell. F(k) is the
 //! difference of two prefix counts, whose places move by one a shell. So the sum of F(k) is a
 //! difference of sums of prefix counts, and these are kept.
+//!
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring both go round three times, so that no
+//! box passes an end.
+//!
+//! Cost: O(n) a state, O(log n) a centre.
 
 use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 

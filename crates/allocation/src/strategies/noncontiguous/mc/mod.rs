@@ -13,10 +13,10 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may stand out over the border of the mesh; around a ring shells meet. An even side has
-//! one node more above the centre than below. A side longer than its axis counts as the axis. The
-//! first centre with the least cost wins, in row-major order. Without a shape the box is a single
-//! node; that is [`mc1x1`].
+//! The box may reach over the border of the mesh. Around a ring, shells meet. An even side has one
+//! node more above the centre than below. A side longer than its axis counts as the axis. The first
+//! centre with the least cost wins, in row-major order. Without a shape the box is a single node,
+//! as in [`mc1x1`].
 //!
 //! The engine counts the shells of eight neighbouring centres at once. It gives centres up when
 //! they cannot be the cheapest, and ends at a centre around which no node is missing. It takes the

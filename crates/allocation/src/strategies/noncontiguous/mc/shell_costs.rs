@@ -1,6 +1,6 @@
-//! MC's engine: the costs of eight centres at once.
+//! MC's engine: the costs of eight neighbouring centres at once.
 //!
-//! A node in shell j costs j. It is outside of exactly j boxes: the centre's box, and that box
+//! A node in shell j costs j. It lies outside of exactly j boxes: the centre's box, and that box
 //! grown by 1, 2, .. j - 1 shells. Let F(k) be the free nodes of the box grown by k shells. Then n
 //! nodes cost
 //!
@@ -12,8 +12,10 @@
 //! of prefix sums gives F for eight neighbours along x at once. Its rows go on beyond both ends of
 //! x as the border or the ring does, so that no centre is an exception.
 //!
-//! Numbers have 16 bits. Counts of free nodes are right modulo 2^16. A cost that does not fit
-//! becomes the greatest number, and such a centre is not taken.
+//! Invariant: numbers have 16 bits, and counts of free nodes are right modulo 2^16. A cost that
+//! does not fit becomes the greatest number, and such a centre is not taken.
+//!
+//! Cost: O(N) a state, up to 4 N on tori; O(r) vector operations for r shells of eight centres.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 

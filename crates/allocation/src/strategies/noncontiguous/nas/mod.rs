@@ -18,25 +18,28 @@
 //! where no connected set is large enough, the first nucleus grows on from the nearest free node.
 //!
 //! Cost: a First Fit for each shape, L and nucleus. The engine tries Ls and nuclei only where some
-//! connected set of free nodes has n nodes. O(N/64) and O(r log r) to find these sets from r runs
-//! of free nodes; then O(log r) a base to know whether growth succeeds (O(n) with `right-up`), and
-//! O(n log n) to grow once. Release costs nothing.
+//! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
+//! runs of free nodes. Whether growth succeeds costs O(log r) a base (O(n) with `right-up`), and
+//! growth O(n log n), once. Release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
-//! network on chip", IJGHPC 15(1), 2023. Departures: the printed step 6 runs while size >=
-//! allocated and so takes one node too many, or never ends where no neighbour is left; step 7 asks
-//! for free nodes while the failed nucleus still holds some; only one 1x1 nucleus is tried. Nuclei
-//! of n nodes or more are left out: the example 5x2 tries 4x3 and would grant 12 nodes for 10. Its
-//! k = 1, 2, 3 lie outside the printed bound, which permits none there; where the bound permits
-//! none, they are tried. No printed formula gives 6x2 for 6x3, as another example has it. The
-//! printed conditions make only +x and +y neighbours, and growth then fails in corners:
-//! `neighbours=right-up`. The order of growth is the project's own. What a request without a
-//! matching shape does is the project's: it starts at the boxes of n nodes; without a shape the
-//! first of these stands for it. On tori and in 3D neither the Ls nor the nuclei are defined, and
-//! an L has a third side to choose there: unsupported. What carries over, growth by the neighbour
-//! with most granted neighbours, is [`connected`](super::connected).
+//! network on chip", IJGHPC 15(1), 2023. Departures:
+//!
+//! - The printed step 6 runs while size >= allocated. So it takes one node too many, or never ends
+//!   where no neighbour is left. Step 7 asks for free nodes while the failed nucleus holds some.
+//!   Only one 1x1 nucleus is tried.
+//! - Nuclei of n nodes or more are left out. The example 5x2 tries 4x3, and would grant 12 nodes
+//!   for 10. Its k = 1, 2, 3 lie outside the printed bound, which permits none there; where the
+//!   bound permits none, they are tried. No printed formula gives 6x2 for 6x3, as another example
+//!   has it.
+//! - The printed conditions make only +x and +y neighbours (`neighbours=right-up`), and growth then
+//!   fails in corners.
+//! - The project's own: the order of growth; a request without a matching shape starts at the boxes
+//!   of n nodes, and without a shape the first of these stands for it.
+//! - Tori and 3D are unsupported: neither the Ls nor the nuclei are defined there. What carries
+//!   over is growth by the neighbour with most granted neighbours: [`connected`](super::connected).
 
-mod growth;
+mod neighbour_growth;
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -50,7 +53,7 @@ use crate::strategies::shared::l_shapes::{LShape, l_shapes_into};
 use crate::strategies::shared::runs::runs;
 use crate::strategies::shared::search_strategy::{SearchRule, SearchStrategy};
 use crate::{Placement, Strategy, Work};
-use growth::{NeighbourGrowth, NeighbourRule};
+use neighbour_growth::{NeighbourGrowth, NeighbourRule};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "nas",

@@ -1,13 +1,24 @@
-//! The lines of a machine whose partitions have networks of their own.
+//! The cables of a machine whose partitions have networks of their own.
+//!
+//! Along each line, only rings through part of it compete for a cable: for the line's way back.
+//! Cables between a partition's own units belong to no other partition, and a ring of the whole
+//! line closes by itself.
+//!
+//! ```text
+//!   +-a===a---.---.-+     a ring of the two units a goes back through the others
+//!   +===============+
+//! ```
+//!
+//! Invariant: a line is `open` exactly while it carries fewer rings than it may. Boxes that the
+//! strategy did not propose may make more rings; the line then opens when enough of them are gone.
+//!
+//! Cost: O(lines through the box) a grant or release; O(N/64) for the usable units of a shape.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// By line, how many rings go through part of it. These alone compete, for the line's way back:
-/// cables between a partition's own units belong to no other partition, and a ring of the whole
-/// line closes by itself. Boxes that the strategy did not propose may be more rings than a line
-/// carries; it then carries no further one until enough of them are gone.
+/// By line, how many rings go through part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,

@@ -1,4 +1,7 @@
-//! The model of Blue Gene/L once more for the judge: from what is held, cable by cable.
+//! The model of Blue Gene/L once more, for the judge: counted cable by cable from what is held.
+//!
+//! It shares no code with the strategy's own [`cables`](super::cables), so that one can find the
+//! faults of the other.
 
 use std::collections::BTreeMap;
 

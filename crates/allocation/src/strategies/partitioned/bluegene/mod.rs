@@ -3,7 +3,7 @@
 //!
 //! A node of the machine is a unit (on Blue Gene/L a midplane of 512 nodes). A request's shape is
 //! in units. Along each axis a partition is a ring where `links` says so and the axis wraps, and a
-//! chain otherwise; one unit needs no cable. The holder of a box holds its cables, also if it is a
+//! chain otherwise. One unit needs no cable. Who holds a box holds its cables; so does a
 //! reservation.
 //!
 //! ```text
@@ -15,16 +15,15 @@
 //!     +===============+   it could be two jobs of 1    +---------------+  can share a line
 //! ```
 //!
-//! So `plain` is `multi` with one loop, and chains never compete for a cable: cables between a
-//! partition's own units belong to no other partition. The judge's version of the model counts
-//! every cable.
+//! So `plain` is `multi` with one loop. Chains never compete for a cable: cables between a
+//! partition's own units belong to no other partition.
 //!
 //! Misses nothing of its model: it refuses only if no box of its shapes has both its units and its
 //! cables free (`place` chooses among those that have). It therefore refuses free boxes whose
 //! cables are taken.
 //!
-//! Cost: O(N/64 log(side)) a shape: units on lines whose cables are taken count as busy for a shape
-//! that needs them. `mfp` looks for the largest free box at every base that touches the largest
+//! Cost: O(N/64 log(side)) a shape. For a shape that needs cables, units on lines whose cables are
+//! taken count as busy. `mfp` looks for the largest free box at every base that touches the largest
 //! one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in

@@ -1,9 +1,11 @@
-//! Finds the free blocks of every level from the free nodes, 64 nodes at a time.
+//! The free blocks of every level, found from the free nodes, 64 nodes at a time.
 //!
-//! Each block has a bit, at the node where it stands. A block is free if all its children are, so
-//! that the free blocks of a level are the conjunction of the shifted bits of the level below. A
-//! free block is maximal if its parent is not free. O(L N/64) for L levels, where following single
-//! changes costs a visit for each block that changes.
+//! Each block has a bit, at the node where it stands. A block is free if all its children are: the
+//! bits of a level are the AND of shifted bits of the level below. A free block is maximal if its
+//! parent is not free.
+//!
+//! Cost: O(L N/64) for L levels. To follow single changes instead costs a visit for each block that
+//! changes.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 

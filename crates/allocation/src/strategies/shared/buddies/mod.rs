@@ -1,9 +1,18 @@
 //! Buddies: blocks that split into equal children, and merge with their own siblings alone.
 //!
-//! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1. The *free*
-//! blocks are the maximal ones: all their nodes are free, and not all of their parent's. They
-//! depend on the occupancy alone. So a box that is no block (a failed node, a reservation) splits
-//! blocks as far as it needs to, and its release merges them again.
+//! The machine is cut into roots. A block of level l >= 1 has R children of level l - 1.
+//!
+//! ```text
+//!   level 1, free      level 1, one node taken: three free blocks of level 0
+//!     f f                f f
+//!     f f                f #
+//! ```
+//!
+//! Invariant: the *free* blocks are the maximal ones: all their nodes are free, and not all of
+//! their parent's. They depend on the occupancy alone. So a box that is no block (a failed node, a
+//! reservation) splits blocks as far as it needs to, and its release merges them again.
+//!
+//! Cost: O(blocks met) to take a box out or put it back; O(L) to find a block, for L levels.
 
 mod levels;
 

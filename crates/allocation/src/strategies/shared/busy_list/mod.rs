@@ -1,4 +1,13 @@
 //! The busy list: the allocated boxes, in order of grant or in another order.
+//!
+//! A box is found by its base: the hash table gives its key, and a binary search the key's place.
+//! With `owners` the list also knows the box of each node.
+//!
+//! Invariant: `boxes` and `keys` are parallel, and `keys` is ascending. A key is the box's rank and
+//! the number of its grant.
+//!
+//! Cost: O(log m) to find one of m boxes. Boxes that leave together leave in one pass over those
+//! behind the first.
 
 mod owners;
 
@@ -9,12 +18,11 @@ use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
 /// Up to this many boxes, a walk along the list is quicker than a search by nodes for the boxes
-/// around a piece. So is a search by nodes for the first box beside some bases, each time anew,
-/// than one for all such boxes.
+/// around a piece. To search by nodes for the first box beside some bases, again and again, is then
+/// quicker than to search once for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank; those of one rank in order of grant. Of m boxes, one is found
-/// in O(log m). Boxes that leave together leave in one pass over those behind the first.
+/// Allocated boxes, in order of rank; those of one rank in order of grant.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
@@ -24,8 +32,8 @@ pub(crate) struct BusyList {
     /// The key of the box with a base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
-    /// By node: the key of the box that holds it, if the list was made so. In a long list, what is
-    /// proposed has the keys that its grant would give it.
+    /// By node: the key of the box that holds it, if the list was made so. In a long list, boxes
+    /// that are proposed have the keys that their grant would give them.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
     /// Scratch: the places of the boxes that leave.

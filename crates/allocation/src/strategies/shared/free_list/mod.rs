@@ -17,9 +17,9 @@
 //!   . . . Q Q        . . . . .
 //! ```
 //!
-//! Consensus misses nothing. Take a free box with nodes inside and outside of A, and cut it at a
-//! face of A. If both parts lie in entries, the join of these holds the box. On rings this is not
-//! true, since two arcs can meet in two arcs.
+//! Invariant: the entries are exactly the maximal free boxes. Consensus misses none: take a free
+//! box with nodes inside and outside of A, and cut it at a face of A. If both parts lie in entries,
+//! the join of these holds the box. On rings this is not true, since two arcs can meet in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;

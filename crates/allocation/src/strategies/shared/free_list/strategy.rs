@@ -1,5 +1,5 @@
-//! The strategies that keep the list of all maximal free boxes, and differ in how a release updates
-//! it: KYMFL and PMFL.
+//! The strategies that keep the list of all maximal free boxes: KYMFL and PMFL. They differ in how
+//! a release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};

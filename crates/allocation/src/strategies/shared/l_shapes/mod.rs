@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The parts are `a/2 x (b+k)` beside `a/2 x (b-k)` for even a, and `m x (b+n)` beside `n x (b-m)`
-//! for odd a; both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
+//! for odd a. Both have a b nodes. k = b is a fold, and k = 0 the rectangle or its rotation.
 //!
 //! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
 //! ceiling is the only choice that keeps the area.

@@ -1,4 +1,10 @@
 //! The first base of an L-shape: by an engine over sets of bases, or base by base.
+//!
+//! Invariant: `sets` of the engine are those of the parts asked for in the current state. The eight
+//! symmetries of an L have four parts, and share their sets.
+//!
+//! Cost: O(N/64 log(side)) a part and O(N/64) an L for the engine; O(N) a state and O(bases) an L
+//! base by base.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
@@ -17,8 +23,7 @@ pub(crate) enum LShapeSearch {
         /// Bases tested.
         tested: u64,
     },
-    /// By the sets of bases of the parts, 64 bases at a time. The eight symmetries of an L have
-    /// four parts, and share their sets.
+    /// By the sets of bases of the parts, 64 bases at a time.
     Sets(PartSets),
 }
 

@@ -1,8 +1,13 @@
-//! Bases on the right border lines of busy submeshes of a plane: RBS, and GABL on planes.
+//! Bases on the right border lines of busy boxes of a plane: RBS, and GABL on planes.
 //!
 //! [`RightBorders::first`] is the plain search. The engine is [`RightBorders::begin`] and
 //! [`RightBorders::next`]: it takes from the set of all bases the one that the plain search would
 //! come to.
+//!
+//! Invariant: boxes are in non-increasing order of their top rows. What lies above one of them lies
+//! above all later ones, so that one segment of a line is enough.
+//!
+//! Cost: O(B) a line and O(B^2) a search for B boxes; the engine holds one box against each line.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
@@ -162,8 +167,7 @@ impl RightBorders {
         (side < n).then_some((right % u32::from(n)) as u16)
     }
 
-    /// The lowest base of the highest clear segment of a line. Boxes come from the highest down, so
-    /// that what lies above one of them lies above all later ones: one segment is enough.
+    /// The lowest base of the highest clear segment of a line.
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;

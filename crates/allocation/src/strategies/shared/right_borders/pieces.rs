@@ -1,4 +1,12 @@
 //! Pieces of a plane of bases, and what busy boxes cut from them.
+//!
+//! ```text
+//!   piece, region r:    . . . .        below r at full width, left and right of r, above r:
+//!                       . r r .        up to four slabs
+//!                       . . . .
+//! ```
+//!
+//! Invariant: the pieces of a plane do not overlap.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 

@@ -1,5 +1,14 @@
-//! The engine of BL, TBL and GABL: it takes from the set of all bases the one that the plain search
-//! of [`planes_plain`](super::planes_plain) would come to.
+//! The engine of BL, TBL and GABL in space: it takes from the set of all bases the one that the
+//! plain search of [`planes_plain`](super::planes_plain) would come to.
+//!
+//! The plain search subtracts every busy box from a plane. The engine keeps one piece: the first
+//! that has a base. It is done when the lowest corner of the piece is a base.
+//!
+//! Invariant: pieces without a base vanish before the plain search ends, and no busy box covers a
+//! base. So the base found is that of the plain search.
+//!
+//! Cost: O(B) a plane for B boxes, while the piece is large. The boxes around a small piece are
+//! found by their nodes.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
@@ -119,13 +128,6 @@ impl BorderPlanes {
 
     /// The base that the plain search comes to on a plane: the lowest of the first piece that has a
     /// base.
-    ///
-    /// Pieces without a base vanish before the end, so that only the first piece with one is kept.
-    /// It is done when its lowest corner is a base: no busy box covers a base, so that the corner
-    /// stays.
-    ///
-    /// O(B) for B boxes while the piece is large. The boxes around a small piece are found by their
-    /// nodes.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let first = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(first)?;

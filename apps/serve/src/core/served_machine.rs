@@ -1,0 +1,251 @@
+//! One machine of the service, with its queue and its scheduler.
+
+use std::collections::BTreeSet;
+
+use pavior_allocation::{AllocateError, Machine, Placement, Selection};
+use pavior_kernel::Time;
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
+use pavior_scheduling::{Dispatcher, Standing};
+use pavior_workload::{Job, Service, ShapeRule, Shaper};
+
+use super::{Ask, Lease, MachineSpec, NodeState, StateError, WaitingRequest};
+
+/// How long a job without an estimate is taken to run: a century, in milliseconds.
+const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
+
+/// A machine, what waits for it and what runs on it. A job's number is that of its lease.
+pub(crate) struct ServedMachine {
+    pub(crate) spec: MachineSpec,
+    pub(crate) grid: Grid,
+    dispatcher: Dispatcher,
+    shaper: Shaper,
+    pub(crate) failed: BTreeSet<NodeId>,
+    pub(crate) drained: BTreeSet<NodeId>,
+}
+
+impl ServedMachine {
+    /// An empty machine. A strategy that draws does so from `seed`.
+    pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
+        let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
+        let grid: Grid =
+            spec.machine.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        let strategy: Selection =
+            spec.strategy.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        // Without a scheduler no request waits, and this one is not asked.
+        let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
+        let scheduler: pavior_scheduling::Selection =
+            scheduler.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        if pavior_scheduling::weighs_messages(&scheduler) {
+            let reason = "the scheduler weighs the messages of jobs, which the service does not \
+                          know: let requests say how free they are";
+            return Err(bad(reason.into()));
+        }
+        let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;
+        let rule: pavior_workload::Selection<ShapeRule> =
+            spec.shape_rule.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
+        let machine = Machine::with_seed(grid, &strategy, seed);
+        let machine = machine.map_err(|error| bad(error.to_string()))?;
+        Ok(ServedMachine {
+            spec: spec.clone(),
+            grid,
+            dispatcher: Dispatcher::new(machine, scheduler),
+            shaper: Shaper::new(&rule, &grid, seed, 0),
+            failed: BTreeSet::new(),
+            drained: BTreeSet::new(),
+        })
+    }
+
+    /// The nodes, and who holds them.
+    pub(crate) fn machine(&self) -> &Machine {
+        self.dispatcher.machine()
+    }
+
+    /// The same, to be asked.
+    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
+        self.dispatcher.machine_mut()
+    }
+
+    /// Whether requests can wait.
+    pub(crate) fn orders(&self) -> bool {
+        self.spec.scheduler.is_some()
+    }
+
+    /// The request of the machine's strategy for what a caller asks.
+    pub(crate) fn request(&mut self, ask: Ask) -> Request {
+        ask.request(&mut self.shaper)
+    }
+
+    /// Lets the strategy place a request that does not wait.
+    pub(crate) fn grant(
+        &mut self,
+        id: u64,
+        request: Request,
+        now_ms: u64,
+        estimate: Time,
+    ) -> Result<Vec<Cuboid>, AllocateError> {
+        let start = micros(now_ms);
+        let placement = self.dispatcher.grant(job(id, request, start, estimate), start)?;
+        Ok(placement.parts().to_vec())
+    }
+
+    /// Puts a lease on its nodes, unless scheduler or strategy have just done so. Nothing changes
+    /// if they are not free.
+    pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
+        if self.dispatcher.running().get(JobId(lease.id)).is_some() {
+            return Ok(());
+        }
+        let parts = lease.cuboids();
+        let placement = match parts[..] {
+            [whole] => Placement::Whole(whole),
+            _ => Placement::Parts(parts.clone()),
+        };
+        let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
+        let job = job(lease.id, request, start, lease.estimate());
+        let held = self.dispatcher.hold(job, start, placement).map(drop);
+        // The box that is in the way is looked for only where there is one.
+        held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
+    }
+
+    /// Whether boxes lie on the machine, apart, and on free nodes.
+    pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
+        if parts.is_empty() {
+            return Err("a lease holds at least one box".to_string());
+        }
+        let mut free: Occupancy = self.machine().free().clone();
+        for part in parts {
+            let (base, sides) = (self.cut(part.base), self.cut(part.sides));
+            free.take(part).map_err(|error| match error {
+                OccupancyError::NotFree(_) => {
+                    format!("the box at {base:?} of {sides:?} is not free")
+                }
+                _ => format!("the box at {base:?} of {sides:?} does not lie on {}", self.grid),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn cut(&self, numbers: [u16; 3]) -> Vec<u16> {
+        numbers[..self.grid.axes()].to_vec()
+    }
+
+    /// Ends a lease.
+    pub(crate) fn end(&mut self, id: u64) {
+        self.dispatcher.end(JobId(id));
+    }
+
+    /// Tells the scheduler that a lease was renewed.
+    pub(crate) fn renew(&mut self, lease: &Lease) {
+        self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
+    }
+
+    /// The most nodes that a request may be granted: what it counts for while it waits.
+    pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
+        self.machine().most(&waiting.request())
+    }
+
+    /// Adds a request to the queue; what it counts for ([`ServedMachine::books`]).
+    pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
+        let asked = micros(waiting.asked_ms);
+        self.dispatcher.submit(job(waiting.id, waiting.request(), asked, waiting.estimate()));
+        self.books(waiting)
+    }
+
+    /// Takes a request out of the queue, wherever it stands. O(n).
+    pub(crate) fn leave(&mut self, id: u64) {
+        let index = self.waiting().position(|other| other == id);
+        if let Some(index) = index {
+            self.dispatcher.withdraw(index);
+        }
+    }
+
+    /// The number of the next waiting request to start now, and the boxes that it gets: the machine
+    /// has granted them, and the request has left the queue.
+    pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
+        if !self.orders() {
+            return None;
+        }
+        let started = self.dispatcher.start_next(micros(now_ms), &mut ());
+        // All strategies and schedulers here are built in.
+        let started = started.expect("a scheduler starts jobs that fit, on free nodes")?;
+        Some((started.job.id.0, started.placement.parts().to_vec()))
+    }
+
+    /// What the scheduler has in mind for the waiting requests ([`Dispatcher::standing`]). O(n).
+    pub(crate) fn standing(&self, now_ms: u64) -> Option<(Standing, bool)> {
+        self.dispatcher.standing(micros(now_ms))
+    }
+
+    /// The numbers of the waiting requests, the oldest first.
+    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.dispatcher.queue().iter().map(|job| job.id.0)
+    }
+
+    /// The state of a node.
+    pub(crate) fn node(&self, node: NodeId) -> NodeState {
+        if self.failed.contains(&node) {
+            NodeState::Failed
+        } else if self.drained.contains(&node) {
+            NodeState::Drained
+        } else {
+            NodeState::Healthy
+        }
+    }
+
+    /// Changes the state of a node.
+    pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
+        const KNOWN: &str = "callers look the node up on the grid";
+        self.failed.remove(&node);
+        self.drained.remove(&node);
+        match state {
+            NodeState::Healthy => return self.machine_mut().repair(node).expect(KNOWN),
+            NodeState::Failed => self.failed.insert(node),
+            NodeState::Drained => self.drained.insert(node),
+        };
+        self.machine_mut().fail(node).expect(KNOWN);
+    }
+
+    /// The node at some coordinates, if they lie on the machine.
+    pub(crate) fn node_at(&self, coordinates: &[u16]) -> Option<NodeId> {
+        let mut point = [0; 3];
+        point.get_mut(..coordinates.len())?.copy_from_slice(coordinates);
+        let right = coordinates.len() == self.grid.axes() && self.grid.contains(point);
+        right.then(|| self.grid.id(point))
+    }
+}
+
+/// How long a job is taken to run: as long as was said, or else until it ends by itself.
+pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
+    micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
+}
+
+impl Lease {
+    fn estimate(&self) -> Time {
+        let length = self.expires_ms.map(|end| end.saturating_sub(self.start_ms));
+        estimate(self.estimate_ms, length)
+    }
+}
+
+impl WaitingRequest {
+    /// How long it is taken to run.
+    pub(crate) fn estimate(&self) -> Time {
+        estimate(self.estimate_ms, self.ttl_ms)
+    }
+
+    /// What the machine is asked.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape).with_freedom(self.freedom)
+    }
+}
+
+fn request(nodes: u32, shape: Option<Sides>) -> Request {
+    shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
+}
+
+fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
+    let service = Service::Run(estimate);
+    Job { id: JobId(id), number: id, arrival, request, service, estimate }
+}
+
+fn micros(ms: u64) -> Time {
+    Time(ms.saturating_mul(1000))
+}

@@ -1,0 +1,203 @@
+//! Growth of a compact region: a set that takes one free neighbour after the other.
+//!
+//! ```text
+//!   . 1 . .      fullest: the neighbour with most neighbours in the set o, here the 2
+//!   1 o 2 .      nearest: the neighbour with the least sum of hops to all nodes of the set
+//!   . o o 1
+//! ```
+//!
+//! The next node depends on the set alone. So a growth that comes to a set of an earlier growth
+//! would end as that one did, and is left.
+//!
+//! Invariant: marks and lists are empty between growths.
+//!
+//! Cost: O(1) a free neighbour compared, [`HopSums::add`] a node, O(1) an earlier growth, and
+//! [`HopBound::is_passed`].
+
+use std::mem::take;
+
+use pavior_mesh::{Coordinates, Grid};
+
+use super::component::ComponentGraph;
+use super::frontier::{Frontier, nearest_in};
+use super::hop_bound::HopBound;
+use super::hop_sums::HopSums;
+
+/// Which free neighbour is taken next; of equals the first in row-major order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NextNode {
+    /// The one with most neighbours in the set, of those the nearest to all nodes of the set.
+    Fullest,
+    /// The nearest to all nodes of the set, of those the one with most neighbours in it.
+    Nearest,
+}
+
+/// The mark of a node of the set. The mark of another node is its number of neighbours in the set.
+const TAKEN: u8 = 128;
+
+/// What a node adds to the hash of a set, which does not depend on the order of its nodes.
+fn hash_of(node: u32) -> u64 {
+    let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29
+}
+
+/// The growth of one region after another, with its scratch memory.
+#[derive(Clone, Default)]
+pub(super) struct CompactRegions {
+    /// By node: its mark; 0 between questions.
+    marks: Vec<u8>,
+    /// The regions grown in this component: the first `count` of the list.
+    regions: Vec<Region>,
+    count: usize,
+    /// For [`NextNode::Fullest`]: the free neighbours of the set, by mark. A neighbour whose mark
+    /// changes is listed again, under its new mark.
+    by_mark: [Vec<(u32, Coordinates)>; 7],
+    /// For [`NextNode::Nearest`]: the free neighbours of the set.
+    frontier: Frontier,
+    bound: HopBound,
+    looked: u64,
+}
+
+/// A region that was grown.
+#[derive(Clone)]
+struct Region {
+    next: NextNode,
+    /// Its nodes, in the order in which they were taken.
+    nodes: Vec<u32>,
+    /// By node: the hash of the set of the nodes up to it.
+    hashes: Vec<u64>,
+}
+
+impl CompactRegions {
+    /// Begins with a component.
+    pub(super) fn begin(&mut self, component: &ComponentGraph) {
+        self.count = 0;
+        if self.marks.len() < component.count() {
+            self.marks.resize(component.count(), 0);
+        }
+    }
+
+    /// A set of `nodes` nodes that holds `seed`, in no order. `hop_sums` then holds the set. `None`
+    /// as soon as the set must have a sum of hops above `most`, or is that of an earlier growth.
+    ///
+    /// The component is the one that was begun, and has enough nodes. From one growth to the next
+    /// `most` does not increase.
+    pub(super) fn grow(
+        &mut self,
+        grid: &Grid,
+        component: &ComponentGraph,
+        hop_sums: &mut HopSums,
+        (seed, next): (u32, NextNode),
+        nodes: u32,
+        most: u64,
+    ) -> Option<&[u32]> {
+        let mut region = self.empty(next);
+        hop_sums.clear();
+        match next {
+            NextNode::Fullest => self.by_mark[0].push((seed, component.point(seed))),
+            NextNode::Nearest => self.frontier.add(hop_sums, seed, component.point(seed)),
+        }
+        let nodes = nodes as usize;
+        self.bound.begin(most, component, nodes);
+        let (mut hash, mut over) = (0_u64, false);
+        while region.nodes.len() < nodes && !over {
+            let node = match next {
+                NextNode::Fullest => self.fullest(hop_sums),
+                NextNode::Nearest => self.nearest(hop_sums),
+            };
+            let node = node.expect("the component has enough nodes");
+            self.marks[node as usize] = TAKEN;
+            hop_sums.add(component.point(node));
+            hash = hash.wrapping_add(hash_of(node));
+            region.nodes.push(node);
+            region.hashes.push(hash);
+            self.list_beside(component, hop_sums, node, next);
+            let is_taken = |node: u32| self.marks[node as usize] == TAKEN;
+            over = self.bound.is_passed(grid, component, hop_sums, is_taken)
+                || self.is_known(&region, nodes);
+        }
+        self.clear(&region.nodes);
+        self.regions[self.count] = region;
+        self.count += 1;
+        (!over).then_some(&self.regions[self.count - 1].nodes[..])
+    }
+
+    /// An empty region, with the memory of an older one.
+    fn empty(&mut self, next: NextNode) -> Region {
+        if self.count == self.regions.len() {
+            self.regions.push(Region { next, nodes: Vec::new(), hashes: Vec::new() });
+        }
+        let old = &mut self.regions[self.count];
+        let (mut nodes, mut hashes) = (take(&mut old.nodes), take(&mut old.hashes));
+        nodes.clear();
+        hashes.clear();
+        Region { next, nodes, hashes }
+    }
+
+    /// Whether an earlier growth came to the same set, and then went on by the same rule or ended.
+    fn is_known(&self, region: &Region, nodes: usize) -> bool {
+        let last = region.nodes.len() - 1;
+        let hash = region.hashes[last];
+        self.regions[..self.count].iter().any(|other| {
+            other.hashes.get(last) == Some(&hash)
+                && (other.next == region.next || last + 1 == nodes)
+                && other.nodes[..=last].iter().all(|&node| self.marks[node as usize] == TAKEN)
+        })
+    }
+
+    fn clear(&mut self, set: &[u32]) {
+        let by_mark = self.by_mark.iter().flatten().map(|&(node, _)| node);
+        for node in by_mark.chain(self.frontier.nodes()).chain(set.iter().copied()) {
+            self.marks[node as usize] = 0;
+        }
+        self.by_mark.iter_mut().for_each(Vec::clear);
+        self.frontier.clear();
+    }
+
+    /// Lists the free neighbours of a node that was taken.
+    fn list_beside(
+        &mut self,
+        component: &ComponentGraph,
+        hop_sums: &HopSums,
+        node: u32,
+        next: NextNode,
+    ) {
+        for &beside in component.beside(node) {
+            let mark = &mut self.marks[beside as usize];
+            if *mark == TAKEN {
+                continue;
+            }
+            *mark += 1;
+            let point = component.point(beside);
+            match next {
+                NextNode::Fullest => self.by_mark[usize::from(*mark)].push((beside, point)),
+                NextNode::Nearest if *mark == 1 => self.frontier.add(hop_sums, beside, point),
+                NextNode::Nearest => {}
+            }
+        }
+    }
+
+    /// Takes the next node by [`NextNode::Fullest`].
+    fn fullest(&mut self, hop_sums: &HopSums) -> Option<u32> {
+        for (mark, list) in self.by_mark.iter_mut().enumerate().rev() {
+            let is_current = |node: u32| usize::from(self.marks[node as usize]) == mark;
+            let nearest = nearest_in(list, hop_sums, is_current, |node| node);
+            self.looked += list.len() as u64;
+            if let Some((_, at)) = nearest {
+                return Some(list.swap_remove(at).0);
+            }
+        }
+        None
+    }
+
+    /// Takes the next node by [`NextNode::Nearest`].
+    fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
+        let alone = |node: u32| TAKEN - self.marks[node as usize];
+        self.frontier.take_nearest(hop_sums, |_| true, |node| (alone(node), node))
+    }
+
+    /// Free neighbours and nodes of the component that were looked at.
+    pub(super) fn looked(&self) -> u64 {
+        self.looked + self.frontier.looked() + self.bound.looked()
+    }
+}

@@ -1,0 +1,171 @@
+//! `run.json`: what a directory holds, where and when it was made, and the checksums of its files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pavior_files::{Limits, read_if_there, read_text};
+use pavior_kernel::{Checksum, Date};
+use serde_json::{Map, Value, json};
+
+use super::DirectoryError;
+
+/// What a run is: what two directories must share for their results to be mixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The name of the experiment.
+    pub name: String,
+    /// The digest of what results depend on.
+    pub fingerprint: String,
+    /// The paper that is reproduced, and whether quickly.
+    pub paper: Option<(String, bool)>,
+    /// The part of the points.
+    pub shard: String,
+    /// The command that was given.
+    pub command: String,
+}
+
+/// `run.json` as it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What the run is.
+    pub run: Run,
+    /// Whether it came to its end.
+    pub finished: bool,
+    /// The checksum of every file that was written.
+    pub files: BTreeMap<String, String>,
+}
+
+/// When a run began, and how long it has taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    began: SystemTime,
+    /// Not the difference of two dates: the clock may be set back in between.
+    since: std::time::Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Clock {
+        Clock { began: SystemTime::now(), since: std::time::Instant::now() }
+    }
+}
+
+const CHECKSUM: &str = "checksum";
+
+impl Note {
+    /// Reads a note; none where there is no file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a byte of it was changed.
+    pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
+        let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
+        Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::file(path))
+    }
+
+    fn parse(text: &str) -> Option<Note> {
+        let mut value: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let checksum = value.remove(CHECKSUM)?;
+        if checksum != own_checksum(&value) || sealed(value.clone()) != text {
+            return None;
+        }
+        let word = |key: &str| value.get(key)?.as_str().map(String::from);
+        let quick = value.get("quick").is_some_and(|quick| *quick == true);
+        let files = value.get("files").and_then(Value::as_object).cloned().unwrap_or_default();
+        Some(Note {
+            run: Run {
+                name: word("experiment")?,
+                fingerprint: word("fingerprint")?,
+                paper: word("paper").map(|paper| (paper, quick)),
+                shard: word("shard")?,
+                command: word("command")?,
+            },
+            finished: word("finished").is_some(),
+            files: files
+                .into_iter()
+                .filter_map(|(name, sum)| Some((name, sum.as_str()?.to_string())))
+                .collect(),
+        })
+    }
+
+    /// The text of a note.
+    pub(crate) fn text(&self, clock: Clock) -> String {
+        let Note { run, finished, files } = self;
+        let since = clock.since.elapsed();
+        let began = clock.began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let date = |time| Date(time).to_string();
+        let value = json!({
+            "experiment": run.name,
+            "fingerprint": run.fingerprint,
+            "version": env!("CARGO_PKG_VERSION"),
+            "paper": run.paper.as_ref().map(|(paper, _)| paper),
+            "quick": run.paper.as_ref().is_some_and(|(_, quick)| *quick),
+            "shard": run.shard,
+            "command": run.command,
+            "started": date(began),
+            "finished": finished.then(|| date(began + since)),
+            "duration_s": finished.then(|| since.as_millis() as f64 / 1000.0),
+            "machine": {
+                "system": std::env::consts::OS,
+                "architecture": std::env::consts::ARCH,
+                "processor": processor(),
+                "threads": std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            "files": files,
+        });
+        let Value::Object(value) = value else { unreachable!("it was written as an object") };
+        sealed(value)
+    }
+}
+
+/// The text of an object with its own checksum as its last member.
+fn sealed(mut value: Map<String, Value>) -> String {
+    value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
+    pretty(value)
+}
+
+fn own_checksum(value: &Map<String, Value>) -> String {
+    Checksum::of(pretty(value.clone()).as_bytes()).to_string()
+}
+
+fn pretty(value: Map<String, Value>) -> String {
+    format!("{:#}\n", Value::Object(value))
+}
+
+/// The processor's name, where the system tells it.
+fn processor() -> Option<String> {
+    let text = read_text(Path::new("/proc/cpuinfo"), Limits::DOCUMENT).ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note() -> Note {
+        Note {
+            run: Run {
+                name: "e\u{1b}".into(),
+                fingerprint: "00ff".into(),
+                paper: Some(("tbl".into(), true)),
+                shard: "1/2".into(),
+                command: "pavior \"x\"".into(),
+            },
+            finished: true,
+            files: [("results.csv".to_string(), "12".to_string())].into(),
+        }
+    }
+
+    #[test]
+    fn a_note_reads_back_and_no_byte_of_it_can_change() {
+        let text = note().text(Clock::start());
+        assert_eq!(Note::parse(&text), Some(note()));
+        for index in 0..text.len() {
+            for flip in [1, 0x20, 0x80] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[index] ^= flip;
+                assert_eq!(Note::parse(&String::from_utf8_lossy(&bytes)), None, "byte {index}");
+            }
+        }
+    }
+}

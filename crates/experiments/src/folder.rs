@@ -1,0 +1,110 @@
+//! Logs and lists of failures of experiments, opened by their paths.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use pavior_files::{FileError, Limits, open};
+use pavior_workload::traces::{Format, LineError, ReadError, ReadOptions, Trace};
+use pavior_workload::{FailureEvent, read_failures};
+use thiserror::Error;
+
+use crate::{FailureRequest, InputError, InputFiles, LogRequest};
+
+/// The files of an experiment by their paths from a folder, each read once. Its errors are
+/// [`LogError`]s.
+pub struct Folder {
+    path: PathBuf,
+    limits: Limits,
+    logs: Mutex<HashMap<String, Arc<Trace>>>,
+    failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
+}
+
+impl Folder {
+    /// A folder; the empty path is the one that the program was started in.
+    pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
+        Folder { path: path.into(), limits, logs: Mutex::default(), failures: Mutex::default() }
+    }
+
+    /// The logs that were read so far, in no order.
+    pub fn logs(&self) -> Vec<Arc<Trace>> {
+        self.logs.lock().map_or(Vec::new(), |known| known.values().cloned().collect())
+    }
+}
+
+impl InputFiles for Folder {
+    fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
+        once(&self.logs, &request.key, || {
+            read_log(&self.path.join(&request.path), &request.options, self.limits)
+        })
+    }
+
+    fn failures(&self, request: &FailureRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
+        let path = self.path.join(&request.path);
+        once(&self.failures, &request.key, || {
+            let reader = open(&path, self.limits)?;
+            read_failures(reader, &request.grid, request.unit)
+                .map_err(|error| LogError::of(&path, error))
+        })
+    }
+}
+
+/// What is known by a key, or is read now.
+fn once<T>(
+    known: &Mutex<HashMap<String, Arc<T>>>,
+    key: &str,
+    read: impl FnOnce() -> Result<T, LogError>,
+) -> Result<Arc<T>, InputError> {
+    let mut known = known.lock().map_err(|_| "a reader of files failed")?;
+    if let Some(value) = known.get(key) {
+        return Ok(value.clone());
+    }
+    let value = Arc::new(read()?);
+    known.insert(key.to_string(), value.clone());
+    Ok(value)
+}
+
+/// Why a log is not read.
+#[derive(Debug, Error)]
+pub enum LogError {
+    /// It cannot be opened, or is none.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A line breaks the format.
+    #[error("{path}:{}:{}: {}", fault.line, fault.column, fault.reason)]
+    Line {
+        /// The log's name, to be shown.
+        path: String,
+        /// What is wrong, and where.
+        fault: Box<LineError>,
+    },
+}
+
+impl LogError {
+    /// What a reader of logs or of lists of failures says of a file.
+    fn of(path: &Path, error: ReadError) -> LogError {
+        match error {
+            ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
+                LogError::Line { path: pavior_files::shown(path), fault }
+            }
+            other => FileError::read(path, &pavior_kernel::shown(&other.to_string())).into(),
+        }
+    }
+}
+
+/// Reads a log. Formats of lines are bounded by line and in all, Batsim's one document in all.
+///
+/// # Errors
+/// If the name says no format; if the log cannot be read, is longer than the limit, or is at fault.
+pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Trace, LogError> {
+    let Some(format) = Format::of_file(&path.to_string_lossy()) else {
+        // That there is no such file is the better reason.
+        open(path, limits)?;
+        let reason = "the name does not say the format; logs end in .swf, .sim or .json, or in one \
+                      of these and .gz";
+        return Err(FileError::read(path, &reason).into());
+    };
+    let limits = if format == Format::Batsim { limits.without_lines() } else { limits };
+    let reader = open(path, limits)?;
+    format.read(reader, options).map_err(|error| LogError::of(path, error))
+}

@@ -1,0 +1,295 @@
+//! The index of a machine of more than 8x8x8 nodes: the list of busy boxes, the free nodes as rows,
+//! and the choice among the searches over them.
+//!
+//! ```text
+//!   busy boxes:   0         up to 15, on rings     up to a bound      more
+//!   search:       none      corners                leaps              rows
+//! ```
+//!
+//! The bound is the length of the list at which leaps cost as much as shifts over the rows. A
+//! search by leaps that takes too many steps is given up. The rows are then searched from the plane
+//! that it has reached.
+//!
+//! Invariant: the list and the rows show the same nodes as busy. The boxes in `unflipped` are the
+//! exception: the rows learn of them before they are searched.
+//!
+//! Cost: O(1) to take or give a box while the list is short, else O(rows of the box).
+
+use super::busy_boxes::BusyBoxes;
+use super::corners::Corners;
+use super::leaps::{self, Found, Leaps};
+use super::refusals::Known;
+use super::region::Region;
+use super::rows::{InRows, Rows};
+use super::vectors::Vectors;
+use super::{SearchMethods, SearchWork};
+use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+
+/// The list of busy boxes and the free nodes as rows.
+#[derive(Clone, Debug)]
+pub(super) struct BoxIndex {
+    grid: Grid,
+    busy: BusyBoxes,
+    free_rows: FreeRows,
+    /// The boxes that are yet to be flipped in the rows. While the list is short no search looks at
+    /// the rows, and to flip a large box costs more than a search.
+    unflipped: Vec<Cuboid>,
+    /// Whether an axis wraps.
+    rings: bool,
+    /// The longest list that is searched; with a longer one, the rows are.
+    longest_list: usize,
+    /// The longest list that is searched by corners; 0 where no axis wraps.
+    corner_search_limit: usize,
+    /// By number of groups: the number of leaps that cost as much as a search of the rows.
+    budgets: [u32; BusyBoxes::GROUPS],
+    vectors: Vectors,
+    pub(super) work: SearchWork,
+}
+
+/// The free nodes as rows, in lanes as narrow as the rows allow.
+#[derive(Clone, Debug)]
+enum FreeRows {
+    Narrow(Rows<u16, 16>),
+    Middle(Rows<u32, 8>),
+    Wide(Rows<u64, 4>),
+    Whole(BaseSet),
+}
+
+impl FreeRows {
+    fn new(grid: Grid, methods: SearchMethods) -> FreeRows {
+        match grid.side(0) {
+            _ if !methods.rows => FreeRows::Whole(BaseSet::new(grid)),
+            65.. => FreeRows::Whole(BaseSet::new(grid)),
+            ..=16 if !methods.wide => FreeRows::Narrow(Rows::new(grid)),
+            ..=32 if !methods.wide => FreeRows::Middle(Rows::new(grid)),
+            _ => FreeRows::Wide(Rows::new(grid)),
+        }
+    }
+
+    fn flip(&mut self, cuboid: &Cuboid) {
+        match self {
+            FreeRows::Narrow(rows) => rows.flip(cuboid),
+            FreeRows::Middle(rows) => rows.flip(cuboid),
+            FreeRows::Wide(rows) => rows.flip(cuboid),
+            FreeRows::Whole(_) => {}
+        }
+    }
+
+    /// About how many instructions a search takes, measured.
+    fn cost(&self, grid: &Grid) -> u32 {
+        let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
+        let vectors = match self {
+            FreeRows::Narrow(_) => rows / 16,
+            FreeRows::Middle(_) => rows / 8,
+            FreeRows::Wide(_) => rows / 4,
+            FreeRows::Whole(_) => grid.nodes().div_ceil(64),
+        };
+        if grid.has_wrap() { 1500 + 50 * vectors } else { 600 + 20 * vectors }
+    }
+}
+
+/// The longest list that is searched by leaps.
+const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
+/// The longest list that is searched by corners.
+const CORNER_SEARCH_LIMIT: usize = 15;
+
+impl BoxIndex {
+    /// All nodes free.
+    pub(super) fn new(grid: Grid, methods: SearchMethods, vectors: Vectors) -> BoxIndex {
+        let free_rows = FreeRows::new(grid, methods);
+        let cost = if methods.rows { free_rows.cost(&grid) } else { u32::MAX };
+        let leap = |groups: u32| 60 + 20 * groups;
+        // A search takes about as many leaps as there are boxes.
+        let pays = |&count: &u32| count * leap(count.div_ceil(BusyBoxes::LANES as u32)) <= cost;
+        let leaps = (1..=LEAP_SEARCH_LIMIT as u32).take_while(pays).last().unwrap_or(0) as usize;
+        let (rings, lanes) = (grid.has_wrap(), grid.sides().iter().all(|&n| n <= leaps::LONGEST));
+        let corner_search_limit =
+            if methods.corners && rings && lanes { CORNER_SEARCH_LIMIT } else { 0 };
+        BoxIndex {
+            grid,
+            busy: BusyBoxes::default(),
+            rings,
+            longest_list: if methods.leaps && lanes {
+                leaps.max(corner_search_limit)
+            } else {
+                corner_search_limit
+            },
+            corner_search_limit,
+            budgets: std::array::from_fn(|index| cost / leap(index as u32 + 1)),
+            free_rows,
+            unflipped: Vec::new(),
+            vectors,
+            work: SearchWork::default(),
+        }
+    }
+
+    /// A box is busy now.
+    pub(super) fn take(&mut self, cuboid: &Cuboid) {
+        self.busy.add(cuboid);
+        self.flip(cuboid);
+    }
+
+    /// A box that was taken is free again.
+    pub(super) fn give(&mut self, cuboid: &Cuboid) {
+        self.busy.remove(cuboid);
+        self.flip(cuboid);
+    }
+
+    /// Whether the list is so short that to search near one box costs as much as to search
+    /// everywhere.
+    pub(super) fn is_short(&self) -> bool {
+        self.busy.count() <= self.longest_list.min(2 * BusyBoxes::LANES)
+    }
+
+    /// Notes a box whose nodes are to be flipped. Two flips of one box cancel.
+    fn flip(&mut self, cuboid: &Cuboid) {
+        if let FreeRows::Whole(_) = &self.free_rows {
+            return;
+        }
+        match self.unflipped.iter().position(|other| other == cuboid) {
+            Some(index) => drop(self.unflipped.swap_remove(index)),
+            None if self.busy.count() <= self.longest_list => self.unflipped.push(*cuboid),
+            None => self.free_rows.flip(cuboid),
+        }
+    }
+
+    /// The nodes that no listed box holds.
+    pub(super) fn listed(&self) -> Occupancy {
+        let mut free = Occupancy::all_free(self.grid);
+        self.busy
+            .iter()
+            .for_each(|cuboid| free.take(&cuboid).expect("the boxes of the list are disjoint"));
+        free
+    }
+
+    /// Whether the rows show a node as free; `None` if there are no rows.
+    pub(super) fn is_free(&self, point: Coordinates) -> Option<bool> {
+        let shown = match &self.free_rows {
+            FreeRows::Narrow(rows) => rows.is_free(point),
+            FreeRows::Middle(rows) => rows.is_free(point),
+            FreeRows::Wide(rows) => rows.is_free(point),
+            FreeRows::Whole(_) => return None,
+        };
+        let unflipped = |cuboid: &&Cuboid| cuboid.contains(&self.grid, point);
+        Some(shown ^ (self.unflipped.iter().filter(unflipped).count() % 2 == 1))
+    }
+
+    /// The first free box, in row-major order of the bases, of the first of these shapes that has
+    /// one.
+    pub(super) fn first(
+        &mut self,
+        free: &Occupancy,
+        known: Known,
+        shapes: &[Sides],
+    ) -> Option<Cuboid> {
+        match (self.busy.count(), self.rings) {
+            (0, _) => {
+                self.work.boxes += 1;
+                let fits = |&&shape: &&Sides| self.grid.fits(shape);
+                shapes.iter().find(fits).map(|&shape| Cuboid::new([0; 3], shape))
+            }
+            (count, _) if count > self.longest_list => self.first_by_rows(free, known, shapes),
+            (count, _) if count <= self.corner_search_limit => self.first_by_corners(shapes),
+            (..=8, false) => self.first_by_leaps::<1, false>(free, known, shapes),
+            (..=8, true) => self.first_by_leaps::<1, true>(free, known, shapes),
+            (..=16, false) => self.first_by_leaps::<2, false>(free, known, shapes),
+            (..=16, true) => self.first_by_leaps::<2, true>(free, known, shapes),
+            (..=32, false) => self.first_by_leaps::<4, false>(free, known, shapes),
+            (..=32, true) => self.first_by_leaps::<4, true>(free, known, shapes),
+            (_, false) => self.first_by_leaps::<8, false>(free, known, shapes),
+            (_, true) => self.first_by_leaps::<8, true>(free, known, shapes),
+        }
+    }
+
+    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes.
+    fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
+        fn among<const G: usize, const R: usize, const C: usize>(
+            boxes: &BoxIndex,
+            shapes: &[Sides],
+        ) -> Option<Cuboid> {
+            let (groups, count) = (boxes.busy.groups::<G>(), boxes.busy.count());
+            if boxes.grid.side(2) == 1 {
+                Corners::<G, R, C, 1>::new(boxes.grid, groups, count).first(shapes)
+            } else {
+                Corners::<G, R, C, C>::new(boxes.grid, groups, count).first(shapes)
+            }
+        }
+        let count = self.busy.count();
+        self.work.boxes += (count * shapes.len()) as u64;
+        match count {
+            ..=1 => among::<1, 1, 2>(self, shapes),
+            2..=3 => among::<1, 2, 4>(self, shapes),
+            4..=5 => among::<1, 3, 6>(self, shapes),
+            6..=7 => among::<1, 4, 8>(self, shapes),
+            8..=11 => among::<2, 12, 12>(self, shapes),
+            _ => among::<2, 16, 16>(self, shapes),
+        }
+    }
+
+    /// Searches by leaps, among at most N groups of boxes; after too many leaps, by shifts.
+    fn first_by_leaps<const N: usize, const RINGS: bool>(
+        &mut self,
+        free: &Occupancy,
+        known: Known,
+        shapes: &[Sides],
+    ) -> Option<Cuboid> {
+        let (grid, count, budget) = (self.grid, self.busy.count() as u64, self.budgets[N - 1]);
+        for &shape in shapes {
+            let Some(mut region) = known.region(&grid, shape) else { continue };
+            let busy = &self.busy;
+            let leaps = Leaps::<'_, N, RINGS> { grid, busy, shape, region, budget };
+            let (found, steps) = leaps.run();
+            self.work.boxes += u64::from(steps) * count;
+            let base = match found {
+                Found::Base(base) => Some(base),
+                Found::Nothing => None,
+                Found::Unknown(z) => {
+                    region.first[2] = z;
+                    self.search_rows(free, shape, region)
+                }
+            };
+            if let Some(base) = base {
+                return Some(Cuboid::new(base, shape));
+            }
+        }
+        None
+    }
+
+    /// Searches by shifts.
+    fn first_by_rows(
+        &mut self,
+        free: &Occupancy,
+        known: Known,
+        shapes: &[Sides],
+    ) -> Option<Cuboid> {
+        shapes.iter().find_map(|&shape| {
+            let region = known.region(&self.grid, shape)?;
+            self.search_rows(free, shape, region).map(|base| Cuboid::new(base, shape))
+        })
+    }
+
+    /// The first free base of a shape by shifts over the rows of a region. No base lies elsewhere.
+    fn search_rows(
+        &mut self,
+        free: &Occupancy,
+        shape: Sides,
+        region: Region,
+    ) -> Option<Coordinates> {
+        for cuboid in self.unflipped.drain(..) {
+            self.free_rows.flip(&cuboid);
+        }
+        let vectors = self.vectors;
+        let (found, words) = match &mut self.free_rows {
+            FreeRows::Narrow(rows) => vectors.run(InRows { rows, shape, region }),
+            FreeRows::Middle(rows) => vectors.run(InRows { rows, shape, region }),
+            FreeRows::Wide(rows) => vectors.run(InRows { rows, shape, region }),
+            FreeRows::Whole(bases) => {
+                let before = bases.words_touched();
+                let found = bases.find(free, shape, Scan::default());
+                (found, bases.words_touched() - before)
+            }
+        };
+        self.work.words += words;
+        found
+    }
+}

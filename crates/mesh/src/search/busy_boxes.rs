@@ -1,0 +1,145 @@
+//! The list of busy boxes, eight to a group, with a vector for each coordinate of a group.
+//!
+//! ```text
+//!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and so for y and z
+//! ```
+//!
+//! Boxes stand in no order. The last group is padded with boxes of no nodes, so that a search reads
+//! whole groups.
+//!
+//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base.
+//!
+//! Cost: O(1) to add or remove a box. A short list is walked to find the box. A long one, as of
+//! thousands of jobs, has an index.
+
+use wide::i16x8;
+
+use super::key_index::KeyIndex;
+use crate::{Coordinates, Cuboid};
+
+/// The busy boxes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BusyBoxes {
+    /// Padded with boxes of no nodes.
+    groups: Vec<Group>,
+    /// The bases, a word each.
+    keys: Vec<u64>,
+    /// Where each base stands in the list; unused while the list is short.
+    index_of_keys: KeyIndex,
+}
+
+/// A longer list gets an index.
+const LONG: usize = 128;
+/// An index is dropped when the list has shrunk to this length.
+const SHORT: usize = 64;
+
+/// Eight boxes: by axis, their bases and their sides.
+pub(super) type Group = [[i16x8; 2]; 3];
+
+fn key(base: Coordinates) -> u64 {
+    let [x, y, z] = base.map(u64::from);
+    x | y << 16 | z << 32
+}
+
+impl BusyBoxes {
+    /// The boxes of a group.
+    pub(super) const LANES: usize = 8;
+    /// The list grows by this many groups, so that a search may read up to as many.
+    pub(super) const GROUPS: usize = 8;
+
+    /// The number of boxes.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The boxes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Cuboid> + '_ {
+        (0..self.count()).map(|index| self.get(index))
+    }
+
+    /// The first N groups of a list that is not empty.
+    #[inline(always)]
+    pub(super) fn groups<const N: usize>(&self) -> &[Group; N] {
+        self.groups.first_chunk().expect("padded")
+    }
+
+    /// Adds a box.
+    pub(super) fn add(&mut self, cuboid: &Cuboid) {
+        let index = self.keys.len();
+        self.keys.push(key(cuboid.base));
+        if index >= LONG || self.index_of_keys.is_used() {
+            self.index_of_keys.pushed(&self.keys);
+        }
+        if self.groups.len() * Self::LANES <= index {
+            self.groups.resize(self.groups.len() + Self::GROUPS, Group::default());
+        }
+        self.set(index, cuboid.base, cuboid.sides);
+    }
+
+    /// Removes a box that was added.
+    pub(super) fn remove(&mut self, cuboid: &Cuboid) {
+        let index = self.unlist(key(cuboid.base)).expect("only what was taken is given back");
+        debug_assert_eq!(self.get(index), *cuboid, "a box is given back whole");
+        let last = self.keys.len();
+        let moved = self.get(last);
+        self.set(index, moved.base, moved.sides);
+        self.set(last, [0; 3], [0; 3]);
+    }
+
+    /// Removes a key, and returns its place. The last key has this place now.
+    fn unlist(&mut self, key: u64) -> Option<usize> {
+        if !self.index_of_keys.is_used() {
+            let index = self.keys.iter().position(|&other| other == key)?;
+            self.keys.swap_remove(index);
+            return Some(index);
+        }
+        let index = self.index_of_keys.swap_remove(&mut self.keys, key);
+        if self.keys.len() <= SHORT {
+            self.index_of_keys = KeyIndex::default();
+        }
+        index
+    }
+
+    fn get(&self, index: usize) -> Cuboid {
+        let (group, lane) = (&self.groups[index / Self::LANES], index % Self::LANES);
+        let of = |what: usize| group.map(|axis| axis[what].as_array()[lane] as u16);
+        Cuboid::new(of(0), of(1))
+    }
+
+    fn set(&mut self, index: usize, base: Coordinates, sides: Coordinates) {
+        let (group, lane) = (&mut self.groups[index / Self::LANES], index % Self::LANES);
+        for (axis, [bases, all_sides]) in group.iter_mut().enumerate() {
+            bases.as_mut_array()[lane] = base[axis] as i16;
+            all_sides.as_mut_array()[lane] = sides[axis] as i16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_holds_what_was_added_and_not_removed() {
+        let (mut busy, mut truth) = (BusyBoxes::default(), Vec::new());
+        // Up and down past both ends of where there is an index, removing from all over the list.
+        for (up, down) in [(LONG + 90, SHORT), (LONG, LONG + 20), (2 * LONG, 2)] {
+            for _ in 0..up {
+                let number = truth.last().map_or(0, |last: &Cuboid| last.base[0] + 1);
+                let cuboid = Cuboid::new([number, 40_000, 7], [1, number + 1, 2]);
+                busy.add(&cuboid);
+                truth.push(cuboid);
+            }
+            assert!(busy.index_of_keys.is_used());
+            while truth.len() > down {
+                let removed = truth.remove(truth.len() * 5 / 8);
+                busy.remove(&removed);
+                let mut listed: Vec<Cuboid> = busy.iter().collect();
+                listed.sort_unstable_by_key(|cuboid| cuboid.base);
+                assert_eq!(listed, truth);
+            }
+            assert_eq!(busy.index_of_keys.is_used(), down > SHORT);
+        }
+    }
+}
