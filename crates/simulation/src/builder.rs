@@ -3,7 +3,7 @@
 use pavior_kernel::{BadName, unknown_name};
 
 use crate::metrics::{ALL, Context, Metric, MetricSpec};
-use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Stop, run_within};
+use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
 
 /// A run that is being put together: [`Setup::simulation`] begins it, [`SimulationBuilder::run`]
 /// carries it out.
@@ -124,7 +124,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         let own_observers = own.iter_mut().map(|metric| &mut **metric as &mut dyn Observer);
         let mut all: Vec<&mut dyn Observer> = own_observers.collect();
         all.extend(observers.into_iter().map(|observer| observer as &mut dyn Observer));
-        let outcome = run_within(bounds, &setup, inputs, &mut all, &stop)?;
+        let run = Simulation::new(&setup, inputs, &mut all)?.within(bounds);
+        let outcome = run.run(&stop)?;
         let values = own.iter().map(|metric| metric.value());
         Ok(Measured { outcome, metrics: metrics.into_iter().zip(values).collect() })
     }

@@ -31,7 +31,7 @@ pub use faults::{BadFailing, Failing, Restart, Spares};
 pub use migration::Migration;
 pub use pace::{INTERRUPTIONS_A_JOB, INTERRUPTIONS_BEYOND, WORK_IN_VAIN, WORK_OF_AN_INSTANT};
 pub use record::{Fate, JobRecord, Recorder, Stay};
-pub use run::{Simulation, run, run_until, run_within};
+pub use run::{Simulation, run};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, Stop};
 pub use stopwatch::Stopwatch;
 pub use traffic::{Contention, Histories, NetworkSetup};

@@ -33,49 +33,17 @@ struct Departure {
     start: u64,
 }
 
-/// Runs a simulation to its end.
+/// Runs a simulation to its end, within the usual [`Bounds`]; [`Setup::simulation`] has settings.
 ///
 /// # Errors
 /// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts
-/// a job that cannot start, strategy or scheduler fail, or the run reaches one of the usual
-/// [`Bounds`].
+/// a job that cannot start, strategy or scheduler fail, or the run reaches a bound.
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Outcome, RunError> {
-    run_until(setup, inputs, observers, &Stop::default())
-}
-
-/// As [`run`], but ends early, without an outcome, at the first instant after `stop` is set.
-///
-/// # Errors
-/// As [`run`]; [`RunError::Stopped`] if it was stopped.
-pub fn run_until(
-    setup: &Setup,
-    inputs: Inputs<'_>,
-    observers: &mut [&mut dyn Observer],
-    stop: &Stop,
-) -> Result<Outcome, RunError> {
-    run_within(Bounds::default(), setup, inputs, observers, stop)
-}
-
-/// As [`run_until`], within other bounds.
-///
-/// # Errors
-/// As [`run_until`].
-pub fn run_within(
-    bounds: Bounds,
-    setup: &Setup,
-    inputs: Inputs<'_>,
-    observers: &mut [&mut dyn Observer],
-    stop: &Stop,
-) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(setup, inputs, observers)?.within(bounds);
-    while simulation.advance(stop)? {
-        simulation.schedule()?;
-    }
-    Ok(simulation.finish())
+    Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
 /// A run that is stepped by its caller, who may decide in the scheduler's place.
@@ -193,6 +161,17 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.watch = Watch::new(bounds, self.ending);
         self
+    }
+
+    /// Goes on to the end, as the scheduler says.
+    ///
+    /// # Errors
+    /// As [`run`]; [`RunError::Stopped`] at the first instant after `stop` is set.
+    pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
+        while self.advance(stop)? {
+            self.schedule()?;
+        }
+        Ok(self.finish())
     }
 
     /// Goes to the next instant at which the queue or the machine changes, and makes its changes;

@@ -3,9 +3,7 @@
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};
 use pavior_scheduling::{Start, StartError};
-use pavior_simulation::{
-    Ending, Inputs, Recorder, RunError, Setup, Simulation, Stop, run, run_until,
-};
+use pavior_simulation::{Ending, Inputs, Recorder, RunError, Setup, Simulation, Stop, run};
 
 use crate::{job, setup};
 
@@ -65,7 +63,7 @@ fn a_start_that_cannot_be_made_is_an_error_and_changes_nothing() {
 fn a_run_that_is_stopped_has_no_outcome() {
     let stop = Stop::default();
     stop.clone().set();
-    let stopped = run_until(&mesh(), inputs(), &mut [], &stop);
+    let stopped = mesh().simulation(inputs()).until(&stop).run();
     assert!(matches!(stopped, Err(RunError::Stopped)));
 }
 
