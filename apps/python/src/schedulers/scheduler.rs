@@ -174,13 +174,7 @@ pub(crate) fn register(
         })
     };
     let build = BuildScheduler::Closure(Arc::new(move |_| build().map_err(CallerError::new)));
-    let entry = Entry {
-        name: lasting(name),
-        title: lasting(name),
-        source: "written in Python",
-        options: &[],
-        variants: &[""],
-        does: SchedulerKind { build },
-    };
+    let entry =
+        Entry { source: "written in Python", ..Entry::new(lasting(name), SchedulerKind { build }) };
     registry.add(entry).map(drop).map_err(value)
 }
