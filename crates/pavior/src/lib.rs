@@ -11,7 +11,7 @@
 //! | learn why a request is refused | [`explain()`] | |
 //! | write a strategy and judge it | [`strategies`] | |
 //! | find out which jobs to move for a request | `planning` | `planning` |
-//! | simulate jobs that come, wait and go | `simulation::Setup`, `workload`, `scheduling` | `simulation` |
+//! | simulate jobs that come, wait and go | `simulation`, `scheduling`, `workload` | `simulation` |
 //! | let jobs send messages | `network` | `network` |
 //! | compare many runs, with confidence intervals | `experiments::Specification` | `experiments` |
 //! | keep machines' names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
