@@ -9,6 +9,7 @@ mod notes;
 mod openapi;
 mod packages;
 mod python;
+mod results;
 mod service;
 mod strategy;
 mod tidy;

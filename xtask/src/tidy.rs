@@ -1,11 +1,12 @@
-//! Lengths of lines and functions, and calls that are banned, each with what to use instead.
+//! Lengths of lines, functions and pages of results, and calls that are banned, each with what to
+//! use instead.
 //!
 //! The text is read as rustfmt leaves it: a function ends at the first line that is a closing brace
 //! at its own indentation.
 
 use std::path::Path;
 
-use crate::rust_files;
+use crate::{results, rust_files};
 
 const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
@@ -96,6 +97,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         problems.extend(of_file(&name, &text));
     }
+    problems.extend(results::problems(root));
     problems
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use pavior_allocation::explain::{self, Diagnosis};
+use pavior_allocation::explain;
 use pavior_allocation::{Answers, Machine, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::core::{BoardView, Caller, NodeCounts, StateView, parts, point};
+use crate::core::reply::{Part, parts, point};
+use crate::core::{BoardView, Caller, JobName, NodeCounts, StateView};
 
 /// Changes to imagine before a question.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +80,50 @@ fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
 fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeCounts {
     let unavailable = state.failed();
     let drained = unavailable.iter().filter(|&&node| is_drained(board, changes, node));
-    let drained = drained.count() as u32;
+    let drained = drained.count() as u64;
     NodeCounts {
-        free: state.free().count(),
-        busy: state.busy_nodes(),
-        failed: unavailable.len() as u32 - drained,
+        free: state.free().count().into(),
+        busy: state.busy_nodes().into(),
+        failed: unavailable.len() as u64 - drained,
         drained,
     }
+}
+
+/// What stands in the way of a request.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Diagnosis {
+    counts: NodeCounts,
+    /// The nodes that must be free for it.
+    needed: u64,
+    /// What is missing: `nodes`, or a `place` among enough of them; null if nothing is.
+    missing: Option<&'static str>,
+    /// Where it fits, if it does. Of boxes nothing is said where the strategy grants by count.
+    fits: Option<Part>,
+    /// The free box that is nearest to it.
+    nearest: Option<Part>,
+    largest_free: Option<Part>,
+    blocked: Option<Blocked>,
+}
+
+/// The place with the fewest busy nodes, and what is in the way there.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Blocked {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+    busy_nodes: u64,
+    jobs: Vec<Blocker>,
+    /// Nodes there that have failed, and that no lease holds.
+    failed: Vec<Vec<u16>>,
+    /// Nodes there that are drained, and that no lease holds.
+    drained: Vec<Vec<u16>>,
+}
+
+/// A lease in the way; of another tenant's, the number of nodes alone.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Blocker {
+    lease: Option<u64>,
+    job: Option<JobName>,
+    nodes: u64,
 }
 
 /// What stands in the way of a request, as callers see it: numbers of other tenants' leases are
@@ -97,59 +136,63 @@ pub(crate) fn diagnosis(
     asked: &Asked,
     granted: bool,
     caller: &Caller,
-) -> Value {
+) -> Diagnosis {
     let grid = &board.grid;
-    let cuboid = |cuboid: Option<Cuboid>| {
-        cuboid.map_or(Value::Null, |cuboid| parts(grid, &[cuboid]).remove(0))
-    };
+    let part = |cuboid: Option<Cuboid>| cuboid.map(|cuboid| Part::of(grid, &cuboid));
     let counts = counts(board, state, changes);
     let missing = match granted {
         true => None,
-        false if asked.needed > u64::from(counts.free) => Some("nodes"),
+        false if asked.needed > counts.free => Some("nodes"),
         false => Some("place"),
     };
+    let needed = asked.needed;
     let Some(shape) = asked.request.shape.filter(|_| !asked.by_count) else {
         let largest = if asked.by_count { None } else { state.free().largest_free() };
-        return json!({
-            "counts": counts, "needed": asked.needed, "missing": missing, "fits": null,
-            "nearest": null, "largest_free": cuboid(largest), "blocked": null,
-        });
+        let (fits, nearest, largest_free, blocked) = (None, None, part(largest), None);
+        return Diagnosis { counts, needed, missing, fits, nearest, largest_free, blocked };
     };
-    let found = Diagnosis::of(state, shape);
-    let blocked = found.blocked.as_ref().map_or(Value::Null, |blocked| {
+    let found = explain::Diagnosis::of(state, shape);
+    let blocked = found.blocked.as_ref().map(|blocked| {
         let job = |&(JobId(id), nodes): &(JobId, u32)| {
             let lease = view.leases.binary_search_by_key(&id, |lease| lease.id);
             let lease = lease.ok().map(|index| &view.leases[index]);
             let seen = lease.filter(|lease| caller.may_touch(&lease.tenant));
-            json!({
-                "lease": seen.map(|lease| lease.id),
-                "job": seen.and_then(|lease| lease.job.as_ref()),
-                "nodes": nodes,
-            })
+            Blocker {
+                lease: seen.map(|lease| lease.id),
+                job: seen.and_then(|lease| lease.job.clone()),
+                nodes: nodes.into(),
+            }
         };
-        let points = |nodes: &[NodeId]| -> Vec<Value> {
+        let points = |nodes: &[NodeId]| -> Vec<Vec<u16>> {
             nodes.iter().map(|&node| point(grid, grid.point(node))).collect()
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
             blocked.failed.iter().partition(|&&node| is_drained(board, changes, node));
-        json!({
-            "base": &blocked.at.base[..grid.axes()],
-            "sides": &blocked.at.sides[..grid.axes()],
-            "busy_nodes": blocked.nodes(),
-            "jobs": blocked.jobs.iter().map(job).collect::<Vec<_>>(),
-            "failed": points(&failed),
-            "drained": points(&drained),
-        })
+        Blocked {
+            base: point(grid, blocked.at.base),
+            sides: point(grid, blocked.at.sides),
+            busy_nodes: blocked.nodes().into(),
+            jobs: blocked.jobs.iter().map(job).collect(),
+            failed: points(&failed),
+            drained: points(&drained),
+        }
     });
-    json!({
-        "counts": counts,
-        "needed": asked.needed,
-        "missing": missing,
-        "fits": cuboid(found.fits),
-        "nearest": cuboid(found.nearest),
-        "largest_free": cuboid(found.largest_free),
-        "blocked": blocked,
-    })
+    let (fits, nearest) = (part(found.fits), part(found.nearest));
+    let largest_free = part(found.largest_free);
+    Diagnosis { counts, needed, missing, fits, nearest, largest_free, blocked }
+}
+
+/// What a strategy would do.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Choice {
+    strategy: String,
+    pub(crate) granted: bool,
+    /// Why it would refuse.
+    reason: Option<&'static str>,
+    nodes: u64,
+    /// The contact of the placement.
+    index: Option<i64>,
+    parts: Vec<Part>,
 }
 
 /// What a strategy would do with a request in a state.
@@ -159,25 +202,26 @@ pub(crate) fn answer(
     strategy: &Selection,
     request: &Request,
     seed: u64,
-) -> Result<Value, String> {
+) -> Result<Choice, String> {
     let answer =
         explain::answer(state, strategy, request, seed).map_err(|error| error.to_string())?;
+    let strategy = strategy.to_string();
     Ok(match answer.outcome {
-        Ok(choice) => json!({
-            "strategy": strategy.to_string(),
-            "granted": true,
-            "reason": null,
-            "nodes": choice.placement.nodes(),
-            "index": choice.index(),
-            "parts": parts(grid, choice.placement.parts()),
-        }),
-        Err(refusal) => json!({
-            "strategy": strategy.to_string(),
-            "granted": false,
-            "reason": refusal.word(),
-            "nodes": 0,
-            "index": null,
-            "parts": [],
-        }),
+        Ok(choice) => Choice {
+            strategy,
+            granted: true,
+            reason: None,
+            nodes: choice.placement.nodes().into(),
+            index: Some(choice.index()),
+            parts: parts(grid, choice.placement.parts()),
+        },
+        Err(refusal) => Choice {
+            strategy,
+            granted: false,
+            reason: Some(refusal.word()),
+            nodes: 0,
+            index: None,
+            parts: Vec::new(),
+        },
     })
 }

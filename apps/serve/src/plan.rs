@@ -1,10 +1,11 @@
 //! Plans to move leases, as callers see them.
 
 use pavior_mesh::{Freedom, Grid, JobId, Request};
-use pavior_planning::{Move, Planned, SearchLimits, Shape, Snapshot, Weights, unblock_any};
-use serde_json::{Map, Value, json};
+use pavior_planning::{self as planning, Planned, SearchLimits, Shape, Snapshot, Weights};
+use serde::Serialize;
 
-use crate::core::parts;
+use crate::core::JobName;
+use crate::core::reply::{Part, parts};
 
 /// The cheapest way to make room for a request, in whichever of the boxes that its freedom allows;
 /// without a freedom in its box, turned if the limits say so. Of boxes that cost the same the first
@@ -24,34 +25,55 @@ pub(crate) fn unblocked(
         let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
         format!("a plan is for boxes: \"freedom\" is one of {known}, not {freedom}")
     })?;
-    Ok(unblock_any(snapshot, &shapes, weights, limits))
+    Ok(planning::unblock_any(snapshot, &shapes, weights, limits))
 }
 
-/// The members of a plan: whether there is proof that none is cheaper, its cost, the jobs that
-/// move, and the moves in an order in which they can be carried out. `name` is what callers call a
-/// job.
-pub(crate) fn members(
-    grid: &Grid,
-    answer: &Planned,
-    name: impl Fn(JobId) -> Value,
-) -> Map<String, Value> {
-    let step = |step: &Move| {
-        json!({
-            "job": name(step.job),
-            "from": parts(grid, &step.from),
-            "to": parts(grid, &step.to),
-        })
-    };
-    let plan = answer.plan.as_ref();
-    let jobs = plan.map(|plan| plan.jobs.iter().map(|&job| name(job)).collect::<Vec<_>>());
-    let moves = plan.map_or(Vec::new(), |plan| plan.moves.iter().map(step).collect());
-    [
-        ("proven", answer.proven.into()),
-        ("cost", json!(plan.map(|plan| plan.cost))),
-        ("jobs", json!(jobs)),
-        ("moves", moves.into()),
-    ]
-    .map(|(member, value): (&str, Value)| (member.to_string(), value))
-    .into_iter()
-    .collect()
+/// Which jobs to move.
+#[derive(Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub(crate) struct Plan {
+    /// Whether the request fits as it is.
+    pub(crate) fits: bool,
+    /// Where it goes.
+    pub(crate) placement: Option<Part>,
+    /// Whether there is proof that nothing is cheaper, or that there is no plan of so many moves.
+    pub(crate) proven: bool,
+    /// The nodes of the leases that move.
+    pub(crate) cost: Option<u64>,
+    /// The leases that move; null without a plan.
+    #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
+    pub(crate) jobs: Option<Vec<JobName>>,
+    /// In an order in which they can be carried out.
+    pub(crate) moves: Vec<Move>,
+}
+
+/// A move of a lease.
+#[derive(Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub(crate) struct Move {
+    /// The lease.
+    #[cfg_attr(feature = "http", schema(value_type = u64))]
+    job: JobName,
+    from: Vec<Part>,
+    to: Vec<Part>,
+}
+
+impl Plan {
+    /// An answer of the search; `name` is what callers call a job.
+    pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
+        let step = |step: &planning::Move| Move {
+            job: name(step.job),
+            from: parts(grid, &step.from),
+            to: parts(grid, &step.to),
+        };
+        let plan = answer.plan.as_ref();
+        Plan {
+            fits: plan.is_some_and(|plan| plan.jobs.is_empty()),
+            placement: plan.and_then(|plan| plan.boxes.first()).map(|at| Part::of(grid, at)),
+            proven: answer.proven,
+            cost: plan.map(|plan| plan.cost),
+            jobs: plan.map(|plan| plan.jobs.iter().map(|&job| name(job)).collect()),
+            moves: plan.map_or(Vec::new(), |plan| plan.moves.iter().map(step).collect()),
+        }
+    }
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls};
+pub use crate::http::{Access, Address, BadToken, HttpBounds, ListenError, Tls, written};
 
 use crate::clock::ServiceClock;
 use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};

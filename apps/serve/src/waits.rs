@@ -7,8 +7,8 @@ use pavior_allocation::{Answers, Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_scheduling::{Kept, Reserved, Standing};
-use serde_json::{Value, json};
 
+use crate::core::reply::{Other, WaitsFor, WaitsForKind};
 use crate::core::{BoardView, Caller, Instant, StateView, WaitingRequest};
 use crate::diagnose::{self, Changes};
 
@@ -301,14 +301,19 @@ fn millis(time: Time) -> u64 {
 
 impl Wait {
     /// The answer as a caller may see it: names of other tenants' requests are left out.
-    pub(crate) fn json(&self, board: &BoardView, waiting: &Waiting<'_>, caller: &Caller) -> Value {
+    pub(crate) fn shown(
+        &self,
+        board: &BoardView,
+        waiting: &Waiting<'_>,
+        caller: &Caller,
+    ) -> WaitsFor {
         let seen = |id: u64| {
             let found = waiting.get(&id).copied();
             found.filter(|one| caller.may_touch(&one.tenant))
         };
         let by = |id: u64| {
             let one = seen(id);
-            json!({ "id": one.map(|one| one.id), "job": one.and_then(|one| one.job.as_ref()) })
+            Some(Other { id: one.map(|one| one.id), job: one.and_then(|one| one.job.clone()) })
         };
         let named = |id| seen(id).map_or_else(|| "another tenant's job".to_string(), name);
         let (by, from, until) = match self.cause {
@@ -318,18 +323,18 @@ impl Wait {
                 (by(id), Some(from_ms), until)
             }
             Cause::Turn { behind: Some(id) } => (by(id), None, None),
-            _ => (Value::Null, None, None),
+            _ => (None, None, None),
         };
-        json!({
-            "kind": self.cause.word(),
-            "sentence": self.sentence(board, named, until),
-            "needed": self.needed,
-            "free": self.free,
-            "by": by,
-            "from": from.map(Instant),
-            "until": until.map(Instant),
-            "planned": self.planned_ms.map(Instant),
-        })
+        WaitsFor {
+            kind: self.cause.kind(),
+            sentence: self.sentence(board, named, until),
+            needed: self.needed,
+            free: self.free.into(),
+            by,
+            from: from.map(Instant),
+            until: until.map(Instant),
+            planned: self.planned_ms.map(Instant),
+        }
     }
 
     /// One sentence.
@@ -374,13 +379,13 @@ impl Wait {
 }
 
 impl Cause {
-    fn word(self) -> &'static str {
+    fn kind(self) -> WaitsForKind {
         match self {
-            Cause::Nodes => "nodes",
-            Cause::Place => "place",
-            Cause::Reservation { .. } => "reservation",
-            Cause::Turn { .. } => "turn",
-            Cause::Scheduler => "scheduler",
+            Cause::Nodes => WaitsForKind::Nodes,
+            Cause::Place => WaitsForKind::Place,
+            Cause::Reservation { .. } => WaitsForKind::Reservation,
+            Cause::Turn { .. } => WaitsForKind::Turn,
+            Cause::Scheduler => WaitsForKind::Scheduler,
         }
     }
 }

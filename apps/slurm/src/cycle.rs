@@ -4,19 +4,17 @@ use std::collections::HashMap;
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
-use pavior_mesh::{JobId, NodeId};
+use pavior_mesh::{NodeId, Request};
 use pavior_planning::Snapshot;
-use pavior_scheduling::{Attempt, AttemptObserver, MachineView, Queue, Running};
-use pavior_workload::{Job, Service, Shaper};
+use pavior_scheduling::Started;
+use pavior_workload::Shaper;
 
 use crate::command::Change;
-use crate::ledger::{Ledger, Phase, SlurmJob};
+use crate::ledger::{Ledger, SlurmJob};
 use crate::names::{JobName, Note};
-use crate::state::{Role, State};
+use crate::state::{Role, State, told};
 use crate::{Config, SlurmError, reason};
 
-/// An estimate for jobs without a time limit: a year.
-const ENDLESS: u64 = 365 * 86_400;
 /// How many waiting jobs, from the first, are told why, and how many of them in one cycle.
 const TOLD: usize = 32;
 const TOLD_AT_ONCE: usize = 4;
@@ -88,22 +86,20 @@ pub(crate) fn decide(
         }
     }
     close(config, ledger, &mut state, memory, (now, basic), &mut changes);
-    let queue = waiting(ledger, &state, memory, now);
-    let waits = queue.len();
-    let started = open(config, ledger, &mut state, queue, now, &mut changes);
-    for index in started {
-        let job = &ledger.jobs[index];
-        memory.priorities.insert(key(job), job.priority);
-        state.roles[index] = Role::Opened;
+    let waits = waiting(ledger, &state, memory, now);
+    for (place, &(index, request)) in waits.iter().enumerate() {
+        let arrival = Time((now + place as u64).min(u64::MAX / 2));
+        state.dispatcher.submit(told(index, &ledger.jobs[index], arrival, request));
     }
-    tell(config, ledger, &state, memory, now, &mut changes);
+    open(config, ledger, &mut state, memory, now, &mut changes)?;
+    tell(config, ledger, &state, &waits, memory, now, &mut changes);
     let count = |role: &Role| state.roles.iter().filter(|other| *other == role).count();
     Ok(Decision {
-        waiting: waits,
+        waiting: waits.len(),
         opened: count(&Role::Opened),
         running: count(&Role::Holds),
-        free: state.machine.free().count(),
-        failed: state.machine.failed_nodes(),
+        free: state.machine().free().count(),
+        failed: state.machine().failed_nodes(),
         overlaps: state.overlaps,
         changes,
     })
@@ -147,87 +143,40 @@ fn close(
     }
 }
 
-/// The waiting jobs in Slurm's order.
-fn waiting(ledger: &Ledger, state: &State, memory: &Memory, now: u64) -> Queue {
+/// The waiting jobs in Slurm's order: their places in the ledger, and what they ask for.
+fn waiting(ledger: &Ledger, state: &State, memory: &Memory, now: u64) -> Vec<(usize, Request)> {
     let away = |job: &SlurmJob| memory.closed.get(&key(job)).is_some_and(|&until| until > now);
-    let waits =
-        |&index: &usize| matches!(state.roles[index], Role::Waits(_)) && !away(&ledger.jobs[index]);
-    let mut order: Vec<usize> = (0..ledger.jobs.len()).filter(waits).collect();
-    order.sort_by_key(|&index| (std::cmp::Reverse(ledger.jobs[index].priority), index));
-    let mut queue = Queue::new();
-    for (place, index) in order.into_iter().enumerate() {
-        let Role::Waits(request) = state.roles[index] else { continue };
-        let length = Time(ledger.jobs[index].limit.unwrap_or(ENDLESS));
-        queue.push(Job {
-            id: JobId(index as u64),
-            number: index as u64,
-            arrival: Time((now + place as u64).min(u64::MAX / 2)),
-            request,
-            service: Service::Run(length),
-            estimate: length,
-        });
-    }
-    queue
+    let waits = |(index, role): (usize, &Role)| match role {
+        Role::Waits(request) if !away(&ledger.jobs[index]) => Some((index, *request)),
+        _ => None,
+    };
+    let mut order: Vec<_> = state.roles.iter().enumerate().filter_map(waits).collect();
+    order.sort_by_key(|&(index, _)| (std::cmp::Reverse(ledger.jobs[index].priority), index));
+    order
 }
 
-/// Starts what the scheduler chooses; returns the jobs' places in the ledger.
+/// Starts what the scheduler chooses, and opens its gates.
 fn open(
     config: &Config,
     ledger: &Ledger,
     state: &mut State,
-    mut queue: Queue,
+    memory: &mut Memory,
     now: u64,
     changes: &mut Vec<Change>,
-) -> Vec<usize> {
-    let mut scheduler =
-        config.scheduler.build(()).expect("only closures fail, and built-in entries have none");
-    let mut running = running(ledger, state, now);
-    let mut started = Vec::new();
-    loop {
-        let start = {
-            let mut observer = Unobserved;
-            let mut view = MachineView::new(&mut state.machine, &mut observer);
-            scheduler.next(Time(now), &queue, &running, &mut view)
-        };
-        let Some(start) = start else { return started };
-        let Some(job) = queue.take(start.index) else { return started };
-        let granted = match start.placement {
-            Some(placement) => state.machine.allocate_at(job.id, placement).ok().cloned(),
-            None => state.machine.allocate(job.id, &job.request).ok().cloned(),
-        };
-        let Some(Placement::Whole(cuboid)) = granted else { continue };
+) -> Result<(), SlurmError> {
+    while let Some(started) = state.dispatcher.start_next(Time(now), &mut ())? {
+        let Started { job, placement: Placement::Whole(cuboid), .. } = started else { continue };
         let (index, slurm) = (job.id.0 as usize, &ledger.jobs[job.id.0 as usize]);
         changes.push(Change::Open {
             job: slurm.name,
-            nodes: reason::ranks(config, &cuboid),
+            nodes: reason::ranks(config, cuboid),
             licences: slurm.licences.others(),
-            comment: reason::placed(config, &cuboid),
+            comment: reason::placed(config, cuboid),
         });
-        running.start(job, Time(now));
-        started.push(index);
+        memory.priorities.insert(key(slurm), slurm.priority);
+        state.roles[index] = Role::Opened;
     }
-}
-
-/// The holders as the scheduler sees them, ends by their time limits.
-fn running(ledger: &Ledger, state: &State, now: u64) -> Running {
-    let mut running = Running::new();
-    for (job, placement) in state.machine.held() {
-        let slurm = &ledger.jobs[job.0 as usize];
-        let length = match slurm.phase {
-            Phase::Completing => Time(1),
-            _ => Time(slurm.limit.unwrap_or(ENDLESS)),
-        };
-        let start = match slurm.phase {
-            Phase::Running => slurm.start.unwrap_or(now).min(now),
-            Phase::Pending | Phase::Completing => now,
-        };
-        let sides = placement.parts()[0].sides;
-        let request = pavior_mesh::Request::hinted(placement.nodes(), sides);
-        let (service, number, arrival) = (Service::Run(length), job.0, Time(start));
-        let told = Job { id: job, number, arrival, request, service, estimate: length };
-        running.start(told, Time(start));
-    }
-    running
+    Ok(())
 }
 
 /// Tells the first waiting jobs why they wait, and those that cannot be placed why, where that is
@@ -236,13 +185,14 @@ fn tell(
     config: &Config,
     ledger: &Ledger,
     state: &State,
+    waits: &[(usize, Request)],
     memory: &mut Memory,
     now: u64,
     changes: &mut Vec<Change>,
 ) {
-    let snapshot = Snapshot::of(&state.machine);
-    let queue = waiting(ledger, state, memory, now);
-    let waits = queue.iter().take(TOLD).map(|job| (job.id.0 as usize, Some(job.request)));
+    let snapshot = Snapshot::of(state.machine());
+    let still = waits.iter().filter(|(index, _)| matches!(state.roles[*index], Role::Waits(_)));
+    let waits = still.take(TOLD).map(|&(index, request)| (index, Some(request)));
     let never = (0..ledger.jobs.len()).filter(|&index| {
         ledger.jobs[index].bad_comment && matches!(state.roles[index], Role::Apart)
     });
@@ -267,13 +217,6 @@ fn tell(
             return;
         }
     }
-}
-
-/// Attempts are not counted here.
-struct Unobserved;
-
-impl AttemptObserver for Unobserved {
-    fn ended(&mut self, _attempt: Attempt) {}
 }
 
 #[cfg(test)]

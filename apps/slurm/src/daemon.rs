@@ -1,7 +1,7 @@
 //! The loop.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pavior_workload::Shaper;
@@ -42,7 +42,7 @@ pub fn run(config: &Config, options: DaemonOptions) -> Result<(), SlurmError> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| SlurmError::Io { what: "signals".into(), error })?;
     }
-    let metrics = Arc::new(Mutex::new(Metrics::default()));
+    let metrics = Arc::new(Metrics::new());
     if let Some(address) = &config.metrics {
         metrics::serve(address, &metrics)?;
     }
@@ -97,7 +97,7 @@ struct Daemon<'a> {
     options: DaemonOptions,
     shaper: Shaper,
     memory: Memory,
-    metrics: Arc<Mutex<Metrics>>,
+    metrics: Arc<Metrics>,
     /// Whether Slurm's priorities are first come, first served; asked once.
     basic: Option<bool>,
     looked: u64,
@@ -117,11 +117,10 @@ impl Daemon<'_> {
             (_, Say::End) => log(now(), "info", "slurm is back", json!({})),
             _ => {}
         }
-        let Ok(mut metrics) = self.metrics.lock() else { return };
-        metrics.cycles += 1;
-        metrics.cycle_seconds = seconds;
-        metrics.up = outcome.is_ok();
-        metrics.failures += u64::from(outcome.is_err());
+        self.metrics.cycles.inc();
+        self.metrics.cycle_seconds.set(seconds);
+        self.metrics.up.set(i64::from(outcome.is_ok()));
+        self.metrics.failures.inc_by(u64::from(outcome.is_err()));
     }
 
     /// Says which records cannot be read, and which nodes are held twice.
@@ -177,26 +176,26 @@ impl Daemon<'_> {
         for objection in &objections {
             log(time, "warn", "slurm objects", json!({ "message": objection }));
         }
-        if let Ok(mut metrics) = self.metrics.lock() {
-            metrics.objections += objections.len() as u64;
-        }
+        self.metrics.objections.inc_by(objections.len() as u64);
         Ok(())
     }
 
     fn count(&self, ledger: &Ledger, decision: &Decision) {
-        let Ok(mut metrics) = self.metrics.lock() else { return };
+        let metrics = &self.metrics;
         let count = |word: &str| {
             decision.changes.iter().filter(|change| change.word() == word).count() as u64
         };
-        metrics.opened_total += count("open");
-        metrics.closed_total += count("close");
-        metrics.requeued_total += count("requeue");
-        metrics.unreadable_total += ledger.unreadable.len() as u64;
-        metrics.unreadable = ledger.unreadable.len();
-        metrics.overlaps_total += decision.overlaps.len() as u64;
-        (metrics.waiting, metrics.opened) = (decision.waiting, decision.opened);
-        (metrics.running, metrics.free) = (decision.running, decision.free);
-        metrics.failed = decision.failed;
+        metrics.opened_total.inc_by(count("open"));
+        metrics.closed_total.inc_by(count("close"));
+        metrics.requeued_total.inc_by(count("requeue"));
+        metrics.unreadable_total.inc_by(ledger.unreadable.len() as u64);
+        metrics.unreadable.set(ledger.unreadable.len() as i64);
+        metrics.overlaps_total.inc_by(decision.overlaps.len() as u64);
+        metrics.waiting.set(decision.waiting as i64);
+        metrics.opened.set(decision.opened as i64);
+        metrics.running.set(decision.running as i64);
+        metrics.free.set(decision.free.into());
+        metrics.failed.set(decision.failed.into());
     }
 
     /// Says where the gate that is installed is older than this program: it is a file beside

@@ -61,4 +61,7 @@ pub enum SlurmError {
         /// What the system says.
         error: io::Error,
     },
+    /// No waiting job can be chosen.
+    #[error(transparent)]
+    Dispatch(#[from] pavior_scheduling::DispatchError),
 }

@@ -26,6 +26,7 @@ mod cycle;
 mod daemon;
 mod error;
 mod hosts;
+mod http;
 mod install;
 mod ledger;
 mod metrics;

@@ -1,99 +1,89 @@
-//! Metrics in Prometheus' text format, and the log: JSON lines on standard error.
+//! Metrics for Prometheus, and the log: JSON lines on standard error.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Metric, Registry};
 use serde_json::{Map, Value};
 
-use crate::SlurmError;
 use crate::reason::date;
+use crate::{SlurmError, http};
+
+/// The type of the text.
+const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Counters since the start, and what the last cycle saw.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Metrics {
-    pub(crate) cycles: u64,
-    pub(crate) failures: u64,
-    pub(crate) unreadable_total: u64,
-    pub(crate) objections: u64,
-    pub(crate) opened_total: u64,
-    pub(crate) closed_total: u64,
-    pub(crate) requeued_total: u64,
-    pub(crate) overlaps_total: u64,
-    pub(crate) cycle_seconds: f64,
+    pub(crate) cycles: Counter,
+    pub(crate) failures: Counter,
+    pub(crate) unreadable_total: Counter,
+    pub(crate) objections: Counter,
+    pub(crate) opened_total: Counter,
+    pub(crate) closed_total: Counter,
+    pub(crate) requeued_total: Counter,
+    pub(crate) overlaps_total: Counter,
+    pub(crate) cycle_seconds: Gauge<f64, AtomicU64>,
     /// Whether Slurm answered in the last cycle.
-    pub(crate) up: bool,
+    pub(crate) up: Gauge,
     /// Records that could not be read in the last cycle that Slurm answered in.
-    pub(crate) unreadable: usize,
-    pub(crate) waiting: usize,
-    pub(crate) opened: usize,
-    pub(crate) running: usize,
-    pub(crate) free: u32,
-    pub(crate) failed: u32,
+    pub(crate) unreadable: Gauge,
+    pub(crate) waiting: Gauge,
+    pub(crate) opened: Gauge,
+    pub(crate) running: Gauge,
+    pub(crate) free: Gauge,
+    pub(crate) failed: Gauge,
+    registry: Registry,
 }
 
 impl Metrics {
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("pavior_slurm");
+        let all = &mut registry;
+        Metrics {
+            cycles: named(all, "cycles", "Cycles carried out"),
+            failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
+            unreadable_total: named(all, "unreadable", "Records that could not be read"),
+            objections: named(all, "objections", "Changes that Slurm refused"),
+            opened_total: named(all, "opened", "Gates opened"),
+            closed_total: named(all, "closed", "Gates closed"),
+            requeued_total: named(all, "requeued", "Jobs requeued that had started elsewhere"),
+            overlaps_total: named(all, "overlaps", "Nodes seen to be held twice"),
+            cycle_seconds: named(all, "cycle_seconds", "How long the last cycle took"),
+            up: named(all, "up", "Whether Slurm answered in the last cycle"),
+            unreadable: named(all, "records_unreadable", "Records that cannot be read now"),
+            waiting: named(all, "jobs_waiting", "Jobs that could be placed"),
+            opened: named(all, "jobs_opened", "Jobs whose gate is open"),
+            running: named(all, "jobs_holding", "Jobs that hold nodes"),
+            free: named(all, "nodes_free", "Nodes that are free"),
+            failed: named(all, "nodes_failed", "Nodes that are not available"),
+            registry,
+        }
+    }
+
+    fn text(&self) -> String {
         let mut text = String::new();
-        let counters = [
-            ("cycles", "Cycles carried out.", self.cycles),
-            ("failures", "Cycles skipped because Slurm did not answer.", self.failures),
-            ("unreadable", "Records that could not be read, each cycle.", self.unreadable_total),
-            ("objections", "Changes that Slurm refused.", self.objections),
-            ("opened", "Gates opened.", self.opened_total),
-            ("closed", "Gates closed.", self.closed_total),
-            ("requeued", "Jobs requeued because they started elsewhere.", self.requeued_total),
-            ("overlaps", "Nodes seen to be held twice.", self.overlaps_total),
-        ];
-        for (name, help, value) in counters {
-            text += &format!(
-                "# HELP pavior_slurm_{name}_total {help}\n\
-                 # TYPE pavior_slurm_{name}_total counter\n\
-                 pavior_slurm_{name}_total {value}\n"
-            );
-        }
-        let gauges = [
-            ("cycle_seconds", "How long the last cycle took.", self.cycle_seconds),
-            ("up", "Whether Slurm answered in the last cycle.", f64::from(u8::from(self.up))),
-            ("records_unreadable", "Records that cannot be read now.", self.unreadable as f64),
-            ("jobs_waiting", "Jobs that could be placed.", self.waiting as f64),
-            ("jobs_opened", "Jobs whose gate is open.", self.opened as f64),
-            ("jobs_holding", "Jobs that hold nodes.", self.running as f64),
-            ("nodes_free", "Nodes that are free.", f64::from(self.free)),
-            ("nodes_failed", "Nodes that are not available.", f64::from(self.failed)),
-        ];
-        for (name, help, value) in gauges {
-            text += &format!(
-                "# HELP pavior_slurm_{name} {help}\n# TYPE pavior_slurm_{name} gauge\n\
-                 pavior_slurm_{name} {value}\n"
-            );
-        }
+        // A string takes any text.
+        let _ = encode(&mut text, &self.registry);
         text
     }
 }
 
-/// Serves the metrics, whatever is asked for, from a thread of its own.
-pub(crate) fn serve(address: &str, metrics: &Arc<Mutex<Metrics>>) -> Result<(), SlurmError> {
-    let error = |error| SlurmError::Io { what: format!("metrics = \"{address}\""), error };
-    let listener = TcpListener::bind(address).map_err(error)?;
+/// A metric that is registered.
+fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// Serves the metrics, whatever is asked for.
+pub(crate) fn serve(address: &str, metrics: &Arc<Metrics>) -> Result<(), SlurmError> {
     let metrics = Arc::clone(metrics);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { continue };
-            let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
-            let _ = stream.set_write_timeout(Some(Duration::from_secs(2)));
-            let _ = stream.read(&mut [0; 4096]);
-            let text = metrics.lock().map(|metrics| metrics.text()).unwrap_or_default();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\
-                 Content-Length: {}\r\nConnection: close\r\n\r\n{text}",
-                text.len()
-            );
-        }
-    });
-    Ok(())
+    http::serve(address, KIND, Arc::new(move || metrics.text()))
 }
 
 /// Writes a line of the log.
@@ -115,8 +105,10 @@ mod tests {
 
     #[test]
     fn records_that_cannot_be_read_and_an_absent_slurm_are_counted_apart() {
-        let metrics =
-            Metrics { failures: 3, unreadable_total: 5, unreadable: 2, ..Metrics::default() };
+        let metrics = Metrics::new();
+        metrics.failures.inc_by(3);
+        metrics.unreadable_total.inc_by(5);
+        metrics.unreadable.set(2);
         let text = metrics.text();
         for line in [
             "pavior_slurm_failures_total 3",

@@ -3,7 +3,8 @@
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
-use pavior_workload::Shaper;
+use pavior_scheduling::Dispatcher;
+use pavior_workload::{Job, Service, Shaper};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
 use crate::names::{NodeName, number};
@@ -29,9 +30,13 @@ pub(crate) enum Role {
     Apart,
 }
 
-/// The machine of a cycle. A job's number on it is its place in the ledger.
+/// An estimate for jobs without a time limit: a year.
+const ENDLESS: u64 = 365 * 86_400;
+
+/// The machine of a cycle, with the jobs that hold nodes; none waits yet. A job's number on it is
+/// its place in the ledger.
 pub(crate) struct State {
-    pub(crate) machine: Machine,
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) roles: Vec<Role>,
     /// Nodes that two jobs hold: must never be.
     pub(crate) overlaps: Vec<NodeId>,
@@ -40,13 +45,17 @@ pub(crate) struct State {
 }
 
 impl State {
+    pub(crate) fn machine(&self) -> &Machine {
+        self.dispatcher.machine()
+    }
+
     pub(crate) fn of(
         config: &Config,
         ledger: &Ledger,
         shaper: &mut Shaper,
         now: u64,
     ) -> Result<State, SlurmError> {
-        let mut building = Building::new(config, ledger)?;
+        let mut building = Building::new(config, ledger, now)?;
         for (index, job) in ledger.jobs.iter().enumerate() {
             if job.phase != Phase::Pending {
                 building.hold(index, job, shaper);
@@ -55,7 +64,7 @@ impl State {
         let mut roles = vec![Role::Holds; ledger.jobs.len()];
         for (index, job) in ledger.jobs.iter().enumerate() {
             if job.phase == Phase::Pending {
-                roles[index] = building.pending(index, job, shaper, now);
+                roles[index] = building.pending(index, job, shaper);
             }
         }
         Ok(building.finish(roles))
@@ -71,7 +80,8 @@ impl State {
 
 struct Building<'a> {
     config: &'a Config,
-    machine: Machine,
+    now: u64,
+    dispatcher: Dispatcher,
     conditions: Vec<Condition>,
     owners: Vec<Option<usize>>,
     overlaps: Vec<NodeId>,
@@ -79,9 +89,12 @@ struct Building<'a> {
 }
 
 impl<'a> Building<'a> {
-    fn new(config: &'a Config, ledger: &Ledger) -> Result<Building<'a>, SlurmError> {
+    fn new(config: &'a Config, ledger: &Ledger, now: u64) -> Result<Building<'a>, SlurmError> {
         let machine = Machine::with_seed(config.grid, &config.strategy, 1)
             .map_err(|error| SlurmError::Config(error.to_string()))?;
+        let scheduler = config.scheduler.build(());
+        let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
+        let dispatcher = Dispatcher::new(machine, scheduler);
         let nodes = config.grid.nodes() as usize;
         let mut conditions = vec![Condition::Unavailable; nodes];
         for node in &ledger.nodes {
@@ -96,7 +109,7 @@ impl<'a> Building<'a> {
             }
         }
         let (owners, overlaps, misplaced) = (vec![None; nodes], Vec::new(), Vec::new());
-        Ok(Building { config, machine, conditions, owners, overlaps, misplaced })
+        Ok(Building { config, now, dispatcher, conditions, owners, overlaps, misplaced })
     }
 
     /// The nodes of these names; those of no name that is known are left out.
@@ -121,10 +134,10 @@ impl<'a> Building<'a> {
         let twice: Vec<NodeId> = ids.iter().copied().filter(taken).collect();
         ids.retain(|id| !twice.contains(id));
         self.overlaps.extend(twice);
-        self.take(index, &ids, None);
+        self.take(index, job, &ids, None);
     }
 
-    fn take(&mut self, index: usize, ids: &[NodeId], whole: Option<Cuboid>) {
+    fn take(&mut self, index: usize, job: &SlurmJob, ids: &[NodeId], whole: Option<Cuboid>) {
         if ids.is_empty() {
             return;
         }
@@ -134,14 +147,23 @@ impl<'a> Building<'a> {
             Some(cuboid) => Placement::Whole(cuboid),
             None => Placement::Parts(tile(&grid, &Cuboid::whole(&grid), held)),
         };
-        if self.machine.allocate_at(JobId(index as u64), placement).is_ok() {
+        let start = Time(match job.phase {
+            Phase::Running => job.start.unwrap_or(self.now).min(self.now),
+            Phase::Pending | Phase::Completing => self.now,
+        });
+        let mut told = told(index, job, start, Request::nodes(ids.len() as u32));
+        if job.phase == Phase::Completing {
+            told.estimate = Time(1);
+        }
+        if self.dispatcher.hold(told, start, placement).is_ok() {
             for id in ids {
                 self.owners[id.index()] = Some(index);
             }
         }
     }
 
-    fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper, now: u64) -> Role {
+    fn pending(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) -> Role {
+        let now = self.now;
         let waits_for_time =
             job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
         if !job.licences.gated() {
@@ -178,7 +200,7 @@ impl<'a> Building<'a> {
         if ids.iter().any(|id| self.conditions[id.index()] != Condition::Idle) {
             return Role::Obstructed("a node is not available");
         }
-        self.take(index, &ids, Some(cuboid));
+        self.take(index, job, &ids, Some(cuboid));
         Role::Opened
     }
 
@@ -187,12 +209,19 @@ impl<'a> Building<'a> {
             let stranger = *condition == Condition::Taken && self.owners[index].is_none();
             if stranger || *condition == Condition::Unavailable {
                 // What a failed node's job does is Slurm's affair; new ones go elsewhere.
-                let _ = self.machine.fail(NodeId(index as u32));
+                let _ = self.dispatcher.machine_mut().fail(NodeId(index as u32));
             }
         }
-        let Building { machine, overlaps, misplaced, .. } = self;
-        State { machine, roles, overlaps, misplaced }
+        let Building { dispatcher, overlaps, misplaced, .. } = self;
+        State { dispatcher, roles, overlaps, misplaced }
     }
+}
+
+/// A job as the scheduler is told of it: it runs as long as its time limit allows.
+pub(crate) fn told(index: usize, job: &SlurmJob, arrival: Time, request: Request) -> Job {
+    let (number, estimate) = (index as u64, Time(job.limit.unwrap_or(ENDLESS)));
+    let service = Service::Run(estimate);
+    Job { id: JobId(number), number, arrival, request, service, estimate }
 }
 
 /// What a job asks for: the shape of its comment, or the box that the shape rule makes of its

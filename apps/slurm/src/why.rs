@@ -33,7 +33,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
     let state = State::of(config, ledger, &mut shaper, now)?;
     let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
     if job.phase != Phase::Pending {
-        let parts = state.machine.placement(JobId(index as u64));
+        let parts = state.machine().placement(JobId(index as u64));
         let parts = parts.map_or(Vec::new(), |held| held.parts().iter().map(words).collect());
         return Ok(format!("{name} holds {}", parts.join("; ")));
     }
@@ -50,7 +50,7 @@ fn tell(config: &Config, ledger: &Ledger, name: &str, now: u64) -> Result<String
         }
         (_, Ok(request)) => request,
     };
-    let snapshot = Snapshot::of(&state.machine);
+    let snapshot = Snapshot::of(state.machine());
     let mut text = reason::waiting(config, ledger, &snapshot, &asked, now).as_str().to_string();
     let Some(sides) = asked.shape else { return Ok(text) };
     let weights = Weights::nodes(&snapshot);

@@ -36,22 +36,6 @@ impl FromStr for Boxes {
     }
 }
 
-/// Boxes in words: `1,2:4x3 5,5:2x2`, each its base and its sides.
-///
-/// # Errors
-/// If they are none.
-pub fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
-    text.parse::<Boxes>().map(|Boxes(boxes)| boxes)
-}
-
-/// Sides in words: `3x2`.
-///
-/// # Errors
-/// If they are none.
-pub fn sides(text: &str) -> Result<Sides, BadName> {
-    text.parse::<RequestedSides>().map(|RequestedSides(sides)| sides)
-}
-
 impl FromStr for RequestedSides {
     type Err = BadName;
 

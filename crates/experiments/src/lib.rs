@@ -37,7 +37,6 @@ pub mod still;
 mod student;
 mod sweep;
 
-pub use boxes::{boxes, sides};
 pub use catalogue::Catalogue;
 pub use chart::chart;
 pub use confidence::{Median, Policy, half_width, mean, median};

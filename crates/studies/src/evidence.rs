@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pavior::experiments::parameters::{self, Parameter};
 use pavior::experiments::{
-    Catalogue, Median, Paired, Samples, Specification, half_width, mean, target_missed,
+    Catalogue, Median, Paired, Point, Samples, Specification, half_width, mean, target_missed,
 };
 use pavior::simulation::metrics::ALLOCATION_NS;
 use pavior::strategies::unknown_name;
@@ -43,7 +43,7 @@ impl Estimate {
 }
 
 /// The samples of an experiment, asked by the values of parameters.
-pub struct Evidence<'e> {
+pub(super) struct Evidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
@@ -51,7 +51,7 @@ pub struct Evidence<'e> {
 /// A metric of an experiment: one that is observed, or the measured time of allocation, of which
 /// the median of the runs counts: a run that was interrupted hardly moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observed {
+pub(super) enum Observed {
     /// The index of the metric.
     Metric(usize),
     /// The time of an attempt, in ns.
@@ -69,20 +69,17 @@ impl Observed {
 }
 
 /// Two points, by index.
-pub type Pair = [usize; 2];
+pub(super) type Pair = [usize; 2];
 
 impl<'e> Evidence<'e> {
     /// The evidence of samples.
-    pub fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
+    pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
         Evidence { specification, samples }
     }
 
     /// The values of a parameter at the points that have these values, as numbers where they are
     /// some, and as the points have them: numbers ascending, words in the order of the points.
-    ///
-    /// # Errors
-    /// If there is no such parameter or value.
-    pub fn values(
+    pub(super) fn values(
         &self,
         parameter: &str,
         picks: &BTreeMap<String, String>,
@@ -104,10 +101,7 @@ impl<'e> Evidence<'e> {
 
     /// The index of the one point that has these values; an empty one is that of a parameter that
     /// is not set.
-    ///
-    /// # Errors
-    /// If there is no such parameter or value, no such point, or more than one.
-    pub fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
+    pub(super) fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
         let wanted = canonical(picks)?;
         let wanted = borrowed(&wanted);
         let points = &self.specification.points;
@@ -123,11 +117,13 @@ impl<'e> Evidence<'e> {
         }
     }
 
+    /// The one point that has these values.
+    pub(super) fn at(&self, picks: &BTreeMap<String, String>) -> Result<&'e Point, String> {
+        self.point(picks).map(|index| &self.specification.points[index])
+    }
+
     /// A metric by name; `allocation_ns * NAME` is a product.
-    ///
-    /// # Errors
-    /// If the experiment does not observe it.
-    pub fn metric(&self, name: &str) -> Result<Observed, String> {
+    pub(super) fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
         let index = |name: &str| {
             let mut known: Vec<&str> = specification.metrics.iter().map(|spec| spec.name).collect();
@@ -176,7 +172,7 @@ impl<'e> Evidence<'e> {
     }
 
     /// The mean of a metric at a point.
-    pub fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
+    pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
     }
@@ -196,7 +192,7 @@ impl<'e> Evidence<'e> {
     }
 
     /// The ratio of two points, over the same jobs.
-    pub fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+    pub(super) fn ratio(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let (xs, ys) = self.pairs(metric, pair);
         if metric.is_measured() {
             let ratios: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x / y).collect();
@@ -207,7 +203,7 @@ impl<'e> Evidence<'e> {
     }
 
     /// The difference of two points, over the same jobs.
-    pub fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
+    pub(super) fn difference(&self, metric: Observed, pair: Pair) -> Option<Estimate> {
         let (xs, ys) = self.pairs(metric, pair);
         if metric.is_measured() {
             let differences: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x - y).collect();
@@ -218,7 +214,7 @@ impl<'e> Evidence<'e> {
     }
 
     /// How much greater `of` two values is at `high` than at `low`, from the runs' own differences.
-    pub fn growth(
+    pub(super) fn growth(
         &self,
         metric: Observed,
         of: fn(f64, f64) -> f64,

@@ -8,21 +8,20 @@
 //! - `statements.toml`: what the paper states, row by row, with the rule that judges each row.
 //! - `readings.toml`: other readings of what the paper leaves open; it may be missing.
 //!
-//! The judge knows rules, and neither a paper nor a strategy; what it needs to know besides samples
-//! it asks of a few functions by name.
+//! The judge knows rules, and no paper. The one strategy that it knows is MFA, whose paper has
+//! worked examples.
 
 mod count;
 mod evidence;
 mod folder;
-mod functions;
 mod judge;
 mod markdown;
 mod pages;
+mod points;
 mod readings;
 mod statement;
 mod statements;
-
-mod values;
+mod worked;
 
 use std::sync::LazyLock;
 
@@ -33,7 +32,8 @@ use pavior::experiments::{Samples, Specification};
 use statements::Statements;
 
 pub use count::{StatementCount, in_words, write_summary};
-pub use evidence::{Estimate, Evidence, Observed, Pair};
+pub use evidence::Estimate;
+use evidence::Evidence;
 pub use folder::PaperError;
 pub use pages::{Verdicts, files, index, sections};
 pub use readings::{Closeness, Goal, Reading, Readings};

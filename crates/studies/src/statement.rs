@@ -119,8 +119,9 @@ impl Statement {
     /// With a note before what is noted already.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
-        let note = note.into();
-        self.note = if self.note.is_empty() { note } else { format!("{note}; {}", self.note) };
+        let notes = [note.into(), std::mem::take(&mut self.note)];
+        let notes: Vec<String> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+        self.note = notes.join("; ");
         self
     }
 
@@ -218,7 +219,11 @@ impl Statement {
     }
 
     /// Two things that are close: `ours` is their ratio.
-    pub fn close(id: impl Into<String>, claim: &str, ours: Option<Estimate>) -> Statement {
+    pub fn close(
+        id: impl Into<String>,
+        claim: impl Into<String>,
+        ours: Option<Estimate>,
+    ) -> Statement {
         let verdict = |ours: Estimate| {
             let apart = (ours.value - 1.0).abs();
             Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
@@ -231,7 +236,7 @@ impl Statement {
     /// One thing below another: `ours` is their paired difference, `ratio` their ratio.
     pub fn below(
         id: impl Into<String>,
-        claim: &str,
+        claim: impl Into<String>,
         ours: Option<Estimate>,
         ratio: Option<Estimate>,
     ) -> Statement {
@@ -241,7 +246,7 @@ impl Statement {
     /// One thing above another: `ours` is their paired difference, `ratio` their ratio.
     pub fn above(
         id: impl Into<String>,
-        claim: &str,
+        claim: impl Into<String>,
         ours: Option<Estimate>,
         ratio: Option<Estimate>,
     ) -> Statement {
@@ -251,7 +256,7 @@ impl Statement {
     /// An order, which `shows` judges by the ends of the interval of the difference.
     fn order(
         id: impl Into<String>,
-        claim: &str,
+        claim: impl Into<String>,
         ours: Option<Estimate>,
         ratio: Option<Estimate>,
         shows: impl FnOnce(f64, f64) -> bool,

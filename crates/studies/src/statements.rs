@@ -1,24 +1,23 @@
 //! The statements of a paper as data: `statements.toml`, read.
 //!
-//! A statement has rows; a row has a rule, and says which points it compares. Rows nest: what a row
-//! says, the rows in it say too, unless they say otherwise, and their points are picked by both.
-//! Texts hold the values of loops in braces, `{load}` or `{case.sides}`, with `|upper` for
-//! capitals.
+//! A statement has rows. A row has a rule, and the values of parameters that pick its points. Where
+//! a parameter has several values and its name stands in the row's `id`, each value makes a row of
+//! its own. Where it does not stand there, the one row must hold for all of them.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toml::Value;
+use toml::{Table, Value};
 
-use super::values::{Loop, Picks};
+use super::worked::Worked;
 
 /// `statements.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Statements {
-    /// Lists that loops name.
+    /// Words for values, in the names of rows and in what they say.
     #[serde(default)]
-    pub(super) lists: BTreeMap<String, Vec<Value>>,
+    pub(super) names: BTreeMap<String, String>,
     /// In their order.
     pub(super) statement: Vec<Claim>,
 }
@@ -32,32 +31,37 @@ pub(super) struct Claim {
     /// What the paper says, in a line.
     #[serde(rename = "claim")]
     pub(super) text: String,
-    /// Its rows.
-    pub(super) row: Vec<Row>,
+    /// What its rows have in common.
+    #[serde(default)]
+    common: Table,
+    #[serde(default)]
+    row: Vec<Table>,
+    /// Its worked examples.
+    #[serde(default)]
+    pub(super) worked: Vec<Worked>,
 }
 
-/// A row, or rows that have something in common.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// A row, or several that differ in values of parameters.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
-    /// Made anew for each value of these, the last of which varies fastest.
+    /// The parts of its name behind the statement's: a parameter stands for its value, any other
+    /// word for itself.
     #[serde(default)]
-    pub(super) r#for: Vec<BTreeMap<String, Loop>>,
-    /// The row's name, `T2@{load}`.
-    pub(super) id: Option<String>,
+    pub(super) id: Vec<String>,
     /// How it is judged.
-    pub(super) rule: Option<Rule>,
-    /// The paper's number, its range, or its claim in words.
-    pub(super) paper: Option<Value>,
+    pub(super) rule: Rule,
+    /// What the paper states. An order that says nothing is told by the values of `a` and `b`.
+    pub(super) paper: Option<Stated>,
     /// How far a bound may be exceeded within tolerance, as a share of it.
     pub(super) tolerance: Option<f64>,
-    /// Who states it; the paper, if nothing is said.
-    pub(super) stated: Option<By>,
+    /// Whether we add it, and the paper does not state it.
+    #[serde(default)]
+    pub(super) ours: bool,
     /// What a reader must know.
-    pub(super) note: Option<String>,
-    /// Added to the note of a row that differs.
-    pub(super) differs: Option<String>,
-    /// The metric compared.
+    #[serde(default)]
+    pub(super) note: String,
+    /// The metric that is compared.
     pub(super) metric: Option<String>,
     /// What both points have in common.
     #[serde(default)]
@@ -65,42 +69,59 @@ pub(super) struct Row {
     /// What the first point has besides.
     #[serde(default)]
     pub(super) a: Picks,
-    /// What the second point has besides; without it the rule judges the mean at the first.
+    /// What the second point has besides. Without it the rule judges the mean at the first.
     #[serde(default)]
     pub(super) b: Picks,
-    /// The row is judged once for each of these, and must hold for all; one of them is shown.
-    pub(super) among: Option<BTreeMap<String, Loop>>,
-    /// Which one is shown.
-    pub(super) show: Option<Show>,
     /// Compares how much greater the ratio or difference of `a` and `b` is than it is at `from`.
     pub(super) growth: Option<Growth>,
-    /// The place that growth is counted from.
+    /// The place that growth is counted from, where it differs from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// For `highest`: of the others, only those are considered for which a metric has a value.
-    pub(super) only: Option<Only>,
-    /// No chance is in it: no interval, no runs.
-    pub(super) counted: Option<bool>,
-    /// A function that finds facts.
-    pub(super) function: Option<String>,
-    /// What the function is given.
-    #[serde(default)]
-    pub(super) with: BTreeMap<String, Value>,
-    /// The facts that are to be found.
-    #[serde(default)]
-    pub(super) expect: BTreeMap<String, Value>,
-    /// The fact that is our number.
-    pub(super) shows: Option<String>,
-    /// A formula of numbers, instead of points.
-    pub(super) value: Option<String>,
-    /// A formula of our number over the paper's.
-    pub(super) ratio: Option<String>,
-    /// Further numbers, for notes.
-    #[serde(default)]
-    pub(super) beside: BTreeMap<String, Beside>,
-    /// The rows in it; a row without is judged.
-    #[serde(default, rename = "row")]
-    pub(super) inner: Vec<Row>,
+    /// Two formulas of the values in `at` that are compared, instead of points.
+    pub(super) formulas: Option<[String; 2]>,
+}
+
+/// The values of parameters that pick points.
+pub(super) type Picks = BTreeMap<String, Pick>;
+
+/// The values of one parameter.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Pick {
+    /// Those that the points of the experiment have: numbers ascending, words as they come.
+    Found(Found),
+    /// These.
+    Each(Vec<Value>),
+    /// This one.
+    One(Value),
+}
+
+/// Which of the values that the points have.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Found {
+    pub(super) take: Take,
+    /// No less than this.
+    pub(super) from: Option<f64>,
+    /// No more than this.
+    pub(super) to: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Take {
+    Every,
+    First,
+    Last,
+}
+
+/// What a paper states in a row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Stated {
+    Number(f64),
+    Range([f64; 2]),
+    Words(String),
 }
 
 /// How a row is judged.
@@ -123,32 +144,8 @@ pub(super) enum Rule {
     Below,
     /// `a` above `b`.
     Above,
-    /// `a` no lower than any other.
+    /// `a` no lower than any `b` that has a value.
     Highest,
-    /// Facts that are as expected.
-    Counted,
-}
-
-/// Who states a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum By {
-    /// The paper.
-    Paper,
-    /// We, who add it.
-    Ours,
-}
-
-/// Which of several comparisons is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Show {
-    /// The first.
-    First,
-    /// The one with the greatest ratio.
-    Greatest,
-    /// The one whose ratio is farthest from 1.
-    Farthest,
 }
 
 /// What grows.
@@ -161,74 +158,39 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A condition on points.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Only {
-    /// The metric.
-    pub(super) metric: String,
-    /// The value that its mean has; a text is read as a number.
-    pub(super) is: Value,
-}
-
-/// The ratio of two points, for a note.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Beside {
-    /// The metric; that of the row where none is given.
-    pub(super) metric: Option<String>,
-    /// What both points have in common, instead of the row's own.
-    #[serde(default)]
-    pub(super) at: Picks,
-    /// The first point.
-    pub(super) a: Picks,
-    /// The second point.
-    pub(super) b: Picks,
-    /// Digits behind the point.
-    pub(super) digits: usize,
-}
-
-impl Row {
-    /// A row as it stands in another: what it does not say, the other says.
-    pub(super) fn inside(&self, outer: &Row) -> Row {
-        let mut row = self.clone();
-        let or = |own: &mut Option<String>, outer: &Option<String>| {
-            if own.is_none() {
-                own.clone_from(outer);
+impl Claim {
+    /// Its rows, each with what all have in common and it does not say itself.
+    pub(super) fn rows(&self) -> Result<Vec<Row>, String> {
+        let row = |own: &Table| {
+            let mut whole = self.common.clone();
+            for (key, value) in own {
+                match (whole.get_mut(key), value) {
+                    (Some(Value::Table(common)), Value::Table(own)) => common.extend(own.clone()),
+                    _ => drop(whole.insert(key.clone(), value.clone())),
+                }
             }
+            whole.try_into().map_err(|error: toml::de::Error| error.message().replace('\n', ", "))
         };
-        or(&mut row.id, &outer.id);
-        or(&mut row.note, &outer.note);
-        or(&mut row.differs, &outer.differs);
-        or(&mut row.metric, &outer.metric);
-        or(&mut row.function, &outer.function);
-        or(&mut row.shows, &outer.shows);
-        row.rule = row.rule.or(outer.rule);
-        row.tolerance = row.tolerance.or(outer.tolerance);
-        row.stated = row.stated.or(outer.stated);
-        row.paper = row.paper.or_else(|| outer.paper.clone());
-        row.show = row.show.or(outer.show);
-        row.growth = row.growth.or(outer.growth);
-        row.counted = row.counted.or(outer.counted);
-        row.among = row.among.or_else(|| outer.among.clone());
-        row.only = row.only.or_else(|| outer.only.clone());
-        for (own, outer) in [
-            (&mut row.at, &outer.at),
-            (&mut row.a, &outer.a),
-            (&mut row.b, &outer.b),
-            (&mut row.from, &outer.from),
-            (&mut row.with, &outer.with),
-            (&mut row.expect, &outer.expect),
-        ] {
-            add(own, outer);
-        }
-        add(&mut row.beside, &outer.beside);
-        row
+        self.row.iter().map(row).collect()
     }
 }
 
-fn add<V: Clone>(own: &mut BTreeMap<String, V>, outer: &BTreeMap<String, V>) {
-    for (key, value) in outer {
-        own.entry(key.clone()).or_insert_with(|| value.clone());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_more_than_what_all_have_in_common() {
+        let text = "[[statement]]\nid = 'T1'\nclaim = ''\n\
+            common = { rule = 'close', metric = 'waiting', at = { load = 1, flits = 8 } }\n\
+            row = [{ rule = 'below', at = { load = [2, 3] } }, { rules = 'below' }, { paper = {} }]";
+        let claim = |text: &str| toml::from_str::<Statements>(text).unwrap().statement.remove(0);
+        let reason = claim(text).rows().unwrap_err();
+        assert!(reason.contains("unknown field `rules`"), "{reason}");
+        let (good, _) = text.split_once(", { rules").unwrap();
+        let [row] = &claim(&format!("{good}]")).rows().unwrap()[..] else { panic!() };
+        assert_eq!((row.rule, row.metric.as_deref()), (Rule::Below, Some("waiting")));
+        assert!(matches!(&row.at["load"], Pick::Each(loads) if loads.len() == 2));
+        assert!(matches!(&row.at["flits"], Pick::One(Value::Integer(8))));
     }
 }

@@ -98,8 +98,8 @@ fn the_gabl_paper_quickly() {
         ("G3@one-uniform-fcfs-mbs", "0.72 to 0.79"),
         ("G3@all-decreasing-ssd-ff", "at most 0.49"),
         ("G4@0.025", "0.54"),
-        ("G6@all-uniform-64-gabl", "GABL below MBS"),
-        ("G6@one-uniform-16-over-ff", "advantage over FF grows"),
+        ("G6@all-uniform-64-gabl", "gabl below mbs"),
+        ("G6@one-uniform-16-over-ff", "GABL's advantage grows"),
         ("G7@one-uniform-fcfs-0.0205", "GABL lowest"),
     ];
     for (id, paper) in papers {

@@ -2,7 +2,7 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Freedom};
 
-use super::{Ask, JobName};
+use super::{Ask, JobName, Reply, Written};
 
 /// Who sends a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +22,14 @@ impl Caller {
 }
 
 /// A key that a client gives to a command, so that sending it twice does it once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// The key, as the client wrote it. Tenants' keys are apart.
     pub key: String,
     /// A digest of the command; the same key with another command is an error.
     pub digest: u64,
+    /// How the door of the client writes the reply, which is kept as it was written.
+    pub write: fn(&Reply) -> Written,
 }
 
 /// A request for nodes.
@@ -103,12 +105,7 @@ pub enum Command {
     /// free their nodes together: what waits is offered the nodes of all of them at once.
     Batch(Vec<Command>),
     /// Keeps the reply to a refused command under its key, once it has been diagnosed.
-    Keep {
-        /// The status of the reply.
-        status: u16,
-        /// Its body.
-        body: String,
-    },
+    Keep(Written),
     /// Ends the doubt about the clock (operator); the time of the command is that of the clock.
     ConfirmClock,
     /// Notes the time; sent by the service's own clock.

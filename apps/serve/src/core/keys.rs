@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{KeptReply, Reply, ServiceLimits};
+use super::{KeptReply, ServiceLimits, Written};
 
 /// How long a reply is kept, in milliseconds: a day.
 const KEEP_MS: u64 = 24 * 3600 * 1000;
@@ -45,9 +45,9 @@ fn size(kept: &KeptReply) -> usize {
 
 impl Keys {
     /// The digest of the command, and the reply, if the key is known.
-    pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Reply, String>)> {
+    pub(crate) fn get(&self, tenant: &str, key: &str) -> Option<(u64, Result<Written, String>)> {
         let kept = self.shares.get(tenant)?.known.get(key)?;
-        let reply = kept.body.read().map(|body| Reply { status: kept.status, body });
+        let reply = kept.body.read().map(|body| Written { status: kept.status, body });
         Some((kept.digest, reply))
     }
 

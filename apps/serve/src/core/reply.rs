@@ -1,4 +1,5 @@
-//! What the service answers, as it goes to the caller.
+//! What the core answers. A door writes it: `http` as a status and JSON, `lines` in words of its
+//! own.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,39 +7,257 @@ use std::time::Duration;
 use pavior_kernel::Date;
 use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 
-use super::{JobName, Lease, WaitingRequest};
+use super::{JobName, NodeState, Problem, lease};
 
-/// A status and a body of JSON; a status of 400 or more carries a problem.
+/// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub enum Reply {
+    /// A lease begins.
+    Granted(Lease),
+    /// The request waits.
+    Waiting(Waiting),
+    /// The lease is prolonged.
+    Renewed(Lease),
+    /// The lease is no more.
+    Ended(Ended),
+    /// The state of a node.
+    Node(Node),
+    /// The clock is confirmed.
+    Clock(Clock),
+    /// The answers to the commands of a batch, in their order.
+    Batch(Vec<Reply>),
+    /// There is nothing to tell.
+    Done,
+    /// What a command of the same key was answered, as a door wrote it then.
+    Kept(Written),
+    /// The command is not carried out.
+    Problem(Problem),
+}
+
+impl Reply {
+    /// Whether a key keeps it. A fault that may pass is not kept: the command may be sent again.
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
+    }
+}
+
+/// A reply as a door has written it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
     /// The HTTP status.
     pub status: u16,
     /// The body.
     pub body: String,
 }
 
-impl Reply {
-    /// A reply.
-    ///
-    /// # Panics
-    /// If the body has keys that are no text.
-    pub fn new(status: u16, body: &impl Serialize) -> Reply {
-        Reply { status, body: serde_json::to_string(body).expect("bodies can be written") }
+/// A box of nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Part {
+    pub(crate) base: Vec<u16>,
+    pub(crate) sides: Vec<u16>,
+}
+
+impl Part {
+    /// A box with as many coordinates as the machine has axes.
+    pub(crate) fn of(grid: &Grid, cuboid: &Cuboid) -> Part {
+        Part { base: point(grid, cuboid.base), sides: point(grid, cuboid.sides) }
     }
 }
 
 /// Boxes with as many coordinates as the machine has axes.
-pub fn parts(grid: &Grid, parts: &[Cuboid]) -> Vec<Value> {
-    let axes = grid.axes();
-    let part = |part: &Cuboid| json!({ "base": &part.base[..axes], "sides": &part.sides[..axes] });
-    parts.iter().map(part).collect()
+pub(crate) fn parts(grid: &Grid, cuboids: &[Cuboid]) -> Vec<Part> {
+    cuboids.iter().map(|cuboid| Part::of(grid, cuboid)).collect()
 }
 
-/// A node with as many coordinates as the machine has axes.
-pub fn point(grid: &Grid, point: Coordinates) -> Value {
-    json!(&point[..grid.axes()])
+/// A node, or the sides of a box, with as many coordinates as the machine has axes.
+pub(crate) fn point(grid: &Grid, point: Coordinates) -> Vec<u16> {
+    point[..grid.axes()].to_vec()
+}
+
+/// Nodes that are held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Lease {
+    pub(crate) id: u64,
+    /// `held`.
+    pub(crate) state: &'static str,
+    /// The fencing token: below 2^53, and it grows from holder to holder of a node, also over the
+    /// restoring of a backup.
+    pub(crate) epoch: u64,
+    pub(crate) machine: String,
+    /// The number of nodes that are held.
+    pub(crate) nodes: u64,
+    /// The number of nodes that were asked for.
+    pub(crate) requested: u64,
+    /// Boxes that do not overlap.
+    pub(crate) parts: Vec<Part>,
+    /// When it ends by itself, or null.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    pub(crate) expires: Option<Instant>,
+    /// When it began.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    pub(crate) start: Instant,
+    pub(crate) tenant: Option<String>,
+    pub(crate) job: Option<JobName>,
+}
+
+impl Lease {
+    /// A lease on a machine of this grid.
+    pub(crate) fn of(grid: &Grid, lease: &lease::Lease) -> Lease {
+        Lease {
+            id: lease.id,
+            state: "held",
+            epoch: lease.epoch,
+            machine: lease.machine.clone(),
+            nodes: lease.nodes().into(),
+            requested: lease.requested.into(),
+            parts: parts(grid, &lease.cuboids()),
+            expires: lease.expires_ms.map(Instant),
+            start: Instant(lease.start_ms),
+            tenant: tenant(&lease.tenant),
+            job: lease.job.clone(),
+        }
+    }
+}
+
+/// A request that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Waiting {
+    /// The number that its lease will have.
+    pub(crate) id: u64,
+    /// `waiting`.
+    pub(crate) state: &'static str,
+    /// Its own fencing token, with which it can be taken out of the queue; none in old data. Its
+    /// lease bears a greater one.
+    pub(crate) epoch: Option<u64>,
+    pub(crate) machine: String,
+    pub(crate) requested: u64,
+    pub(crate) shape: Option<Vec<u16>>,
+    #[cfg_attr(feature = "http", schema(value_type = Option<crate::http::FreedomSchema>))]
+    pub(crate) freedom: Option<&'static str>,
+    /// When it was asked for.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    pub(crate) asked: Instant,
+    pub(crate) tenant: Option<String>,
+    pub(crate) job: Option<JobName>,
+    /// What it waits for: in `GET /v1/queue` and `GET /v1/leases/{id}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) waits_for: Option<WaitsFor>,
+}
+
+impl Waiting {
+    /// A request that waits for a machine of this grid.
+    pub(crate) fn of(grid: &Grid, waiting: &lease::WaitingRequest) -> Waiting {
+        Waiting {
+            id: waiting.id,
+            state: "waiting",
+            epoch: (waiting.epoch > 0).then_some(waiting.epoch),
+            machine: waiting.machine.clone(),
+            requested: waiting.requested.into(),
+            shape: waiting.shape.map(|shape| point(grid, shape)),
+            freedom: waiting.freedom.map(Freedom::word),
+            asked: Instant(waiting.asked_ms),
+            tenant: tenant(&waiting.tenant),
+            job: waiting.job.clone(),
+            waits_for: None,
+        }
+    }
+}
+
+/// Why a request does not start now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum WaitsForKind {
+    /// Fewer nodes are free than it needs.
+    Nodes,
+    /// As many are free, but the strategy finds no place among them.
+    Place,
+    /// It could be placed now, but on nodes that are reserved for another request.
+    Reservation,
+    /// Another request starts before it, whatever is free, or the scheduler does not look at it
+    /// yet.
+    Turn,
+    /// The scheduler keeps it waiting, and does not say more.
+    Scheduler,
+}
+
+/// What a request waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct WaitsFor {
+    pub(crate) kind: WaitsForKind,
+    /// The same in a sentence.
+    pub(crate) sentence: String,
+    /// The nodes that must be free for it.
+    pub(crate) needed: u64,
+    /// Those that are.
+    pub(crate) free: u64,
+    /// The request that has the reservation, or that starts before; null where there is none.
+    pub(crate) by: Option<Other>,
+    /// When the reservation begins (RFC 3339).
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
+    pub(crate) from: Option<Instant>,
+    /// When it ends; null of a request without an estimate.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
+    pub(crate) until: Option<Instant>,
+    /// When the scheduler plans to start it; null if it does not plan, or cannot say.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
+    pub(crate) planned: Option<Instant>,
+}
+
+/// Another request: of another tenant's, nothing is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Other {
+    pub(crate) id: Option<u64>,
+    pub(crate) job: Option<JobName>,
+}
+
+/// A lease that is no more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Ended {
+    pub(crate) id: u64,
+    pub(crate) ended: bool,
+    /// The nodes that were given back.
+    pub(crate) nodes: u64,
+}
+
+/// A node's state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Node {
+    pub(crate) node: Vec<u16>,
+    /// `healthy`, `failed` or `drained`.
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub(crate) state: NodeState,
+    pub(crate) failed: bool,
+    /// The lease that holds it.
+    pub(crate) lease: Option<u64>,
+    pub(crate) job: Option<JobName>,
+}
+
+/// A clock that was confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Clock {
+    /// The time of the last record before.
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub(crate) was: Instant,
+    /// The time now.
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub(crate) now: Instant,
+    /// How many leases have ended by it.
+    pub(crate) ended: u64,
+}
+
+/// A tenant as callers see it: the operator has no name.
+fn tenant(name: &str) -> Option<String> {
+    (!name.is_empty()).then(|| name.to_string())
 }
 
 /// A time as every reply writes it (RFC 3339 in UTC, with milliseconds), from milliseconds since
@@ -56,92 +275,4 @@ impl Serialize for Instant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
-}
-
-/// A box as callers see it.
-#[derive(Serialize)]
-struct ShownPart<'a> {
-    base: &'a [u16],
-    sides: &'a [u16],
-}
-
-/// A lease as callers see it.
-#[derive(Serialize)]
-struct ShownLease<'a> {
-    id: u64,
-    state: &'static str,
-    epoch: u64,
-    machine: &'a str,
-    nodes: u32,
-    requested: u32,
-    parts: Vec<ShownPart<'a>>,
-    expires: Option<Instant>,
-    start: Instant,
-    tenant: Option<&'a str>,
-    job: Option<&'a JobName>,
-}
-
-/// A lease that is no more, as callers see it.
-#[derive(Serialize)]
-struct ShownEnd {
-    id: u64,
-    ended: bool,
-    nodes: u32,
-}
-
-impl Lease {
-    /// The lease as callers see it.
-    pub fn shown(&self, grid: &Grid) -> impl Serialize {
-        let axes = grid.axes();
-        ShownLease {
-            id: self.id,
-            state: "held",
-            epoch: self.epoch,
-            machine: &self.machine,
-            nodes: self.nodes(),
-            requested: self.requested,
-            parts: self
-                .parts
-                .iter()
-                .map(|[base, sides]| ShownPart { base: &base[..axes], sides: &sides[..axes] })
-                .collect(),
-            expires: self.expires_ms.map(Instant),
-            start: Instant(self.start_ms),
-            tenant: tenant(&self.tenant),
-            job: self.job.as_ref(),
-        }
-    }
-
-    /// The same as a value, to add to.
-    pub fn json(&self, grid: &Grid) -> Value {
-        json!(self.shown(grid))
-    }
-}
-
-impl WaitingRequest {
-    /// The request as callers see it.
-    pub fn json(&self, grid: &Grid) -> Value {
-        json!({
-            "id": self.id,
-            "state": "waiting",
-            "epoch": (self.epoch > 0).then_some(self.epoch),
-            "machine": self.machine,
-            "requested": self.requested,
-            "shape": self.shape.map(|shape| shape[..grid.axes()].to_vec()),
-            "freedom": self.freedom.map(Freedom::word),
-            "asked": Instant(self.asked_ms),
-            "tenant": tenant(&self.tenant),
-            "job": self.job,
-        })
-    }
-}
-
-/// The reply to an end.
-pub(crate) fn ended(id: u64, nodes: u32) -> Reply {
-    Reply::new(200, &ShownEnd { id, ended: true, nodes })
-}
-
-/// A tenant as callers see it: the operator has no name.
-fn tenant(name: &str) -> Option<&str> {
-    (!name.is_empty()).then_some(name)
 }

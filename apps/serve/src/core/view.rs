@@ -50,15 +50,16 @@ pub struct BoardView {
 /// How many nodes there are of each kind. A node that a lease holds is busy, whatever its state:
 /// `free + busy + failed + drained` is the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
     /// Free, healthy nodes.
-    pub free: u32,
+    pub free: u64,
     /// Nodes that leases hold.
-    pub busy: u32,
+    pub busy: u64,
     /// Nodes that have failed, and that no lease holds.
-    pub failed: u32,
+    pub failed: u64,
     /// Nodes that are drained, and that no lease holds.
-    pub drained: u32,
+    pub drained: u64,
 }
 
 impl ServiceState {
@@ -113,11 +114,11 @@ impl StateView {
                 parts.flat_map(|part| part.nodes(&board.grid)).map(|node| node.0).collect();
             drained.retain(|node| !held.contains(node));
         }
-        let drained = drained.len() as u32;
+        let drained = drained.len() as u64;
         NodeCounts {
-            free: board.free.count(),
-            busy: board.busy,
-            failed: board.unavailable - drained,
+            free: board.free.count().into(),
+            busy: board.busy.into(),
+            failed: u64::from(board.unavailable) - drained,
             drained,
         }
     }

@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(access.caller(&tcp, &with(Some("secret-1"))).unwrap(), Caller::OPERATOR);
         let tenant = access.caller(&tcp, &with(Some("secret-2"))).unwrap();
         assert_eq!(tenant.tenant.as_deref(), Some("a"));
-        assert_eq!(access.caller(&tcp, &with(None)).unwrap_err().status, 401);
-        assert_eq!(access.caller(&tcp, &with(Some("secret-3"))).unwrap_err().status, 401);
+        assert_eq!(access.caller(&tcp, &with(None)).unwrap_err().problem.status, 401);
+        assert_eq!(access.caller(&tcp, &with(Some("secret-3"))).unwrap_err().problem.status, 401);
         assert_eq!(access.quotas()["a"], 32);
     }
 

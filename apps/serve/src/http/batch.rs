@@ -8,9 +8,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::body::{self, LeaseBody, NodeBody, millis, read};
-use super::documents::AnswersDocument;
 use super::extract::{Change, ChangeHeaders};
-use super::statuses::{Guarded, Keyed, Missing, Posted};
+use super::problem::Answers;
+use super::statuses::Named;
 use super::{App, Fault};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
@@ -95,12 +95,8 @@ impl Operation {
 /// what waits is offered the nodes of all of them at once.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
-    request_body = BatchBody,
-    params(ChangeHeaders),
-    responses(
-        (status = 200, description = "an answer for each command", body = AnswersDocument),
-        Guarded, Posted, Keyed, Missing
-    )
+    request_body = BatchBody, params(ChangeHeaders),
+    responses((status = 200, description = "an answer for each command", body = Answers<'static>), Named)
 )]
 pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     change.carry_out(&app, "batch", |bytes| commands(&app, bytes)).await

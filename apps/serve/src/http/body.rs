@@ -1,5 +1,6 @@
 //! What bodies hold, and how they are read.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Bytes;
@@ -8,7 +9,8 @@ use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
@@ -42,7 +44,6 @@ pub(crate) struct LeaseBody {
     /// The machine; the first one if left out.
     pub(crate) machine: Option<String>,
     /// What the client calls the job: an integer or a string.
-    #[schema(value_type = Option<JobSchema>)]
     pub(crate) job: Option<JobName>,
     /// Waits in the queue if it cannot start now.
     #[serde(default)]
@@ -83,14 +84,25 @@ pub(crate) enum BoxFreedomSchema {
 
 /// The name of a job.
 #[derive(serde::Serialize, ToSchema)]
-#[schema(as = Job)]
 #[expect(dead_code, reason = "it is a description only")]
 #[serde(untagged)]
-pub(crate) enum JobSchema {
+enum Job {
     /// A number.
     Number(i64),
     /// A text.
     Text(String),
+}
+
+impl PartialSchema for JobName {
+    fn schema() -> RefOr<Schema> {
+        Job::schema()
+    }
+}
+
+impl ToSchema for JobName {
+    fn name() -> Cow<'static, str> {
+        Job::name()
+    }
 }
 
 /// A box: its base and sides, as many coordinates as the machine has axes.
@@ -121,7 +133,6 @@ pub(crate) struct HoldBody {
     /// As in a lease.
     pub(crate) machine: Option<String>,
     /// As in a lease.
-    #[schema(value_type = Option<JobSchema>)]
     pub(crate) job: Option<JobName>,
 }
 

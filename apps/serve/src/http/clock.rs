@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use super::documents::ClockDocument;
 use super::extract::{Change, ChangeHeaders};
-use super::statuses::{Guarded, Keyed, Posted};
+use super::statuses::Changed;
 use super::{App, Fault};
+use crate::core::reply::Clock;
 use crate::core::{Command, Problem, Reason, Reply};
 
 /// Confirms the clock: times go on from it, and leases end by time again (operator).
@@ -18,10 +18,7 @@ use crate::core::{Command, Problem, Reason, Reply};
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),
-    responses(
-        (status = 200, description = "the time before and now", body = ClockDocument),
-        Guarded, Posted, Keyed
-    )
+    responses((status = 200, description = "the time before and now", body = Clock), Changed)
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &axum::body::Bytes| {

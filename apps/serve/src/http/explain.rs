@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
-use pavior_mesh::{Freedom, Grid, Request};
+use pavior_mesh::{Freedom, Grid, NodeId, Request};
 use pavior_workload::Shaper;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{FreedomSchema, ask, freedom};
-use super::documents::ExplanationDocument;
+use super::body::{self, FreedomSchema, ask, freedom};
 use super::extract::InBody;
-use super::reads::{board_of, numbers};
-use super::statuses::{Guarded, Missing, Posted};
+use super::machines::board_of;
+use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::{Ask, Caller, Problem, Reason, Reply, StateView, WaitingRequest};
-use crate::diagnose::{self, Asked, Changes};
+use crate::core::reply::{WaitsFor, point};
+use crate::core::{Ask, Caller, Problem, Reason, StateView, WaitingRequest};
+use crate::diagnose::{self, Asked, Changes, Choice, Diagnosis};
 use crate::waits;
 
 /// A question about the machine as it is.
@@ -70,20 +70,42 @@ pub(crate) struct WhatIfBody {
     repair: Vec<Vec<u64>>,
 }
 
+/// A request as it was understood.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Asked)]
+pub(crate) struct AskedRequest {
+    nodes: u64,
+    shape: Option<Vec<u16>>,
+    #[schema(value_type = Option<FreedomSchema>)]
+    freedom: Option<&'static str>,
+}
+
+/// What strategies would do, and what stands in the way.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Explanation {
+    seq: u64,
+    machine: String,
+    request: AskedRequest,
+    strategies: Vec<Choice>,
+    diagnosis: Diagnosis,
+    /// What a waiting request waits for, if one was asked about.
+    waits_for: Option<WaitsFor>,
+}
+
 /// What each strategy would do now with a request, and what stands in its way. Nothing changes.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,
     responses(
-        (status = 200, description = "the answers, and the diagnosis", body = ExplanationDocument),
-        Guarded, Posted, Missing
+        (status = 200, description = "the answers, and the diagnosis", body = Explanation),
+        Questioned, Missing
     )
 )]
 pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<ExplainBody>,
-) -> Result<Reply, Fault> {
+) -> Result<Json<Explanation>, Fault> {
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
@@ -102,15 +124,15 @@ pub(crate) async fn explain(
     post, path = "/v1/what-if", tag = "machines",
     request_body = WhatIfBody,
     responses(
-        (status = 200, description = "the answer, and the diagnosis", body = ExplanationDocument),
-        Guarded, Posted, Missing
+        (status = 200, description = "the answer, and the diagnosis", body = Explanation),
+        Questioned, Missing
     )
 )]
 pub(crate) async fn what_if(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<WhatIfBody>,
-) -> Result<Reply, Fault> {
+) -> Result<Json<Explanation>, Fault> {
     let question = Question {
         shape: body.shape,
         nodes: body.nodes,
@@ -138,12 +160,15 @@ struct Question {
     waiting: Option<u64>,
 }
 
-async fn answered(app: &App, caller: Caller, question: Question) -> Result<Reply, Fault> {
+async fn answered(
+    app: &App,
+    caller: Caller,
+    question: Question,
+) -> Result<Json<Explanation>, Fault> {
     let view = app.writer.view().await?;
     let (seed, now_ms, seen_by) = (app.seed, app.writer.clock.now_ms(), caller.clone());
     let work = move || answer(&view, &seen_by, &question, now_ms, seed);
-    let answer = app.turns.run(&caller, work).await?;
-    Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
+    Ok(Json(app.turns.run(&caller, work).await??))
 }
 
 fn answer(
@@ -152,8 +177,8 @@ fn answer(
     question: &Question,
     now_ms: u64,
     seed: u64,
-) -> Result<Value, Reply> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail).reply();
+) -> Result<Explanation, Problem> {
+    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
     let waiting = waiting(view, caller, question)?;
     let board = match waiting {
         Some(one) => board_of(view, Some(&one.machine))?,
@@ -164,8 +189,8 @@ fn answer(
         one.request()
     } else {
         let asked = ask(question.shape.as_deref(), question.nodes, grid);
-        let freedom = freedom(question.freedom.as_deref()).map_err(|p| p.reply())?;
-        let asked = asked.map_err(|p| p.reply())?;
+        let freedom = freedom(question.freedom.as_deref())?;
+        let asked = asked?;
         request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom)
     };
     let changes = changes(view, caller, question, grid)?;
@@ -174,34 +199,33 @@ fn answer(
     let names = question.strategies.as_ref().unwrap_or(&own);
     let mut answers = Vec::new();
     for name in names.iter().take(64) {
-        let unknown = |error: pavior_kernel::BadName| {
-            Problem::new(Reason::UnknownStrategy, error.reason).reply()
-        };
+        let unknown =
+            |error: pavior_kernel::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;
         answers.push(diagnose::answer(grid, &state, &strategy, &request, seed).map_err(bad)?);
     }
     let first = names.first().unwrap_or(&board.spec.strategy);
     let asked = Asked::on(board, first, request, seed).map_err(bad)?;
-    let granted = answers.first().is_some_and(|one| one["granted"] == true);
+    let granted = answers.first().is_some_and(|one| one.granted);
     let waits_for = match waiting {
-        None => Value::Null,
+        None => None,
         Some(one) => waits::waits(view, board, now_ms, seed)
             .map_err(bad)?
             .get(&one.id)
-            .map_or(Value::Null, |wait| wait.json(board, &waits::by_number(view), caller)),
+            .map(|wait| wait.shown(board, &waits::by_number(view), caller)),
     };
-    Ok(json!({
-        "seq": view.seq,
-        "machine": grid.to_string(),
-        "request": {
-            "nodes": request.nodes,
-            "shape": request.shape.map(|shape| shape[..grid.axes()].to_vec()),
-            "freedom": request.freedom.map(Freedom::word),
+    Ok(Explanation {
+        seq: view.seq,
+        machine: grid.to_string(),
+        request: AskedRequest {
+            nodes: request.nodes.into(),
+            shape: request.shape.map(|shape| point(grid, shape)),
+            freedom: request.freedom.map(Freedom::word),
         },
-        "strategies": answers,
-        "diagnosis": diagnose::diagnosis(view, board, &state, &changes, &asked, granted, caller),
-        "waits_for": waits_for,
-    }))
+        strategies: answers,
+        diagnosis: diagnose::diagnosis(view, board, &state, &changes, &asked, granted, caller),
+        waits_for,
+    })
 }
 
 /// What is otherwise in the question.
@@ -210,15 +234,16 @@ fn changes(
     caller: &Caller,
     question: &Question,
     grid: &Grid,
-) -> Result<Changes, Reply> {
+) -> Result<Changes, Problem> {
     for &id in &question.end {
         let found = view.leases.iter().find(|lease| lease.id == id);
         if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-            let problem = Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
-            return Err(problem.reply());
+            return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
         }
     }
-    let nodes = |list| numbers(list, grid).map_err(|problem: Problem| problem.reply());
+    let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {
+        list.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
+    };
     Ok(Changes {
         ended: question.end.iter().copied().collect(),
         failed: nodes(&question.fail)?,
@@ -231,19 +256,18 @@ fn waiting<'a>(
     view: &'a StateView,
     caller: &Caller,
     question: &Question,
-) -> Result<Option<&'a WaitingRequest>, Reply> {
+) -> Result<Option<&'a WaitingRequest>, Problem> {
     let Some(id) = question.waiting else { return Ok(None) };
     let both = question.shape.is_some() || question.nodes.is_some() || question.freedom.is_some();
     if both {
         let detail = "give \"waiting\", or a shape or a number of nodes";
-        return Err(Problem::new(Reason::BadValue, detail).reply());
+        return Err(Problem::new(Reason::BadValue, detail));
     }
     let found = view.waiting.iter().find(|one| one.id == id);
     let found = found.filter(|one| caller.may_touch(&one.tenant));
-    found.map(|one| Some(&**one)).ok_or_else(|| {
-        let detail = format!("no request {id} waits");
-        Problem::new(Reason::UnknownLease, detail).reply()
-    })
+    found
+        .map(|one| Some(&**one))
+        .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} waits")))
 }
 
 /// The request for what is asked, by a machine's shape rule.

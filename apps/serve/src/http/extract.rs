@@ -11,22 +11,23 @@ use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
 use super::body::read;
-use super::refusal::diagnosed;
+use super::problem::written;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, Problem, Reason, Reply};
+use crate::diagnose::{self, Asked, Changes, Diagnosis};
 use crate::storage::frame::sum;
-use crate::writer::{CommandAnswer, Do};
+use crate::writer::{CommandAnswer, Do, RefusalInState};
 
 /// The query of an address.
 pub(crate) struct InQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
-    type Rejection = Reply;
+    type Rejection = Fault;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Reply> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Fault> {
         Query::try_from_uri(&parts.uri).map(|Query(query)| InQuery(query)).map_err(|rejection| {
             let detail = message(&rejection.body_text());
-            Problem::new(Reason::BadValue, detail).reply()
+            Problem::new(Reason::BadValue, detail).into()
         })
     }
 }
@@ -39,9 +40,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<InBody<T>, Fault> {
         let bytes = whole(request, app).await?;
-        read(&bytes).map(InBody).map_err(|problem| {
-            Fault::new(StatusCode::BAD_REQUEST, problem.reason.word(), problem.detail)
-        })
+        Ok(InBody(read(&bytes)?))
     }
 }
 
@@ -102,11 +101,7 @@ impl Change {
         what: &str,
         command: impl FnOnce(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
-        let asked = self.key(what).and_then(|key| Ok((key, command(&self.bytes)?)));
-        let (key, command) = match asked {
-            Ok(asked) => asked,
-            Err(problem) => return Ok(problem.reply()),
-        };
+        let (key, command) = (self.key(what)?, command(&self.bytes)?);
         let caller = self.caller;
         if let Command::Batch(operations) = &command {
             // One was paid for when the request came.
@@ -115,12 +110,16 @@ impl Change {
         let first = Do { caller: caller.clone(), key: key.clone(), command };
         let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
         let Some(refusal) = refusal else { return Ok(reply) };
-        let reply = diagnosed(app, &caller, refusal).await?;
+        let mut fault = match reply {
+            Reply::Problem(problem) => Fault::from(problem),
+            reply => return Ok(reply),
+        };
+        fault.problem.diagnosis = Some(diagnosis(app, &caller, refusal).await?);
         if key.is_none() {
-            return Ok(reply);
+            return Err(fault);
         }
         // Another request may have used the key meanwhile: then both get the reply of that one.
-        let command = Command::Keep { status: reply.status, body: reply.body };
+        let command = Command::Keep(fault.written());
         Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
     }
 
@@ -136,6 +135,24 @@ impl Change {
         // digest of earlier versions, whose keys are kept.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
-        Ok(Some(IdempotencyKey { key: text.to_string(), digest }))
+        Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))
     }
+}
+
+/// What stands in the way of a request, in the state in which it was refused.
+async fn diagnosis(
+    app: &App,
+    caller: &Caller,
+    RefusalInState { refused, view }: RefusalInState,
+) -> Result<Diagnosis, Fault> {
+    let (seen_by, seed) = (caller.clone(), app.seed);
+    let work = move || {
+        let board = &view.boards[refused.board];
+        let changes = Changes::default();
+        let state = diagnose::state(&view, board, &changes);
+        let asked = Asked::on(board, &board.spec.strategy, refused.request, seed)?;
+        Ok(diagnose::diagnosis(&view, board, &state, &changes, &asked, false, &seen_by))
+    };
+    let diagnosis = app.turns.run(caller, work).await?;
+    diagnosis.map_err(|reason: String| Fault::internal(&reason))
 }

@@ -88,7 +88,7 @@ mod tests {
 
     fn refused(query: &str) -> String {
         let uri: Uri = format!("/v1/leases?{query}").parse().unwrap();
-        parameters(&uri, &["after", "limit", "machine"]).unwrap_err().detail
+        parameters(&uri, &["after", "limit", "machine"]).unwrap_err().problem.detail
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
         assert!(refused(&"x".repeat(60_000)).len() < 400);
         let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
-        assert_eq!(none.detail, "unknown parameter `a`; this path has none");
+        assert_eq!(none.problem.detail, "unknown parameter `a`; this path has none");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::body::{EndBody, HoldBody, LeaseBody, RenewBody, millis, read};
-use super::documents::{EndedDocument, LeaseDocument, WaitingDocument};
 use super::extract::{Change, ChangeHeaders, InQuery};
-use super::statuses::{Conflict, Guarded, Keyed, Missing, Posted};
+use super::statuses::{Conflict, Named};
 use super::{App, Fault};
+use crate::core::reply::{Ended, Lease, Waiting};
 use crate::core::{Command, Problem, Reason, Reply};
 
 /// What an address may say about a request for nodes.
@@ -31,9 +31,9 @@ pub(crate) struct CreateQuery {
     request_body = LeaseBody,
     params(CreateQuery, ChangeHeaders),
     responses(
-        (status = 201, description = "the lease", body = LeaseDocument),
-        (status = 202, description = "the request waits", body = WaitingDocument),
-        Guarded, Posted, Keyed, Missing, Conflict
+        (status = 201, description = "the lease", body = Lease),
+        (status = 202, description = "the request waits", body = Waiting),
+        Named, Conflict
     )
 )]
 pub(crate) async fn create(
@@ -55,10 +55,7 @@ pub(crate) async fn create(
     post, path = "/v1/leases/{id}/end", tag = "leases",
     request_body = Option<EndBody>,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
-    responses(
-        (status = 200, description = "it has ended", body = EndedDocument),
-        Guarded, Posted, Keyed, Missing, Conflict
-    )
+    responses((status = 200, description = "it has ended", body = Ended), Named, Conflict)
 )]
 pub(crate) async fn end(
     State(app): State<Arc<App>>,
@@ -78,10 +75,7 @@ pub(crate) async fn end(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
-    responses(
-        (status = 200, description = "the lease as it is now", body = LeaseDocument),
-        Guarded, Posted, Keyed, Missing, Conflict
-    )
+    responses((status = 200, description = "the lease as it is now", body = Lease), Named, Conflict)
 )]
 pub(crate) async fn renew(
     State(app): State<Arc<App>>,
@@ -98,12 +92,8 @@ pub(crate) async fn renew(
 /// Takes over nodes that are in use already.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
-    request_body = HoldBody,
-    params(ChangeHeaders),
-    responses(
-        (status = 201, description = "the lease", body = LeaseDocument),
-        Guarded, Posted, Keyed, Missing, Conflict
-    )
+    request_body = HoldBody, params(ChangeHeaders),
+    responses((status = 201, description = "the lease", body = Lease), Named, Conflict)
 )]
 pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &_| {

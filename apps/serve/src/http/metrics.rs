@@ -131,11 +131,11 @@ async fn state(app: &App, mut text: String) -> String {
             &of(&|at| f64::from(boards[at].busy)),
         );
         let counts: Vec<NodeCounts> = boards.iter().map(|board| view.counts(board)).collect();
-        let lost = |at: usize| f64::from(counts[at].failed + counts[at].drained);
+        let lost = |at: usize| (counts[at].failed + counts[at].drained) as f64;
         family("unavailable_nodes", "gauge", "Nodes failed or drained, and not held", &of(&lost));
-        let failed = |at: usize| f64::from(counts[at].failed);
+        let failed = |at: usize| counts[at].failed as f64;
         family("failed_nodes", "gauge", "Nodes failed, and not held", &of(&failed));
-        let drained = |at: usize| f64::from(counts[at].drained);
+        let drained = |at: usize| counts[at].drained as f64;
         family("drained_nodes", "gauge", "Nodes drained, and not held", &of(&drained));
         let held = |at: usize| {
             view.leases.iter().filter(|lease| lease.machine == boards[at].spec.name).count() as f64

@@ -6,14 +6,15 @@ mod body;
 mod budget;
 mod clock;
 mod converse;
-mod documents;
 mod explain;
 mod extract;
 mod form;
 mod gate;
+mod health;
 mod held;
 mod leases;
 mod listen;
+mod machines;
 mod metrics;
 mod nodes;
 mod openapi;
@@ -23,7 +24,6 @@ mod places;
 mod problem;
 mod rates;
 mod reads;
-mod refusal;
 mod series;
 mod statuses;
 mod traffic;
@@ -41,9 +41,11 @@ use tokio::sync::{Semaphore, watch as signal};
 
 pub(crate) use auth::Peer;
 pub use auth::{Access, BadToken};
+pub(crate) use body::FreedomSchema;
 pub(crate) use listen::Listener;
 pub use listen::{Address, ListenError, Tls};
 pub(crate) use problem::Fault;
+pub use problem::written;
 pub(crate) use series::sample;
 
 use crate::core::MachineSpec;
@@ -150,10 +152,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/nodes/repair", post(nodes::repair))
         .route("/v1/nodes/drain", post(nodes::drain))
         .route("/v1/clock/confirm", post(clock::confirm))
-        .route("/v1/machine", get(reads::machine))
-        .route("/v1/machines", get(reads::machines))
+        .route("/v1/machine", get(machines::machine))
+        .route("/v1/machines", get(machines::machines))
         .route("/v1/queue", get(reads::queue))
-        .route("/v1/state", get(reads::state))
+        .route("/v1/state", get(machines::state))
         .route("/v1/series", get(series::series))
         .route("/v1/explain", post(explain::explain))
         .route("/v1/unblock", post(unblock::unblock))
@@ -165,8 +167,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let open = Router::new()
         .route("/", get(page::page))
         .route("/openapi.json", get(openapi::document))
-        .route("/healthz", get(reads::healthz))
-        .route("/readyz", get(reads::readyz))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
         .layer(axum::middleware::from_fn(form::checked));
     Router::new()
         .merge(limited)

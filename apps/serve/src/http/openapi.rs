@@ -11,14 +11,16 @@ use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
-use super::documents::ProblemDocument;
+use super::problem::Problem;
 use super::{App, Fault};
-use super::{batch, clock, explain, leases, metrics, nodes, reads, series, unblock, watch};
+use super::{
+    batch, clock, explain, health, leases, machines, metrics, nodes, reads, series, unblock, watch,
+};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
-    components(schemas(ProblemDocument)),
+    components(schemas(Problem)),
     paths(
         leases::create,
         leases::end,
@@ -31,12 +33,12 @@ use super::{batch, clock, explain, leases, metrics, nodes, reads, series, unbloc
         clock::confirm,
         reads::leases,
         reads::lease,
-        reads::machine,
-        reads::machines,
+        machines::machine,
+        machines::machines,
         reads::queue,
-        reads::state,
-        reads::healthz,
-        reads::readyz,
+        machines::state,
+        health::healthz,
+        health::readyz,
         series::series,
         explain::explain,
         explain::what_if,

@@ -1,33 +1,185 @@
-//! Errors as RFC 9457 problems.
+//! Replies as HTTP: statuses, JSON, and errors as RFC 9457 problems.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
-use crate::core::{Problem, Reply};
+use crate::core::{Reason, Reply, Written, problem};
+use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// A problem of the service itself, rather than of a command.
+/// Why a request is not carried out (RFC 9457).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// `urn:pavior:problem:` and the reason.
+    r#type: String,
+    title: &'static str,
+    pub(crate) status: u16,
+    /// What is wrong here, in a sentence.
+    pub(crate) detail: String,
+    /// A word for programs, such as `no-free-submesh` or `stale-epoch`.
+    reason: &'static str,
+    /// What stands in the way of a refused request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diagnosis: Option<Diagnosis>,
+    /// The quota that does not suffice, and how much of it is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    quota: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    used: Option<u64>,
+    /// The record up to which the journal is compacted, where that is what is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub(crate) oldest: Option<u64>,
+}
+
+impl From<&problem::Problem> for Problem {
+    fn from(problem: &problem::Problem) -> Problem {
+        let problem::Problem { reason, detail, quota } = problem;
+        let (word, title) = (reason.word(), reason.title());
+        let (quota, used) = quota.map(|of| (of.quota, of.used)).unzip();
+        Problem { quota, used, ..Problem::new(status(*reason), word, title, detail.clone()) }
+    }
+}
+
+impl Problem {
+    fn new(status: u16, word: &'static str, title: &'static str, detail: String) -> Problem {
+        let r#type = format!("urn:pavior:problem:{word}");
+        let (diagnosis, quota, used, oldest) = (None, None, None, None);
+        Problem { r#type, title, status, detail, reason: word, diagnosis, quota, used, oldest }
+    }
+}
+
+/// The status of a problem.
+fn status(reason: Reason) -> u16 {
+    match reason {
+        Reason::NoScheduler | Reason::BadValue => 400,
+        Reason::OperatorOnly | Reason::OtherTenant => 403,
+        Reason::UnknownLease
+        | Reason::UnknownMachine
+        | Reason::UnknownNode
+        | Reason::UnknownStrategy => 404,
+        Reason::Refused(_)
+        | Reason::OverQuota
+        | Reason::NotFree
+        | Reason::StaleEpoch
+        | Reason::LeaseEnded
+        | Reason::StillWaiting
+        | Reason::RepeatedJob => 409,
+        Reason::TooLarge => 413,
+        Reason::KeyReused => 422,
+        Reason::LostReply | Reason::NoEpochs | Reason::BadStrategy => 500,
+        Reason::QueueFull => 503,
+    }
+}
+
+/// The answers to a batch.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Answers<'a> {
+    answers: Vec<Answer<'a>>,
+}
+
+/// The answer to a command of a batch.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Answer<'a> {
+    status: u16,
+    #[schema(value_type = Object)]
+    body: Body<'a>,
+}
+
+/// The body of a reply.
+struct Body<'a>(&'a Reply);
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Reply::Granted(lease) | Reply::Renewed(lease) => lease.serialize(serializer),
+            Reply::Waiting(waiting) => waiting.serialize(serializer),
+            Reply::Ended(ended) => ended.serialize(serializer),
+            Reply::Node(node) => node.serialize(serializer),
+            Reply::Clock(clock) => clock.serialize(serializer),
+            Reply::Batch(replies) => {
+                let answer = |reply| Answer { status: status_of(reply), body: Body(reply) };
+                Answers { answers: replies.iter().map(answer).collect() }.serialize(serializer)
+            }
+            Reply::Done => serializer.serialize_map(Some(0))?.end(),
+            Reply::Problem(problem) => Problem::from(problem).serialize(serializer),
+            Reply::Kept(_) => {
+                unreachable!("it is written, and the commands of a batch have no key")
+            }
+        }
+    }
+}
+
+fn status_of(reply: &Reply) -> u16 {
+    match reply {
+        Reply::Granted(_) => 201,
+        Reply::Waiting(_) => 202,
+        Reply::Problem(problem) => status(problem.reason),
+        Reply::Kept(written) => written.status,
+        _ => 200,
+    }
+}
+
+/// A reply as it is sent, and kept for a client that asks again.
+pub fn written(reply: &Reply) -> Written {
+    match reply {
+        Reply::Kept(written) => written.clone(),
+        reply => Written { status: status_of(reply), body: text(&Body(reply)) },
+    }
+}
+
+fn text(body: &impl Serialize) -> String {
+    serde_json::to_string(body).expect("replies have texts as keys")
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let Written { status, body } = match self {
+            Reply::Kept(written) => written,
+            reply => written(&reply),
+        };
+        let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let kind = if status >= 400 { "application/problem+json" } else { "application/json" };
+        (code, [(header::CONTENT_TYPE, kind)], body).into_response()
+    }
+}
+
+/// A request that is not answered as it was meant: by a problem of its command, or of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    pub(crate) status: StatusCode,
-    pub(crate) word: &'static str,
-    pub(crate) detail: String,
-    /// The record up to which the journal is compacted, where that is what is wrong.
-    pub(crate) oldest: Option<u64>,
+    pub(crate) problem: Box<Problem>,
     /// Seconds after which to try again.
     pub(crate) retry_after: Option<u32>,
 }
 
 impl Fault {
+    /// A problem of the service itself, rather than of a command.
     pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
-        Fault { status, word, detail: detail.into(), oldest: None, retry_after: None }
+        let title = status.canonical_reason().unwrap_or_default();
+        let problem = Problem::new(status.as_u16(), word, title, detail.into());
+        Fault { problem: Box::new(problem), retry_after: None }
     }
 
     /// A mistake of the service, told in its log alone.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
+    }
+
+    /// The reply that carries it, to be kept.
+    pub(crate) fn written(&self) -> Written {
+        Written { status: self.problem.status, body: text(&self.problem) }
+    }
+}
+
+impl From<problem::Problem> for Fault {
+    fn from(problem: problem::Problem) -> Fault {
+        Fault { problem: Box::new(Problem::from(&problem)), retry_after: None }
     }
 }
 
@@ -43,53 +195,21 @@ impl From<Unavailable> for Fault {
             ),
             Unavailable::Stopping => ("stopping", "the service stops".to_string()),
         };
-        let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, word, detail);
-        fault.retry_after = Some(1);
-        fault
-    }
-}
-
-impl From<Fault> for Reply {
-    fn from(fault: Fault) -> Reply {
-        let mut body = json!({
-            "type": format!("urn:pavior:problem:{}", fault.word),
-            "title": fault.status.canonical_reason(),
-            "status": fault.status.as_u16(),
-            "detail": fault.detail,
-            "reason": fault.word,
-        });
-        if let Some(oldest) = fault.oldest {
-            body["oldest"] = oldest.into();
-        }
-        Reply::new(fault.status.as_u16(), &body)
+        let fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, word, detail);
+        Fault { retry_after: Some(1), ..fault }
     }
 }
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let (retry_after, status) = (self.retry_after, self.status);
-        let mut response = Reply::from(self).into_response();
-        if status == StatusCode::UNAUTHORIZED {
+        let mut response = Reply::Kept(self.written()).into_response();
+        if response.status() == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
-        if let Some(seconds) = retry_after {
+        if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        self.reply().into_response()
-    }
-}
-
-impl IntoResponse for Reply {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind = if self.status >= 400 { "application/problem+json" } else { "application/json" };
-        (status, [(header::CONTENT_TYPE, kind)], self.body).into_response()
     }
 }

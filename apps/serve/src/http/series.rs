@@ -6,17 +6,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::documents::SeriesDocument;
 use super::extract::InQuery;
-use super::reads::unknown_machine;
+use super::machines::unknown_machine;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
-use crate::core::{Instant, Reply, ServiceLimits, ServiceState, StateView};
+use crate::core::{Instant, ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::RecoveryError;
 
@@ -59,7 +58,7 @@ impl Range {
 
 /// A machine in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sample {
+struct Stretch {
     /// The first record that was looked at, and its time.
     seq: u64,
     at_ms: u64,
@@ -71,9 +70,9 @@ struct Sample {
     waiting: Range,
 }
 
-impl From<Seen> for Sample {
-    fn from(seen: Seen) -> Sample {
-        Sample {
+impl From<Seen> for Stretch {
+    fn from(seen: Seen) -> Stretch {
+        Stretch {
             seq: seen.seq,
             at_ms: seen.at_ms,
             until_ms: seen.at_ms,
@@ -85,14 +84,14 @@ impl From<Seen> for Sample {
     }
 }
 
-impl Sample {
+impl Stretch {
     /// With what came after.
-    fn then(self, next: &Sample) -> Sample {
+    fn then(self, next: &Stretch) -> Stretch {
         let largest_free = match (self.largest_free, next.largest_free) {
             (Some(own), Some(next)) => Some(own.then(next)),
             (own, next) => own.or(next),
         };
-        Sample {
+        Stretch {
             until_ms: next.until_ms,
             busy: self.busy.then(next.busy),
             unavailable: self.unavailable.then(next.unavailable),
@@ -101,32 +100,11 @@ impl Sample {
             ..self
         }
     }
-
-    fn json(&self) -> Value {
-        let largest = |of: fn(Range) -> u32| self.largest_free.map(of);
-        json!({
-            "seq": self.seq,
-            "at": Instant(self.at_ms),
-            "until": Instant(self.until_ms),
-            "busy": self.busy.last,
-            "busy_least": self.busy.least,
-            "busy_most": self.busy.most,
-            "unavailable": self.unavailable.last,
-            "unavailable_least": self.unavailable.least,
-            "unavailable_most": self.unavailable.most,
-            "largest_free": largest(|range| range.last),
-            "largest_free_least": largest(|range| range.least),
-            "largest_free_most": largest(|range| range.most),
-            "waiting": self.waiting.last,
-            "waiting_least": self.waiting.least,
-            "waiting_most": self.waiting.most,
-        })
-    }
 }
 
 /// The samples of all machines, and the length of a stretch.
 struct Samples {
-    by_machine: Vec<Vec<Sample>>,
+    by_machine: Vec<Vec<Stretch>>,
     gap_ms: u64,
 }
 
@@ -150,7 +128,7 @@ impl Samples {
 }
 
 /// Joins those of the last samples that lie in one stretch of time.
-fn join(samples: &mut Vec<Sample>, gap_ms: u64, last: usize) {
+fn join(samples: &mut Vec<Stretch>, gap_ms: u64, last: usize) {
     let rest = samples.split_off(samples.len().saturating_sub(last));
     for sample in rest {
         match samples.last_mut() {
@@ -283,6 +261,67 @@ fn look_back(
     Ok(())
 }
 
+/// A machine in a stretch of time.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Sample {
+    /// The first record of the stretch of time, and when it was.
+    seq: u64,
+    #[schema(value_type = String, format = DateTime)]
+    at: Instant,
+    /// When the last record of the stretch was.
+    #[schema(value_type = String, format = DateTime)]
+    until: Instant,
+    /// Nodes that leases hold: the last of the numbers in the stretch, the least and the greatest.
+    busy: u64,
+    busy_least: u64,
+    busy_most: u64,
+    /// Nodes, failed or drained, that no lease holds.
+    unavailable: u64,
+    unavailable_least: u64,
+    unavailable_most: u64,
+    /// The nodes of the largest free box; null where it was not looked for.
+    largest_free: Option<u64>,
+    largest_free_least: Option<u64>,
+    largest_free_most: Option<u64>,
+    waiting: u64,
+    waiting_least: u64,
+    waiting_most: u64,
+}
+
+impl From<&Stretch> for Sample {
+    fn from(stretch: &Stretch) -> Sample {
+        let Stretch { seq, at_ms, until_ms, busy, unavailable, largest_free, waiting } = *stretch;
+        Sample {
+            seq,
+            at: Instant(at_ms),
+            until: Instant(until_ms),
+            busy: busy.last.into(),
+            busy_least: busy.least.into(),
+            busy_most: busy.most.into(),
+            unavailable: unavailable.last.into(),
+            unavailable_least: unavailable.least.into(),
+            unavailable_most: unavailable.most.into(),
+            largest_free: largest_free.map(|range| range.last.into()),
+            largest_free_least: largest_free.map(|range| range.least.into()),
+            largest_free_most: largest_free.map(|range| range.most.into()),
+            waiting: waiting.last.into(),
+            waiting_least: waiting.least.into(),
+            waiting_most: waiting.most.into(),
+        }
+    }
+}
+
+/// A machine over time.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Series)]
+pub(crate) struct SeriesReply {
+    /// The oldest first.
+    samples: Vec<Sample>,
+    /// The time of the answer (RFC 3339): what the last sample says holds until then.
+    #[schema(value_type = String)]
+    now: Instant,
+}
+
 /// Which machine.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -294,27 +333,26 @@ pub(crate) struct SeriesQuery {
 /// Utilisation and the largest free box over time: stretches of time, each with the least, the
 /// greatest and the last value. What holds from the last one on holds until `now`.
 #[utoipa::path(
-    get, path = "/v1/series", tag = "machines",
-    params(SeriesQuery),
+    get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(
-        (status = 200, description = "the samples, the oldest first", body = SeriesDocument),
+        (status = 200, description = "the samples, the oldest first", body = SeriesReply),
         Guarded, Missing
     )
 )]
 pub(crate) async fn series(
     State(app): State<Arc<App>>,
     InQuery(query): InQuery<SeriesQuery>,
-) -> Result<Reply, Fault> {
+) -> Result<Json<SeriesReply>, Fault> {
     let wanted = query.machine.as_deref();
     let index =
         app.machines.iter().position(|(spec, _)| wanted.is_none_or(|name| spec.name == name));
-    let Some(index) = index else { return Ok(unknown_machine(wanted)) };
+    let index = index.ok_or_else(|| unknown_machine(wanted))?;
     let samples = app.series.0.lock().ok().and_then(|inner| {
         let samples = inner.by_machine.get(index)?;
-        Some(samples.iter().map(Sample::json).collect::<Vec<_>>())
+        Some(samples.iter().map(Sample::from).collect())
     });
     let now = Instant(app.writer.clock.now_ms());
-    Ok(Reply::new(200, &json!({ "samples": samples.unwrap_or_default(), "now": now })))
+    Ok(Json(SeriesReply { samples: samples.unwrap_or_default(), now }))
 }
 
 #[cfg(test)]
@@ -380,7 +418,7 @@ mod tests {
         for &one in &all {
             samples.add([one].into_iter());
         }
-        let expected: Vec<Sample> = all.into_iter().map(Sample::from).collect();
+        let expected: Vec<Stretch> = all.into_iter().map(Stretch::from).collect();
         assert_eq!(samples.by_machine[0], expected);
     }
 

@@ -62,6 +62,33 @@ problems! {
     }
 }
 
+/// Of every route that asks something by a body.
+pub(crate) struct Questioned;
+
+impl IntoResponses for Questioned {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        Guarded::responses().into_iter().chain(Posted::responses()).collect()
+    }
+}
+
+/// Of every route that changes something.
+pub(crate) struct Changed;
+
+impl IntoResponses for Changed {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        Questioned::responses().into_iter().chain(Keyed::responses()).collect()
+    }
+}
+
+/// Of every route that changes something it names.
+pub(crate) struct Named;
+
+impl IntoResponses for Named {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        Changed::responses().into_iter().chain(Missing::responses()).collect()
+    }
+}
+
 fn problem(what: &str) -> RefOr<Response> {
     let schema = Ref::from_schema_name("Problem");
     let content = ContentBuilder::new().schema(Some(schema)).build();

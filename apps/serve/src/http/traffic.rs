@@ -112,7 +112,7 @@ struct Bounded {
 
 impl Bounded {
     fn refuse(&self, fault: Fault) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let error = Error::new(fault.detail.clone());
+        let error = Error::new(fault.problem.detail.clone());
         let _ = self.received.refused.set(fault);
         Poll::Ready(Some(Err(error)))
     }

@@ -2,24 +2,23 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::JobId;
 use pavior_planning::{SearchLimits, Snapshot, Weights};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::body::{BoxFreedomSchema, ask, freedom};
-use super::documents::PlanDocument;
 use super::explain::request;
 use super::extract::InBody;
-use super::reads::board_of;
-use super::statuses::{Guarded, Missing, Posted};
+use super::machines::board_of;
+use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::{Caller, Problem, Reason, Reply, StateView, parts};
+use crate::core::{Caller, JobName, Problem, Reason, StateView};
 use crate::diagnose::{self, Changes};
-use crate::plan;
+use crate::plan::{self, Plan};
 
 /// A request that does not fit.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -46,31 +45,27 @@ pub(crate) struct UnblockBody {
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,
-    responses(
-        (status = 200, description = "the plan", body = PlanDocument),
-        Guarded, Posted, Missing
-    )
+    responses((status = 200, description = "the plan", body = Plan), Questioned, Missing)
 )]
 pub(crate) async fn unblock(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     InBody(body): InBody<UnblockBody>,
-) -> Result<Reply, Fault> {
+) -> Result<Json<Plan>, Fault> {
     if caller.tenant.is_some() {
         let detail = "only the operator may see how to move leases";
-        return Ok(Problem::new(Reason::OperatorOnly, detail).reply());
+        return Err(Problem::new(Reason::OperatorOnly, detail).into());
     }
     let view = app.writer.view().await?;
     let seed = app.seed;
-    let answer = app.turns.run(&caller, move || planned(&view, &body, seed)).await?;
-    Ok(answer.map_or_else(|reply| reply, |body| Reply::new(200, &body)))
+    Ok(Json(app.turns.run(&caller, move || planned(&view, &body, seed)).await??))
 }
 
-fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Value, Reply> {
-    let bad = |detail: String| Problem::new(Reason::BadValue, detail).reply();
+fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Plan, Problem> {
+    let bad = |detail: String| Problem::new(Reason::BadValue, detail);
     let board = board_of(view, body.machine.as_deref())?;
     let grid = &board.grid;
-    let asked = ask(body.shape.as_deref(), body.nodes, grid).map_err(|problem| problem.reply())?;
+    let asked = ask(body.shape.as_deref(), body.nodes, grid)?;
     let max_jobs = body.max_jobs.unwrap_or(2);
     if !(1..=4).contains(&max_jobs) {
         return Err(bad("\"max_jobs\" is 1 to 4".to_string()));
@@ -82,14 +77,8 @@ fn planned(view: &StateView, body: &UnblockBody, seed: u64) -> Result<Value, Rep
     let snapshot = Snapshot::of(&machine);
     let weights = Weights::nodes(&snapshot);
     let limits = SearchLimits::jobs(max_jobs as usize);
-    let freedom = freedom(body.freedom.as_deref()).map_err(|problem| problem.reply())?;
+    let freedom = freedom(body.freedom.as_deref())?;
     let request = request(asked, &board.spec.shape_rule, grid, seed).with_freedom(freedom);
     let answer = plan::unblocked(grid, &snapshot, &request, &weights, &limits).map_err(bad)?;
-    let found = answer.plan.as_ref();
-    let place = found.and_then(|plan| parts(grid, &plan.boxes).into_iter().next());
-    let mut told: Map<String, Value> = Map::new();
-    told.insert("fits".to_string(), found.is_some_and(|plan| plan.jobs.is_empty()).into());
-    told.insert("placement".to_string(), json!(place));
-    told.extend(plan::members(grid, &answer, |JobId(id)| id.into()));
-    Ok(told.into())
+    Ok(Plan::of(grid, &answer, |JobId(id)| JobName::Large(id)))
 }

@@ -17,10 +17,11 @@ use utoipa::IntoParams;
 
 use super::body::in_query;
 use super::extract::InQuery;
+use super::machines::{ahead, compacted};
 use super::places::{Party, Place};
-use super::reads::{ahead, compacted};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
+use crate::core::reply;
 use crate::core::{Caller, Event, Instant, ServiceLimits, ServiceRecord, Why};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, RecoveryError, Unavailable, recover, weight};
@@ -275,12 +276,12 @@ impl Watcher {
             Event::Configured { machines } => ("configured", None, json!({ "machines": machines })),
             Event::Granted { lease } => {
                 let grid = self.app.grid(Some(&lease.machine));
-                let data = json!({ "lease": lease.json(grid) });
+                let data = json!({ "lease": reply::Lease::of(grid, lease) });
                 ("granted", Some(lease.tenant.clone()), data)
             }
             Event::Queued { waiting } => {
                 let grid = self.app.grid(Some(&waiting.machine));
-                let data = json!({ "waiting": waiting.json(grid) });
+                let data = json!({ "waiting": reply::Waiting::of(grid, waiting) });
                 ("queued", Some(waiting.tenant.clone()), data)
             }
             Event::Renewed { id, expires_ms, tenant } => {

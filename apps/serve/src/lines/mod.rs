@@ -11,8 +11,8 @@ use pavior_mesh::{Coordinates, Freedom, Grid, JobId, UnknownFreedom};
 use serde_json::{Map, Value, json};
 
 use crate::core::{
-    Ask, Caller, Command, Decision, JobName, LeaseRequest, MachineSpec, NodeChange, ServiceLimits,
-    ServiceState, StateError, parts,
+    Ask, Caller, Command, JobName, LeaseRequest, MachineSpec, NodeChange, Problem, Reason, Reply,
+    ServiceLimits, ServiceState, StateError, parts,
 };
 
 /// What can be asked.
@@ -65,19 +65,15 @@ impl LineSession {
         }
     }
 
-    /// Carries out a command; the body of its reply, or why the strategy refuses.
-    fn carry_out(&mut self, command: Command) -> Result<Result<Value, &'static str>, String> {
+    /// Carries out a command.
+    fn carry_out(&mut self, command: Command) -> Result<Reply, String> {
         let mut records = Vec::new();
         let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
-        let Decision { reply, refused } = decision;
-        if let Some(refused) = refused {
-            return Ok(Err(refused.refusal.word()));
+        match decision.reply {
+            Reply::Problem(Problem { reason: Reason::Refused(_), .. }) => Ok(decision.reply),
+            Reply::Problem(problem) => Err(problem.detail),
+            reply => Ok(reply),
         }
-        let body: Value = serde_json::from_str(&reply.body).expect("replies are JSON");
-        if reply.status < 400 {
-            return Ok(Ok(body));
-        }
-        Err(body["detail"].as_str().unwrap_or_default().to_string())
     }
 
     fn allocate(&mut self, message: &Map<String, Value>) -> Result<Value, String> {
@@ -97,9 +93,8 @@ impl LineSession {
                 Err(refusal) => refused(&job, refusal.word()),
             });
         }
-        let answer =
-            self.carry_out(Command::Lease(LeaseRequest { freedom, ..request(ask, job.clone()) }))?;
-        Ok(answer.map_or_else(|word| refused(&job, word), |lease| granted(&job, &lease)))
+        let command = Command::Lease(LeaseRequest { freedom, ..request(ask, job.clone()) });
+        Ok(answered(&job, &self.carry_out(command)?))
     }
 
     /// What a message asks for: a shape, or a number of nodes that the shape rule gives a shape.
@@ -119,8 +114,9 @@ impl LineSession {
         let held = self.state.lease_of("", &job);
         let held = held.ok_or_else(|| format!("job {} holds no nodes", json!(job)))?;
         let (id, epoch) = (held.id, Some(held.epoch));
-        let ended = self.carry_out(Command::End { id, epoch })?.map_err(str::to_string)?;
-        Ok(json!({ "job": job, "released": true, "nodes": ended["nodes"] }))
+        let reply = self.carry_out(Command::End { id, epoch })?;
+        let nodes = if let Reply::Ended(ended) = &reply { ended.nodes } else { 0 };
+        Ok(json!({ "job": job, "released": true, "nodes": nodes }))
     }
 
     fn change(
@@ -130,8 +126,10 @@ impl LineSession {
     ) -> Result<Value, String> {
         let node = self.node(message.get("node"))?;
         let command = Command::Node { machine: None, node, change };
-        let changed = self.carry_out(command)?.map_err(str::to_string)?;
-        Ok(json!({ "node": changed["node"], "failed": changed["failed"], "job": changed["job"] }))
+        let Reply::Node(node) = self.carry_out(command)? else {
+            unreachable!("a change of a node is answered by its state")
+        };
+        Ok(json!({ "node": node.node, "failed": node.failed, "job": node.job }))
     }
 
     /// A node of the machine.
@@ -178,9 +176,10 @@ impl LineSession {
         }
     }
 
-    /// What the caller calls a job.
-    fn name(&self, JobId(id): JobId) -> Value {
-        json!(self.state.lease(id).and_then(|lease| lease.job.as_ref()))
+    /// What the caller calls a job: every job of a session has a name.
+    fn name(&self, JobId(id): JobId) -> JobName {
+        let named = self.state.lease(id).and_then(|lease| lease.job.clone());
+        named.unwrap_or(JobName::Large(id))
     }
 }
 
@@ -223,15 +222,19 @@ fn freedom(message: &Map<String, Value>) -> Result<Option<Freedom>, String> {
     word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
 }
 
-/// The answer of a grant, from the lease as callers of the service see it.
-fn granted(job: &JobName, lease: &Value) -> Value {
-    json!({
-        "job": job,
-        "granted": true,
-        "nodes": lease["nodes"],
-        "requested": lease["requested"],
-        "parts": lease["parts"],
-    })
+/// The answer to a request for nodes.
+fn answered(job: &JobName, reply: &Reply) -> Value {
+    match reply {
+        Reply::Granted(lease) => json!({
+            "job": job,
+            "granted": true,
+            "nodes": lease.nodes,
+            "requested": lease.requested,
+            "parts": lease.parts,
+        }),
+        Reply::Problem(problem) => refused(job, problem.reason.word()),
+        _ => unreachable!("a request for nodes is granted or refused"),
+    }
 }
 
 fn refused(job: &JobName, word: &str) -> Value {

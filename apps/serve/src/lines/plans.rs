@@ -4,9 +4,9 @@ use pavior_mesh::{Cuboid, NodeId};
 use pavior_planning::{SearchLimits, Snapshot, Weights, drain};
 use serde_json::{Map, Value, json};
 
-use super::{LineSession, MACHINE, flag, freedom, granted, request};
+use super::{LineSession, MACHINE, answered, flag, freedom, request};
 use crate::core::{Ask, Command, NodeChange, parts, point};
-use crate::plan;
+use crate::plan::{self, Plan};
 
 impl LineSession {
     /// Takes over an allocation as it is: the boxes must be free, and lie on the machine.
@@ -18,8 +18,7 @@ impl LineSession {
         let parts: Vec<Cuboid> =
             list.iter().map(|part| self.cuboid(part)).collect::<Result<_, _>>()?;
         let request = request(Ask::Nodes(1), job.clone());
-        let lease = self.carry_out(Command::Hold { request, parts })?.map_err(str::to_string)?;
-        Ok(granted(&job, &lease))
+        Ok(answered(&job, &self.carry_out(Command::Hold { request, parts })?))
     }
 
     /// Every job and what it holds, and every failed node, held or not.
@@ -46,18 +45,18 @@ impl LineSession {
         if !flag(message, "dry_run")? {
             for &node in &nodes {
                 let command = Command::Node { machine: None, node, change: NodeChange::Drain };
-                self.carry_out(command)?.map_err(str::to_string)?;
+                self.carry_out(command)?;
             }
         }
         let grid = self.grid();
         let numbers: Vec<NodeId> = nodes.iter().map(|&node| grid.id(node)).collect();
         let snapshot = Snapshot::of(self.state.machine(MACHINE));
         let answer = drain(&snapshot, &numbers, &Weights::nodes(&snapshot), &limits);
-        let drained: Vec<Value> = nodes.iter().map(|&node| point(grid, node)).collect();
-        let mut told: Map<String, Value> = Map::new();
-        told.insert("drained".to_string(), drained.into());
-        told.extend(plan::members(grid, &answer, |job| self.name(job)));
-        Ok(told.into())
+        let drained: Vec<_> = nodes.iter().map(|&node| point(grid, node)).collect();
+        let Plan { proven, cost, jobs, moves, .. } = Plan::of(grid, &answer, |job| self.name(job));
+        Ok(json!({
+            "drained": drained, "proven": proven, "cost": cost, "jobs": jobs, "moves": moves,
+        }))
     }
 
     /// The cheapest set of jobs whose moving makes a request fit. Nothing is changed.
@@ -68,15 +67,7 @@ impl LineSession {
         let snapshot = Snapshot::of(self.state.machine(MACHINE));
         let weights = Weights::nodes(&snapshot);
         let answer = plan::unblocked(self.grid(), &snapshot, &request, &weights, &limits)?;
-        let grid = self.grid();
-        let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
-        let place = answer.plan.as_ref().and_then(|plan| plan.boxes.first());
-        let place = place.map(|at| parts(grid, &[*at]).remove(0));
-        let mut told: Map<String, Value> = Map::new();
-        told.insert("fits".to_string(), fits.into());
-        told.insert("placement".to_string(), json!(place));
-        told.extend(plan::members(grid, &answer, |job| self.name(job)));
-        Ok(told.into())
+        Ok(json!(Plan::of(self.grid(), &answer, |job| self.name(job))))
     }
 
     fn cuboid(&self, part: &Value) -> Result<Cuboid, String> {

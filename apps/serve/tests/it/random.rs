@@ -4,6 +4,7 @@ use pavior_mesh::{Cuboid, Freedom};
 use pavior_serve::core::{
     Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ServiceState,
 };
+use pavior_serve::service::written;
 
 /// A small generator (SplitMix64): the same numbers for the same seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -50,7 +51,7 @@ pub(crate) fn command(
     let caller = if random.one_in(3) { Caller { tenant: Some(tenant) } } else { Caller::OPERATOR };
     let key = random.one_in(4).then(|| {
         let number = random.below(30);
-        IdempotencyKey { key: format!("k{number}"), digest: number % 7 }
+        IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: written }
     });
     let held = view.leases.get(random.below(view.leases.len().max(1) as u64) as usize);
     let side = |random: &mut Random| 1 + random.below(5) as u16;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::daemon::shaper;
-use crate::ledger::{Condition, SlurmNode};
+use crate::ledger::{Condition, Phase, SlurmNode};
 use crate::names::{Licences, NodeName};
 use crate::records::Unreadable;
 

@@ -6,12 +6,11 @@ use std::process::{Command, ExitCode};
 use pavior_allocation::Selection;
 use pavior_mesh::Grid;
 
-use crate::count;
-use crate::record::Record;
+use crate::churn::{Record, Sides, can_count};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions/counts.tsv");
 /// A count that has grown by more than this share fails.
-const SLACK: f64 = 0.05;
+const TOLERANCE: f64 = 0.05;
 const QUESTIONS: usize = 40;
 /// Machines, the longest side of a job, and the strategies counted there.
 const SET: &[(&str, u16, &[&str])] = &[
@@ -30,8 +29,9 @@ fn counts() -> Vec<(String, f64)> {
         let grid: Grid = machine.parse().expect("written right");
         for name in strategies {
             let selection: Selection = name.parse().expect("written right");
-            let record = Record::new(&grid, &selection, longest, QUESTIONS);
-            let count = record.and_then(|record| count::per_question(&record, &selection));
+            let sides = Sides::Uniform(longest);
+            let record = Record::new(&grid, &selection, sides, "instructions", QUESTIONS);
+            let count = record.and_then(|record| record.instructions(&selection, usize::MAX));
             counts.push((format!("{machine}\t{name}"), count.unwrap_or(f64::NAN)));
         }
     }
@@ -55,7 +55,7 @@ fn platform() -> String {
 
 /// Writes the file anew.
 pub(crate) fn write() -> ExitCode {
-    if !count::possible() {
+    if !can_count() {
         return ExitCode::FAILURE;
     }
     let mut text = format!("# instructions a question; {}\n", platform());
@@ -85,7 +85,7 @@ pub(crate) fn check() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    if !count::possible() {
+    if !can_count() {
         return not_checked("there is no valgrind");
     }
     let platform = platform();
@@ -103,7 +103,7 @@ pub(crate) fn check() -> ExitCode {
             continue;
         };
         let change = 100.0 * (count / before - 1.0);
-        let worse = count.is_nan() || count > before * (1.0 + SLACK);
+        let worse = count.is_nan() || count > before * (1.0 + TOLERANCE);
         failed |= worse;
         let mark = if worse { "  <-- more than 5 % more" } else { "" };
         println!("{case}\t{count:.0}\twas {before:.0}\t{change:+.1} %{mark}");

@@ -22,16 +22,17 @@
 //!   has grown by more than 5 %. It is skipped, with a note, where counts cannot be compared:
 //!   without valgrind, with another compiler or processor, or built incrementally.
 
-mod count;
+#[path = "../common/churn.rs"]
+mod churn;
 mod fixed;
-mod record;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use pavior_allocation::{Registry, Selection, conformance};
 use pavior_mesh::Grid;
 
-use record::Record;
+use churn::{Record, Sides, Step, World};
 
 /// A machine, the longest side of a job, and how many questions are asked.
 struct Case {
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let wanted: Vec<String> = arguments.by_ref().collect();
     match wanted.first().map(String::as_str) {
-        Some(count::CHILD) => count::replay_from_input(&wanted[1]),
+        Some(churn::CHILD) => churn::replay_from_input(&wanted[1]),
         Some("check") => return fixed::check(),
         Some("write") => return fixed::write(),
         _ => table(&wanted),
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
 
 /// The table, of the strategies and machines that are named.
 fn table(wanted: &[String]) {
-    let counted = count::possible();
+    let counted = churn::can_count();
     println!("| machine | strategy | search | ns | ratio | instructions | ratio |");
     println!("|---|---|---|---:|---:|---:|---:|");
     for case in CASES {
@@ -108,9 +109,29 @@ fn measured(
     search: &Selection,
     counted: bool,
 ) -> Option<(f64, f64)> {
-    let record = Record::new(grid, recorder, case.longest, case.questions)?;
-    let ns = record.nanoseconds(search);
-    let instructions =
-        if counted { count::per_question(&record, search).unwrap_or(f64::NAN) } else { f64::NAN };
-    Some((ns, instructions))
+    let sides = Sides::Uniform(case.longest);
+    let record = Record::new(grid, recorder, sides, "instructions", case.questions)?;
+    let instructions = counted.then(|| record.instructions(search, usize::MAX)).flatten();
+    Some((nanoseconds(&record, search), instructions.unwrap_or(f64::NAN)))
+}
+
+/// The mean time of a question, of three replays the fastest.
+fn nanoseconds(record: &Record, selection: &Selection) -> f64 {
+    let replays = (0..3).map(|_| {
+        let mut world = World::new(record.grid, selection);
+        let mut spent = Duration::ZERO;
+        for step in &record.steps {
+            match step {
+                Step::Ask(request, _) => {
+                    let begin = Instant::now();
+                    std::hint::black_box(world.counted_find(request));
+                    spent += begin.elapsed();
+                }
+                Step::Take(placement) => world.take(placement),
+                Step::Give(placement) => world.give(placement),
+            }
+        }
+        spent.as_nanos() as f64
+    });
+    replays.fold(f64::INFINITY, f64::min) / record.questions as f64
 }

@@ -22,15 +22,15 @@
 //! - The ratios are to the better of the plain strategies, over the questions that both answered:
 //!   above 1 is better than it. The strategies take turns, round after round.
 
-mod instructions;
+#[path = "../common/churn.rs"]
+mod churn;
 mod measure;
-mod record;
 
 use pavior_allocation::Selection;
 use pavior_mesh::Grid;
 
+use churn::{Record, Sides, Step};
 use measure::Measured;
-use record::{Record, Sides};
 
 /// A machine, and the jobs on it.
 struct Case {
@@ -110,16 +110,38 @@ impl Outcome {
 fn run(case: Case, count: bool) -> Outcome {
     let selections: Vec<Selection> =
         case.strategies().iter().map(|name| name.parse().expect("written right")).collect();
-    let record = Record::new(case.grid, case.sides, &selections[0], SEARCHES);
+    let record = recorded(&case.grid, case.sides, &selections[0], SEARCHES);
     let measured = measure::all(&record, &selections);
     let first = measure::countable(&measured);
-    let names = case.strategies().into_iter();
-    let instructions =
-        names.map(|name| count.then(|| instructions::per_search(&record, name, first)).flatten());
-    let instructions = instructions.collect();
+    let counted = |search| count.then(|| record.instructions(search, first)).flatten();
+    let instructions = selections.iter().map(counted).collect();
     let outcome = Outcome { case, measured, instructions };
     print(&outcome, &record);
     outcome
+}
+
+/// The churn of a case, of some searches.
+fn recorded(grid: &Grid, sides: Sides, engine: &Selection, searches: usize) -> Record {
+    Record::new(grid, engine, sides, "search", searches).expect("the engine works everywhere")
+}
+
+/// The share of searches that find nothing.
+fn refused_percent(record: &Record) -> usize {
+    let refused = record.steps.iter().filter(|step| matches!(step, Step::Ask(_, false)));
+    refused.count() * 100 / record.questions
+}
+
+/// Busy boxes at a search, on average.
+fn mean_jobs(record: &Record) -> f64 {
+    let (mut jobs, mut sum) = (0, 0);
+    for step in &record.steps {
+        match step {
+            Step::Ask(..) => sum += jobs,
+            Step::Take(_) => jobs += 1,
+            Step::Give(_) => jobs -= 1,
+        }
+    }
+    f64::from(sum) / record.questions as f64
 }
 
 fn print(outcome: &Outcome, record: &Record) {
@@ -132,8 +154,8 @@ fn print(outcome: &Outcome, record: &Record) {
             "| {} | {name} | {} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {} | {} | {} |",
             outcome.case.name(),
             own.searches,
-            record.refused_percent(),
-            record.mean_jobs(),
+            refused_percent(record),
+            mean_jobs(record),
             own.mean_ns,
             own.median_ns,
             own.p99_ns,
@@ -154,10 +176,9 @@ fn print_torus(torus: &Case, count: bool) {
     let engine: Selection = torus.strategies()[0].parse().expect("written right");
     let mesh = Grid::new(&torus.grid.sides(), &[false; 3]).expect("the torus is one");
     let [a, b] = [torus.grid, mesh].map(|grid| {
-        let record = Record::new(grid, torus.sides, &engine, MANY);
+        let record = recorded(&grid, torus.sides, &engine, MANY);
         let measured = measure::all(&record, std::slice::from_ref(&engine)).remove(0);
-        let name = torus.strategies()[0];
-        let counted = count.then(|| instructions::per_search(&record, name, MANY)).flatten();
+        let counted = count.then(|| record.instructions(&engine, MANY)).flatten();
         (measured, counted)
     });
     let ratio = |of: fn(&Measured) -> f64| {
@@ -180,9 +201,9 @@ fn print_torus(torus: &Case, count: bool) {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, strategy] = &arguments[..]
-        && flag == instructions::CHILD
+        && flag == churn::CHILD
     {
-        return instructions::replay_from_input(strategy);
+        return churn::replay_from_input(strategy);
     }
     let filters: Vec<&String> = arguments.iter().filter(|one| !one.starts_with("--")).collect();
     let wanted = |case: &Case| {
@@ -193,7 +214,7 @@ fn main() {
     if arguments.iter().any(|one| one == "--list") {
         return cases.iter().for_each(|case| println!("{}", case.name()));
     }
-    let count = !arguments.iter().any(|one| one == "--no-instructions") && instructions::possible();
+    let count = !arguments.iter().any(|one| one == "--no-instructions") && churn::can_count();
     println!(
         "| case | strategy | searches | refused % | m | mean ns | median ns | p99 ns | times \
          faster | instructions | times fewer |"

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pavior_allocation::Selection;
 
-use crate::record::{Record, Step, World};
+use crate::churn::{Record, Step, World};
 
 const ROUNDS: usize = 7;
 /// A strategy answers as many questions a round as it can in this time, but at least some.
@@ -55,7 +55,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
     let overhead = median((0..1000).map(|_| nanoseconds(Instant::now().elapsed())).collect());
     let once = |selection, most| one_by_one(record, selection, most, overhead);
     let mut searches: Vec<usize> =
-        selections.iter().map(|selection| once(selection, record.searches).len()).collect();
+        selections.iter().map(|selection| once(selection, record.questions).len()).collect();
     let mut rounds = vec![Vec::new(); selections.len()];
     for _ in 0..ROUNDS {
         for (index, selection) in selections.iter().enumerate() {
@@ -81,22 +81,24 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
 
 /// A reading a search, of the first ones, as far as the time allows.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
-    let mut world = World::new(record.grid, selection, &record.start);
+    let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);
     let mut used = Duration::ZERO;
     for step in &record.steps {
-        if let Step::Search(shape, found) = step {
-            if readings.len() == most || used > LIMIT && readings.len() >= LEAST {
-                break;
+        match step {
+            Step::Ask(..) if readings.len() == most => break,
+            Step::Ask(..) if used > LIMIT && readings.len() >= LEAST => break,
+            Step::Ask(request, granted) => {
+                let begin = Instant::now();
+                let answer = world.counted_find(black_box(request));
+                let elapsed = begin.elapsed();
+                used += elapsed;
+                readings.push(nanoseconds(elapsed) - overhead);
+                assert_eq!(answer.is_some(), *granted, "{selection} answers {request:?} otherwise");
             }
-            let begin = Instant::now();
-            let answer = world.search(black_box(*shape));
-            let elapsed = begin.elapsed();
-            used += elapsed;
-            readings.push(nanoseconds(elapsed) - overhead);
-            assert_eq!(answer, *found, "{selection} answers {shape:?} otherwise");
+            Step::Take(placement) => world.take(placement),
+            Step::Give(placement) => world.give(placement),
         }
-        world.change(step);
     }
     readings
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use pavior_allocation::{Machine, Selection, conformance};
+use pavior_allocation::conformance;
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
+
+use crate::common::machine;
 
 /// A block, with its parent if it was split off one.
 struct Block {
@@ -137,8 +139,7 @@ impl Lists {
 fn two_hundred_steps_go_as_the_published_procedure_goes() {
     for name in ["mesh:2x9", "mesh:13x7", "mesh:5x4x6", "mesh:16x16", "torus:8x8x8", "mesh:21"] {
         let grid: Grid = name.parse().unwrap();
-        let selection: Selection = "mbs".parse().unwrap();
-        let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
+        let mut machine = machine(name, "mbs");
         let mut lists = Lists::new(&grid);
         let mut held: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut dice = Stream::new(4, 0, name);
@@ -181,8 +182,7 @@ fn a_power_of_the_radix_is_one_block_on_an_empty_machine() {
     let cases =
         [("mesh:8x8", 16, [4, 4, 1]), ("mesh:8x8x8", 64, [4, 4, 4]), ("mesh:16", 8, [8, 1, 1])];
     for (name, nodes, sides) in cases {
-        let grid: Grid = name.parse().unwrap();
-        let mut machine = Machine::with_seed(grid, &"mbs".parse().unwrap(), 1).unwrap();
+        let mut machine = machine(name, "mbs");
         let placement = machine.allocate(JobId(1), &Request::nodes(nodes)).unwrap();
         assert_eq!(placement.parts(), [Cuboid::new([0; 3], sides)]);
     }

@@ -12,6 +12,8 @@ use pavior_allocation::{Machine, Placement, Registry, Selection, oracle};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Scan, orientations, picture};
 use serde::Deserialize;
 
+use crate::common::busy_nodes;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -99,11 +101,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
     };
     if let Some(busy) = &case.busy {
         let drawn = picture::parse(grid, busy).unwrap_or_else(|e| panic!("{place}: {e}"));
-        for node in (0..grid.nodes()).map(pavior_mesh::NodeId) {
-            if !drawn.is_node_free(node) {
-                take(&mut machine, Cuboid::node(grid.point(node)));
-            }
-        }
+        busy_nodes(&drawn).for_each(|node| take(&mut machine, node));
     }
     for grant in &case.grants {
         take(&mut machine, grant.cuboid());

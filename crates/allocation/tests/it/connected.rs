@@ -1,9 +1,11 @@
 //! What the conformance suite cannot know of `connected`: that its sets cut nothing off that they
 //! need not, and how compact they are.
 
-use pavior_allocation::{Placement, Selection};
+use pavior_allocation::Placement;
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
+
+use crate::common::strategy;
 
 /// A small machine, its sets of nodes as bits of a word.
 struct Small {
@@ -88,7 +90,7 @@ struct Tally {
 fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
     let small = Small::new(name);
     let grid = small.grid;
-    let mut strategy = "connected".parse::<Selection>().unwrap().build(&grid).unwrap();
+    let mut strategy = strategy("connected", &grid);
     let mut tally = Tally::default();
     for free_set in states(&grid) {
         let mut free = Occupancy::all_free(grid);
@@ -182,7 +184,7 @@ fn sets_behind_the_four_smallest_are_looked_at() {
     let crosses = ["#.###.###.###.#", "...#...#...#...", "#.###.###.###.#", "###############"];
     let stairs = ["..#############", "#..############", "##..###########", "###.###########"];
     let free = picture("mesh:15x8", &[crosses, stairs].concat());
-    let mut strategy = "connected".parse::<Selection>().unwrap().build(free.grid()).unwrap();
+    let mut strategy = strategy("connected", free.grid());
     let answer = strategy.find(&free, &Request::nodes(3), &mut Stream::new(1, 0, "unused"));
     let parts = answer.unwrap();
     assert!(parts.parts().iter().all(|part| part.base[1] >= 4), "{parts:?}");

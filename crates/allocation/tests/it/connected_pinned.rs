@@ -1,8 +1,10 @@
 //! The answers of `connected`, pinned: an engine may become faster, its answers stay.
 
-use pavior_allocation::{Placement, Selection, Strategy};
+use pavior_allocation::{Placement, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
+
+use crate::common::strategy;
 
 /// A machine on which the strategy is asked at random.
 struct Walk {
@@ -19,7 +21,7 @@ impl Walk {
         let grid: Grid = name.parse().unwrap();
         Walk {
             free: Occupancy::all_free(grid),
-            strategy: "connected".parse::<Selection>().unwrap().build(&grid).unwrap(),
+            strategy: strategy("connected", &grid),
             dice: Stream::new(16, 0, name),
             granted: Vec::new(),
             hash: 0xcbf2_9ce4_8422_2325,

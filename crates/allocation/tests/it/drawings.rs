@@ -5,8 +5,9 @@
 //! after an empty line: `#` was busy, the letters are the parts granted, in order. A block that has
 //! no letters is a refusal, whose reason stands in its first line, behind the colon.
 
-use pavior_allocation::{Machine, Placement, Selection};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, picture};
+use pavior_mesh::{Grid, JobId, NodeId, Request, picture};
+
+use crate::common::{busy_machine, busy_nodes};
 
 fn request(text: &str) -> Request {
     if let Some(count) = text.strip_suffix(" nodes") {
@@ -25,15 +26,10 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
     let (grid, rest) = rest.split_once(", ").unwrap();
     let (asked, _) = rest.split_once(':').unwrap();
     let grid: Grid = grid.parse().unwrap();
-    let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
     let busy: String =
         rows.chars().map(|mark| if mark.is_ascii_alphabetic() { '.' } else { mark }).collect();
     let drawn = picture::parse(grid, &busy).unwrap_or_else(|e| panic!("{head}: {e}"));
-    for node in (0..grid.nodes()).map(NodeId).filter(|&node| !drawn.is_node_free(node)) {
-        let single = Placement::Whole(Cuboid::node(grid.point(node)));
-        machine.allocate_at(JobId(1000 + u64::from(node.0)), single).unwrap();
-    }
+    let mut machine = busy_machine(grid, strategy, busy_nodes(&drawn));
     match machine.allocate(JobId(1), &request(asked)) {
         Err(error) => {
             let word = error.refusal().expect("a refusal").word();

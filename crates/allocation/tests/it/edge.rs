@@ -5,9 +5,7 @@ use pavior_allocation::{
     Request, UnknownNode,
 };
 
-fn machine(grid: &str, strategy: &str) -> Machine {
-    Machine::new(grid.parse().unwrap(), strategy).unwrap()
-}
+use crate::common::machine;
 
 /// Asks for a placement that cannot be granted, and looks whether anything has changed.
 fn refused_at(machine: &mut Machine, job: u64, parts: &[Cuboid]) -> PlacementError {

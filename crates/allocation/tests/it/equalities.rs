@@ -1,17 +1,14 @@
 //! Strategies that must agree, because theory says that they are the same choice.
 
-use pavior_allocation::{Machine, Selection};
+use pavior_allocation::Machine;
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
+use crate::common::{busy_machine, machine};
+
 /// Asks several strategies the same questions through one random life; all must answer the same.
 fn agree(names: &[&str], grid: &str, seed: u64, request: impl Fn(&mut Stream) -> Request) {
-    let grid: Grid = grid.parse().unwrap();
-    let machine = |name: &&str| {
-        let selection: Selection = name.parse().unwrap();
-        Machine::with_seed(grid, &selection, 1).unwrap()
-    };
-    let mut machines: Vec<Machine> = names.iter().map(machine).collect();
+    let mut machines: Vec<Machine> = names.iter().map(|name| machine(grid, name)).collect();
     let mut dice = Stream::new(seed, 0, "agree");
     let mut held = Vec::new();
     for step in 0..400 {
@@ -75,9 +72,7 @@ fn best_fit_does_not_choose_first_fits_base() {
     // The equalities above could not fail if every strategy gave the lowest leftmost base.
     let grid: Grid = "mesh:5x5".parse().unwrap();
     let place = |name: &str| {
-        let mut machine = Machine::with_seed(grid, &name.parse::<Selection>().unwrap(), 1).unwrap();
-        let wall = Cuboid::new([0, 0, 0], [1, 1, 1]);
-        machine.allocate_at(JobId(1), pavior_allocation::Placement::Whole(wall)).unwrap();
+        let mut machine = busy_machine(grid, name, [Cuboid::node([0; 3])]);
         machine.allocate(JobId(2), &Request::shape([4, 1, 1])).unwrap().parts()[0].base
     };
     assert_eq!(place("as"), [1, 0, 0]);

@@ -1,18 +1,15 @@
 //! Forks: plans on a copy, which leave the machine alone.
 
-use pavior_allocation::{Machine, Placement, Refusal, Selection};
+use pavior_allocation::{Placement, Refusal, Selection};
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, Request};
+use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
 
-fn machine(strategy: &str, grid: &str) -> Machine {
-    let selection: Selection = strategy.parse().unwrap();
-    Machine::with_seed(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
-}
+use crate::common::{busy_nodes, machine};
 
 #[test]
 fn failed_nodes_do_not_come_back_with_their_holder() {
     for strategy in ["tff", "tbl", "naive", "mbs"] {
-        let mut machine = machine(strategy, "mesh:4x4");
+        let mut machine = machine("mesh:4x4", strategy);
         let whole = Request::shape([4, 4, 1]);
         let held = machine.allocate(JobId(1), &whole).unwrap().clone();
         machine.fail(NodeId(5)).unwrap();
@@ -27,7 +24,7 @@ fn failed_nodes_do_not_come_back_with_their_holder() {
 
 #[test]
 fn a_reservation_takes_what_is_free_of_it() {
-    let mut machine = machine("tbl", "mesh:6x2");
+    let mut machine = machine("mesh:6x2", "tbl");
     machine.allocate(JobId(1), &Request::shape([2, 2, 1])).unwrap();
     let mut fork = machine.fork();
     fork.take_free(&Placement::Whole(Cuboid::new([0, 0, 0], [4, 1, 1])));
@@ -39,7 +36,7 @@ fn a_reservation_takes_what_is_free_of_it() {
 
 #[test]
 fn asking_within_some_nodes_changes_nothing() {
-    let machine = machine("tbl", "mesh:4x2");
+    let machine = machine("mesh:4x2", "tbl");
     let mut fork = machine.fork_empty();
     let mut free = Occupancy::all_free(*machine.grid());
     free.take(&Cuboid::new([1, 0, 0], [1, 1, 1])).unwrap();
@@ -81,7 +78,7 @@ fn asking_within_some_nodes_is_asking_with_the_others_taken() {
 }
 
 fn ask_within_as_beside(grid: &str, strategy: &str) {
-    let machine = machine(strategy, grid);
+    let machine = machine(grid, strategy);
     let sides = machine.grid().sides();
     let mut draw = Stream::new(1, 0, "free nodes");
     let mut fork = machine.fork_empty();
@@ -94,10 +91,7 @@ fn ask_within_as_beside(grid: &str, strategy: &str) {
             }
         }
         let mut beside = machine.fork_empty();
-        let taken = (0..machine.grid().nodes()).map(NodeId);
-        let taken = taken.filter(|&node| !free.is_node_free(node));
-        let taken = taken.map(|node| Cuboid::node(machine.grid().point(node))).collect();
-        beside.take_free(&Placement::Parts(taken));
+        beside.take_free(&Placement::Parts(busy_nodes(&free).collect()));
         let count = Request::nodes(1 + draw.below(u64::from(free.count())) as u32);
         let shape = sides.map(|side| 1 + draw.below(u64::from(side.min(4))) as u16);
         for request in [count, Request::shape(shape)] {
@@ -119,7 +113,7 @@ fn ask_within_as_beside(grid: &str, strategy: &str) {
 
 #[test]
 fn every_change_of_a_machine_changes_its_state() {
-    let mut machine = machine("random", "mesh:4x2");
+    let mut machine = machine("mesh:4x2", "random");
     let mut states = vec![machine.state()];
     machine.allocate(JobId(1), &Request::nodes(3)).unwrap();
     states.push(machine.state());

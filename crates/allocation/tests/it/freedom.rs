@@ -6,14 +6,12 @@ use pavior_allocation::{
 };
 use pavior_kernel::{Family, Stream};
 
+use crate::common::busy_machine;
+
 /// A machine with a strategy and these nodes busy.
 fn machine(name: &str, strategy: &str, busy: &[[u16; 2]]) -> Machine {
-    let mut machine = Machine::new(name.parse().unwrap(), strategy).unwrap();
-    for (job, &node) in busy.iter().enumerate() {
-        let single = Placement::Whole(Cuboid::new(node, [1, 1]));
-        machine.allocate_at(JobId(1000 + job as u64), single).unwrap();
-    }
-    machine
+    let busy = busy.iter().map(|&node| Cuboid::new(node, [1, 1]));
+    busy_machine(name.parse().unwrap(), strategy, busy)
 }
 
 #[test]

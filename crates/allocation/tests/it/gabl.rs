@@ -1,7 +1,9 @@
 //! GABL's loop as the paper prints it (Figure 1), which does not end, and what is near it.
 
-use pavior_allocation::{Machine, Placement, Selection};
+use pavior_allocation::Machine;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+
+use crate::common::busy_machine;
 
 /// How the printed loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +49,8 @@ fn printed(machine: &mut Machine, a: u16, b: u16) -> Printed {
 
 /// A machine on which exactly the nodes of a bit mask are busy.
 fn machine(strategy: &str, grid: Grid, busy: u64) -> Machine {
-    let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
-    for node in (0..grid.nodes()).filter(|node| busy >> node & 1 == 1) {
-        let single = Cuboid::node(grid.point(NodeId(node)));
-        machine.allocate_at(JobId(1_000 + u64::from(node)), Placement::Whole(single)).unwrap();
-    }
-    machine
+    let busy = (0..grid.nodes()).filter(|node| busy >> node & 1 == 1);
+    busy_machine(grid, strategy, busy.map(|node| Cuboid::node(grid.point(NodeId(node)))))
 }
 
 #[test]

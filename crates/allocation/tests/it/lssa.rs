@@ -1,9 +1,11 @@
 //! LSSA chooses exactly the first base of the first of its shapes, although it claims less.
 
 use pavior_allocation::claim::Claim;
-use pavior_allocation::{Machine, Placement, Selection, oracle};
+use pavior_allocation::{Selection, oracle};
 use pavior_kernel::Stream;
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, Scan};
+use pavior_mesh::{Cuboid, Grid, Request, Scan};
+
+use crate::common::busy_machine;
 
 #[test]
 fn the_first_base_of_the_first_shape() {
@@ -13,15 +15,11 @@ fn the_first_base_of_the_first_shape() {
     for name in ["lssa", "lssa:plain", "lssa:turn=none"] {
         let selection: Selection = name.parse().unwrap();
         for _ in 0..300 {
-            let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
-            let busy = dice.between(10, 40);
-            for node in 0..grid.nodes() {
-                if dice.below(100) < busy {
-                    let node = Cuboid::node(grid.point(NodeId(node)));
-                    let job = JobId(u64::from(grid.id(node.base).0));
-                    machine.allocate_at(job, Placement::Whole(node)).unwrap();
-                }
-            }
+            let percent = dice.between(10, 40);
+            let nodes = Cuboid::whole(&grid).nodes(&grid);
+            let busy = nodes.filter(|_| dice.below(100) < percent);
+            let busy = busy.map(|node| Cuboid::node(grid.point(node)));
+            let mut machine = busy_machine(grid, name, busy);
             let request = Request::shape([dice.between(1, 6) as u16, dice.between(1, 4) as u16, 1]);
             let family = (Claim::of(&selection).family)(&request, &grid, &selection.options);
             let first = oracle::first(machine.free(), &family, Scan::default());

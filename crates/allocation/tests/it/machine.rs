@@ -1,16 +1,13 @@
 //! The machine: commits, refuses, fails and repairs.
 
-use pavior_allocation::{Machine, Placement, PlacementError, Refusal, Selection};
-use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request};
+use pavior_allocation::{Placement, PlacementError, Refusal};
+use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 
-fn machine(strategy: &str, grid: &str) -> Machine {
-    let selection: Selection = strategy.parse().unwrap();
-    Machine::with_seed(grid.parse::<Grid>().unwrap(), &selection, 1).unwrap()
-}
+use crate::common::machine;
 
 #[test]
 fn a_failed_node_stays_with_its_job_and_is_withheld_after() {
-    let mut machine = machine("tbl", "mesh:4x4");
+    let mut machine = machine("mesh:4x4", "tbl");
     machine.allocate(JobId(1), &Request::shape([4, 4, 1])).unwrap();
     assert_eq!(machine.fail(NodeId(5)), Ok(Some(JobId(1))));
     assert_eq!((machine.busy_nodes(), machine.failed_nodes()), (16, 0));
@@ -26,7 +23,7 @@ fn a_failed_node_stays_with_its_job_and_is_withheld_after() {
 
 #[test]
 fn failing_twice_and_repairing_the_healthy_change_nothing() {
-    let mut machine = machine("tff", "torus:4x4");
+    let mut machine = machine("torus:4x4", "tff");
     machine.repair(NodeId(3)).unwrap();
     assert_eq!(machine.fail(NodeId(3)), Ok(None));
     assert_eq!(machine.fail(NodeId(3)), Ok(None));
@@ -39,7 +36,7 @@ fn failing_twice_and_repairing_the_healthy_change_nothing() {
 
 #[test]
 fn repairing_a_node_under_a_job_gives_it_back_with_the_job() {
-    let mut machine = machine("tbl", "mesh:4x4");
+    let mut machine = machine("mesh:4x4", "tbl");
     machine.allocate(JobId(1), &Request::shape([2, 2, 1])).unwrap();
     machine.fail(NodeId(0)).unwrap();
     machine.repair(NodeId(0)).unwrap();
@@ -50,7 +47,7 @@ fn repairing_a_node_under_a_job_gives_it_back_with_the_job() {
 
 #[test]
 fn a_given_placement_is_granted_only_where_it_is_free() {
-    let mut machine = machine("bl", "mesh:4x4");
+    let mut machine = machine("mesh:4x4", "bl");
     let part = Cuboid::new([1, 1, 0], [2, 2, 1]);
     machine.allocate_at(JobId(1), Placement::Whole(part)).unwrap();
     let error = machine.allocate_at(JobId(2), Placement::Whole(part)).unwrap_err();
@@ -61,5 +58,5 @@ fn a_given_placement_is_granted_only_where_it_is_free() {
 
 #[test]
 fn releasing_an_unknown_job_is_an_error() {
-    assert!(machine("ff", "mesh:2").release(JobId(9)).is_err());
+    assert!(machine("mesh:2", "ff").release(JobId(9)).is_err());
 }

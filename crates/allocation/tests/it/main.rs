@@ -2,6 +2,7 @@
 
 mod buddies;
 mod cases;
+mod common;
 mod conformance;
 mod connected;
 mod connected_pinned;

@@ -2,9 +2,11 @@
 //! what is printed, the correction is told beside it.
 
 use pavior_allocation::{
-    AllocateError, Machine, MfaCandidate, MfaVerdict, Placement, Refusal, Selection, mfa_candidates,
+    AllocateError, Machine, MfaCandidate, MfaVerdict, Refusal, mfa_candidates,
 };
 use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Occupancy, Request, Scan};
+
+use crate::common::busy_machine;
 
 /// A submesh from its lower left and upper right nodes.
 fn submesh(from: [u16; 2], to: [u16; 2]) -> Cuboid {
@@ -152,12 +154,7 @@ fn table_5() {
 }
 
 fn machine(strategy: &str, busy: &[Cuboid]) -> Machine {
-    let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::with_seed(Grid::mesh(&[8, 8]).unwrap(), &selection, 1).unwrap();
-    for (job, held) in (100..).zip(busy) {
-        machine.allocate_at(JobId(job), Placement::Whole(*held)).unwrap();
-    }
-    machine
+    busy_machine(Grid::mesh(&[8, 8]).unwrap(), strategy, busy.iter().copied())
 }
 
 fn answer(strategy: &str, busy: &[Cuboid]) -> Result<Coordinates, AllocateError> {
@@ -234,10 +231,7 @@ fn the_threshold_refuses_what_fits() {
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
-        let mut machine =
-            Machine::with_seed(grid, &strategy.parse::<Selection>().unwrap(), 1).unwrap();
-        machine.allocate_at(JobId(9), Placement::Whole(busy)).unwrap();
-        machine.allocate(JobId(1), &Request::shape([5, 4, 1])).cloned()
+        busy_machine(grid, strategy, [busy]).allocate(JobId(1), &Request::shape([5, 4, 1])).cloned()
     };
     assert_eq!(answer("mfa:printed:turn=none"), Err(Refusal::NoFreeSubmesh.into()));
     assert!(answer("mfa:turn=none").is_ok());
@@ -284,10 +278,7 @@ fn figure_2_is_the_row_that_table_1_has_wrong() {
 fn all_corners_can_be_better_than_the_origin() {
     let grid = Grid::mesh(&[7, 7]).unwrap();
     let place = |strategy: &str| {
-        let selection: Selection = strategy.parse().unwrap();
-        let mut machine = Machine::with_seed(grid, &selection, 1).unwrap();
-        let node = Placement::Whole(Cuboid::node([1, 1, 0]));
-        machine.allocate_at(JobId(9), node).unwrap();
+        let mut machine = busy_machine(grid, strategy, [Cuboid::node([1, 1, 0])]);
         machine.allocate(JobId(1), &Request::shape([3, 3, 1])).unwrap().parts()[0].base
     };
     // Beside the busy node the best touches it and one border.

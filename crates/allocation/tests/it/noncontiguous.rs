@@ -6,12 +6,10 @@ use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan, orientations};
 
+use crate::common::strategy as build;
+
 fn selection(name: &str) -> Selection {
     name.parse().unwrap()
-}
-
-fn build(name: &str, grid: &Grid) -> Box<dyn Strategy> {
-    selection(name).build(grid).unwrap()
 }
 
 /// Calls a function with many occupancies of a grid, the same for every strategy, each of which has

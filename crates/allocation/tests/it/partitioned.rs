@@ -4,6 +4,8 @@ use pavior_allocation::{Placement, Selection, conformance};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, orientations};
 
+use crate::common::strategy;
+
 #[test]
 fn pods_of_several_cubes_keep_their_claims() {
     let variants = ["tpu", "tpu:static", "tpu:round=up", "tpu:static:round=up"];
@@ -48,7 +50,7 @@ fn lines_of_units_keep_their_claims_however_they_are_wired() {
 fn mfp_leaves_the_largest_free_box_that_can_be_left() {
     for name in ["mesh:6x5", "mesh:4x3x3"] {
         let grid: Grid = name.parse().unwrap();
-        let mut mfp = "bluegene:mfp".parse::<Selection>().unwrap().build(&grid).unwrap();
+        let mut mfp = strategy("bluegene:mfp", &grid);
         let mut dice = Stream::new(2, 0, "mfp");
         for _ in 0..200 {
             let mut free = Occupancy::all_free(grid);

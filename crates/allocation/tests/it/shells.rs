@@ -1,8 +1,10 @@
 //! MC, MC1x1 and Gen-Alg against their definitions, in every occupancy of small machines.
 
-use pavior_allocation::{Placement, Selection};
+use pavior_allocation::Placement;
 use pavior_kernel::Stream;
 use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request, Sides};
+
+use crate::common::strategy;
 
 /// Calls a function with every occupancy of a grid that has a free node.
 fn every_state(grid: &Grid, mut check: impl FnMut(&Occupancy)) {
@@ -66,8 +68,8 @@ fn mc_takes_the_cheapest_shells() {
     for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2", "mesh:9", "mesh:1x9", "torus:8", "torus:9"]
     {
         let grid: Grid = name.parse().unwrap();
-        let mut mc = "mc".parse::<Selection>().unwrap().build(&grid).unwrap();
-        let mut single = "mc1x1".parse::<Selection>().unwrap().build(&grid).unwrap();
+        let mut mc = strategy("mc", &grid);
+        let mut single = strategy("mc1x1", &grid);
         let mut dice = Stream::new(1, 0, "shapes");
         every_state(&grid, |free| {
             let mut side = |axis: usize| dice.between(1, u64::from(grid.side(axis)) + 1) as u16;
@@ -99,8 +101,8 @@ fn pairwise(grid: &Grid, chosen: &[NodeId]) -> u64 {
 fn gen_alg_takes_the_set_with_the_least_pairwise_distance() {
     for name in ["mesh:4x3", "torus:5x2", "grid:2x3wx2", "mesh:9x1", "torus:8", "torus:9"] {
         let grid: Grid = name.parse().unwrap();
-        let mut gen_alg = "gen-alg".parse::<Selection>().unwrap().build(&grid).unwrap();
-        let mut mm = "gen-alg:mm".parse::<Selection>().unwrap().build(&grid).unwrap();
+        let mut gen_alg = strategy("gen-alg", &grid);
+        let mut mm = strategy("gen-alg:mm", &grid);
         let mut dice = Stream::new(1, 0, "counts");
         every_state(&grid, |free| {
             let count = dice.between(1, u64::from(free.count())) as u32;
@@ -138,8 +140,8 @@ fn optimum(free: &Occupancy, count: u32) -> u64 {
 fn the_bounds_hold_on_meshes() {
     for (name, d) in [("mesh:3x3", 2), ("mesh:9", 1), ("mesh:2x2x2", 3)] {
         let grid: Grid = name.parse().unwrap();
-        let mut gen_alg = "gen-alg".parse::<Selection>().unwrap().build(&grid).unwrap();
-        let mut mm = "gen-alg:mm".parse::<Selection>().unwrap().build(&grid).unwrap();
+        let mut gen_alg = strategy("gen-alg", &grid);
+        let mut mm = strategy("gen-alg:mm", &grid);
         every_state(&grid, |free| {
             for count in 2..=free.count() {
                 let request = Request::nodes(count);

@@ -1,16 +1,13 @@
 //! Every strategy counts what it looks at, and some counts are known.
 
-use pavior_allocation::{Machine, Placement, Registry, Selection, Work, tbl_most_pieces};
+use pavior_allocation::{Machine, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
+use crate::common::{BUSY, busy_machine};
+
 fn machine(strategy: &str, grid: &str, busy: &[Cuboid]) -> Machine {
-    let selection: Selection = strategy.parse().unwrap();
-    let mut machine = Machine::with_seed(grid.parse().unwrap(), &selection, 1).unwrap();
-    for (job, held) in (100..).zip(busy) {
-        machine.allocate_at(JobId(job), Placement::Whole(*held)).unwrap();
-    }
-    machine
+    busy_machine(grid.parse().unwrap(), strategy, busy.iter().copied())
 }
 
 /// What one question costs.
@@ -89,9 +86,9 @@ fn the_engine_remembers_a_refusal() {
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
     // What is released is not where it would fit.
-    machine.release(JobId(101)).unwrap();
+    machine.release(JobId(BUSY + 1)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
-    machine.release(JobId(100)).unwrap();
+    machine.release(JobId(BUSY)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_ok());
 }
 
@@ -105,7 +102,7 @@ fn busy_lists_cost_what_their_boxes_cost() {
     // Entering is a box each, and so is taking one out: an index says where it stands.
     let mut held = machine("tbl:plain", "mesh:8x8", &rows);
     assert_eq!(held.work().upkeep, 4);
-    held.release(JobId(101)).unwrap();
+    held.release(JobId(BUSY + 1)).unwrap();
     assert_eq!(held.work().upkeep, 5);
 }
 

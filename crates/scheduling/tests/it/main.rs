@@ -1,6 +1,7 @@
 //! The behaviour of the scheduling crate, seen from outside.
 
 mod backfilling;
+mod dispatcher;
 mod drawn;
 mod estimates;
 mod failures;

@@ -1,11 +1,20 @@
 //! Decisions about leases that are there, and about nodes.
 
 use pavior_mesh::Coordinates;
-use serde_json::json;
 
 use super::{Deciding, Stop};
-use crate::core::reply::ended;
-use crate::core::{Event, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why, point};
+use crate::core::reply::{self, point};
+use crate::core::{Event, JobName, Lease, NodeChange, NodeState, Problem, Reason, Reply, Why};
+
+/// Coordinates as JSON writes them.
+fn list(point: &[u16]) -> String {
+    let all: Vec<String> = point.iter().map(u16::to_string).collect();
+    format!("[{}]", all.join(","))
+}
+
+fn ended(id: u64, nodes: u32) -> Reply {
+    Reply::Ended(reply::Ended { id, ended: true, nodes: nodes.into() })
+}
 
 fn shown(epoch: Option<u64>) -> String {
     epoch.map(|epoch| epoch.to_string()).unwrap_or_default()
@@ -48,7 +57,7 @@ impl Deciding<'_> {
         let board = self.board(Some(&machine))?;
         self.schedule(board);
         let grid = &self.state.boards[board].grid;
-        Ok(Reply::new(200, &self.state.leases[&id].shown(grid)))
+        Ok(Reply::Renewed(reply::Lease::of(grid, &self.state.leases[&id])))
     }
 
     /// The lease of a number, if the caller holds it under this epoch.
@@ -91,7 +100,7 @@ impl Deciding<'_> {
         let (grid, name) =
             (self.state.boards[index].grid, self.state.boards[index].spec.name.clone());
         let Some(node) = self.state.boards[index].node_at(&at[..grid.axes()]) else {
-            let detail = format!("node {} lies outside {grid}", point(&grid, at));
+            let detail = format!("node {} lies outside {grid}", list(&point(&grid, at)));
             return Err(Problem::new(Reason::UnknownNode, detail).into());
         };
         let state = match to {
@@ -105,17 +114,13 @@ impl Deciding<'_> {
             self.schedule(index);
         }
         let holder = self.state.boards[index].machine().holder(node).map(|job| job.0);
-        let job = holder
-            .map(|id| self.state.leases[&id].job.as_ref().map_or(json!(id), |job| json!(job)));
-        Ok(Reply::new(
-            200,
-            &json!({
-                "node": point(&grid, at),
-                "state": state,
-                "failed": state == NodeState::Failed,
-                "lease": holder,
-                "job": job,
-            }),
-        ))
+        let job = |id| self.state.leases[&id].job.clone().unwrap_or(JobName::Large(id));
+        Ok(Reply::Node(reply::Node {
+            node: point(&grid, at),
+            state,
+            failed: state == NodeState::Failed,
+            lease: holder,
+            job: holder.map(job),
+        }))
     }
 }

@@ -6,11 +6,9 @@
 //! finds a clock that is near to the last record, times go on from the last record, and no lease
 //! ends by time.
 
-use serde_json::json;
-
 use super::{Deciding, Stop};
-use crate::core::reply::Instant;
-use crate::core::{Caller, Event, Reply, ServiceRecord, ServiceState, Why};
+use crate::core::reply::Clock;
+use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Why};
 
 /// When a clock is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +65,10 @@ impl Deciding<'_> {
     /// Ends the doubt: the time is that of the command.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.operator("confirm the clock")?;
-        let was_ms = self.state.now_ms;
+        let was = Instant(self.state.now_ms);
         let doubted = self.state.doubted.is_some();
         let ended = if doubted { self.believe_clock() } else { 0 };
-        let now_ms = self.now_ms;
-        Ok(Reply::new(
-            200,
-            &json!({ "was": Instant(was_ms), "now": Instant(now_ms), "ended": ended }),
-        ))
+        Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
     /// Lets the time go on from that of the command. Leases that were granted or renewed in doubt

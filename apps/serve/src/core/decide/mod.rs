@@ -2,7 +2,6 @@
 
 use pavior_allocation::Refusal;
 use pavior_mesh::{Cuboid, Request};
-use serde_json::json;
 
 mod batch;
 mod changes;
@@ -10,13 +9,14 @@ mod clock;
 
 pub use clock::ClockRule;
 
-use super::epoch;
 use super::lease::boxes;
+use super::problem::Quota;
 use super::served_machine::estimate;
 use super::{
     Caller, Command, Event, IdempotencyKey, KeptBody, KeptReply, Lease, LeaseRequest, Problem,
-    Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why,
+    Reason, Reply, ServiceRecord, ServiceState, WaitingRequest, Why, Written,
 };
+use super::{epoch, reply};
 
 /// What was decided.
 #[derive(Clone, Debug)]
@@ -54,11 +54,13 @@ impl From<Result<Reply, Stop>> for Decision {
     fn from(carried_out: Result<Reply, Stop>) -> Decision {
         match carried_out {
             Ok(reply) => Decision { reply, refused: None },
-            Err(Stop::Problem(problem)) => Decision { reply: problem.reply(), refused: None },
+            Err(Stop::Problem(problem)) => {
+                Decision { reply: Reply::Problem(problem), refused: None }
+            }
             Err(Stop::Refused(refused)) => {
                 let problem =
                     Problem::new(Reason::Refused(refused.refusal), refused.refusal.meaning());
-                Decision { reply: problem.reply(), refused: Some(refused) }
+                Decision { reply: Reply::Problem(problem), refused: Some(refused) }
             }
         }
     }
@@ -92,30 +94,27 @@ impl ServiceState {
         let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
         deciding.expire();
         let whose = caller.tenant.clone().unwrap_or_default();
-        if let Some(IdempotencyKey { key, digest }) = key
+        if let Some(IdempotencyKey { key, digest, .. }) = key
             && let Some((known, reply)) = deciding.state.keys.get(&whose, key)
         {
-            let reply = if known == *digest {
-                reply.unwrap_or_else(|reason| Problem::new(Reason::LostReply, reason).reply())
-            } else {
-                let detail = "an Idempotency-Key names one request; this is another";
-                Problem::new(Reason::KeyReused, detail).reply()
+            let detail = "an Idempotency-Key names one request; this is another";
+            let reply = match reply {
+                _ if known != *digest => Reply::Problem(Problem::new(Reason::KeyReused, detail)),
+                Ok(written) => Reply::Kept(written),
+                Err(reason) => Reply::Problem(Problem::new(Reason::LostReply, reason)),
             };
             return Decision { reply, refused: None };
         }
         let first = deciding.records.len();
         let decision = Decision::from(deciding.carry_out(command));
-        if let Some(IdempotencyKey { key, digest }) = key
+        if let Some(IdempotencyKey { key, digest, write }) = key
             && decision.refused.is_none()
-            && decision.reply.status < 500
+            && decision.reply.is_final()
         {
-            let kept = KeptReply {
-                tenant: whose,
-                key: key.clone(),
-                digest: *digest,
-                status: decision.reply.status,
-                body: KeptBody::new(&decision.reply.body),
-            };
+            let Written { status, body } = write(&decision.reply);
+            let body = KeptBody::new(&body);
+            let (key, digest) = (key.clone(), *digest);
+            let kept = KeptReply { tenant: whose, key, digest, status, body };
             deciding.keep(first, kept);
         }
         decision
@@ -131,13 +130,13 @@ impl Deciding<'_> {
             Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
             Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
             Command::Batch(all) => Ok(self.batch(all)),
-            Command::Keep { status, body } => Ok(Reply { status, body }),
+            Command::Keep(written) => Ok(Reply::Kept(written)),
             Command::ConfirmClock => self.confirm_clock(),
             Command::NoteTime => {
                 self.record(Event::Clock { doubted: self.state.doubted.is_some() });
-                Ok(Reply::new(200, &json!({})))
+                Ok(Reply::Done)
             }
-            Command::Tick => Ok(Reply::new(200, &json!({}))),
+            Command::Tick => Ok(Reply::Done),
         }
     }
 
@@ -271,8 +270,8 @@ impl Deciding<'_> {
                     "tenant `{tenant}` holds and waits for {used} nodes of its {quota}, and asks \
                      for {nodes}"
                 );
-                let problem = Problem::new(Reason::OverQuota, detail);
-                Err(problem.with("quota", quota.into()).with("used", used.into()))
+                let quota = Some(Quota { quota, used });
+                Err(Problem { quota, ..Problem::new(Reason::OverQuota, detail) })
             }
             _ => Ok(()),
         }
@@ -329,7 +328,7 @@ impl Deciding<'_> {
             estimate_ms: asked.estimate_ms,
             asked_ms: None,
         };
-        let reply = Reply::new(201, &lease.shown(&self.state.boards[board].grid));
+        let reply = Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, &lease));
         self.record(Event::Granted { lease: lease.into() });
         reply
     }
@@ -360,12 +359,12 @@ impl Deciding<'_> {
             ttl_ms: asked.ttl_ms,
             estimate_ms: asked.estimate_ms,
         };
-        let body = waiting.json(&self.state.boards[board].grid);
+        let shown = reply::Waiting::of(&self.state.boards[board].grid, &waiting);
         self.record(Event::Queued { waiting: waiting.into() });
         self.schedule(board);
         Ok(match self.state.leases.get(&id) {
-            Some(lease) => Reply::new(201, &lease.shown(&self.state.boards[board].grid)),
-            None => Reply::new(202, &body),
+            Some(lease) => Reply::Granted(reply::Lease::of(&self.state.boards[board].grid, lease)),
+            None => Reply::Waiting(shown),
         })
     }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pavior_serve::clock::ServiceClock;
-use pavior_serve::core::{Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView};
+use pavior_serve::core::{
+    Ask, Caller, ClockRule, Command, LeaseRequest, ServiceRecord, StateView, Written,
+};
+use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::storage::journal::JournalStore;
@@ -70,7 +73,8 @@ impl Running {
     fn ask(&self, tenant: Option<&str>, command: Command) -> (u16, Value) {
         let caller = Caller { tenant: tenant.map(str::to_string) };
         let answer = wait(self.writer.carry_out(Do { caller, key: None, command })).unwrap();
-        (answer.reply.status, serde_json::from_str(&answer.reply.body).unwrap())
+        let Written { status, body } = written(&answer.reply);
+        (status, serde_json::from_str(&body).unwrap())
     }
 
     fn lease(&self, ttl_ms: u64) -> (u64, u64) {

@@ -1,8 +1,9 @@
 //! A tenant that pushes the kept replies of others out.
 
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, ServiceLimits, ServiceState, StateSnapshot,
+    Ask, Caller, Command, IdempotencyKey, ServiceLimits, ServiceState, StateSnapshot, Written,
 };
+use pavior_serve::service::written;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
@@ -94,13 +95,13 @@ fn every_tenant_keeps_its_part_of_all_replies() {
     let mut records = Vec::new();
     let mut send = |state: &mut ServiceState, tenant: u64, number: u64| {
         let caller = Caller { tenant: Some(format!("t{tenant}")) };
-        let key = IdempotencyKey { key: format!("k{number}"), digest: number };
+        let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: written };
         let before = records.len();
         // A box that is larger than the machine is refused; the refusal is kept.
-        let command =
-            Command::Keep { status: 409, body: format!("{{\"of\":[{tenant},{number}]}}") };
+        let body = format!("{{\"of\":[{tenant},{number}]}}");
+        let command = Command::Keep(Written { status: 409, body });
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
-        (decision.reply.body, records.len() - before)
+        (written(&decision.reply).body, records.len() - before)
     };
     // Three replies of each: a quarter less than its part.
     for number in 0..3 {
@@ -136,7 +137,8 @@ fn the_queue_has_places_for_others() {
         let asked =
             pavior_serve::core::LeaseRequest { wait: true, ..request(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
-        (decision.reply.status, serde_json::from_str::<Value>(&decision.reply.body).unwrap())
+        let Written { status, body } = written(&decision.reply);
+        (status, serde_json::from_str::<Value>(&body).unwrap())
     };
     let full = Caller::OPERATOR;
     let whole = Command::Lease(request(Ask::Shape([8, 8, 1])));

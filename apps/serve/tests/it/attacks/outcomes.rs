@@ -11,6 +11,7 @@ use pavior_serve::clock::ServiceClock;
 use pavior_serve::core::{
     Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, Reply, ServiceLimits,
 };
+use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::writer::{Do, Health, Tuning, Unavailable, WriterHandle, recover, start_at};
@@ -49,7 +50,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
 fn ask(number: u64) -> Do {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..request(Ask::Shape([1, 1, 1])) });
-    let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number });
+    let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: written });
     Do { caller: Caller::OPERATOR, key, command }
 }
 

@@ -30,19 +30,19 @@
 //! own. Bounded starts over with the whole machine once every node is free: otherwise a job could
 //! wait for ever on an empty machine. Planes only; rings are refused as KYMFL refuses them.
 
-use std::cmp::Reverse;
+use pavior_kernel::{OptionSpec, Options, Values};
+use pavior_mesh::{Cuboid, Grid, Occupancy};
 
-use pavior_kernel::{OptionSpec, Options, Stream, Values};
-use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
-
+use crate::Strategy;
 use crate::claim::{Claim, Question, Recognition};
 use crate::contiguous::complete;
 use crate::kind::{Entry, StrategyKind};
-use crate::strategies::shared::contact::{contact, most_contact};
-use crate::strategies::shared::free_list::placing::{Placing, corners_of};
+use crate::strategies::shared::free_list::placing::Placing;
+use crate::strategies::shared::free_list::strategy::{
+    IteratedConsensus, MaximalFreeList, ReleaseRule,
+};
 use crate::strategies::shared::free_list::{FreeBoxes, holds, join};
-use crate::strategies::shared::turning::{TURN_ON, Turn};
-use crate::{Placement, Strategy, Work};
+use crate::strategies::shared::turning::TURN_ON;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "fl",
@@ -63,14 +63,6 @@ const LIST: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// How the list is kept and searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum List {
-    Overlapping,
-    Bounded,
-    Linear,
-}
-
 fn claim(options: &Options) -> Claim {
     Claim {
         recognition: match options.get("list") {
@@ -82,39 +74,28 @@ fn claim(options: &Options) -> Claim {
 }
 
 fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Box::new(FreeList {
-        turn: Turn::of(options),
-        list: match options.get("list") {
-            "bounded" => List::Bounded,
-            "linear" => List::Linear,
-            _ => List::Overlapping,
-        },
-        free: FreeBoxes::new(*grid),
-        nodes: grid.nodes(),
-        joined: Vec::new(),
-        work: Work::default(),
-    })
+    match options.get("list") {
+        "bounded" => MaximalFreeList::boxed(grid, options, Placing::Smallest, OnePass::default()),
+        "linear" => MaximalFreeList::boxed(grid, options, Placing::FirstEntry, IteratedConsensus),
+        _ => MaximalFreeList::boxed(grid, options, Placing::Smallest, IteratedConsensus),
+    }
 }
 
-#[derive(Clone)]
-struct FreeList {
-    turn: Turn,
-    list: List,
-    free: FreeBoxes,
-    /// How many nodes are free.
-    nodes: u32,
+/// One pass over the list: it joins the entries with what is released, and drops what a join holds.
+#[derive(Clone, Default)]
+struct OnePass {
     /// Scratch: the joins of a release.
     joined: Vec<Cuboid>,
-    /// What placing has looked at, and entries held against each other for bounded releases.
-    work: Work,
+    /// Entries held against each other.
+    upkeep: u64,
 }
 
-impl FreeList {
-    /// One pass over the list: joins with what is released, and drops what a join holds.
-    fn give_bounded(&mut self, given: &Cuboid) {
-        let grid = *self.free.grid();
-        let list = self.free.boxes_mut();
-        if self.nodes == grid.nodes() {
+impl ReleaseRule for OnePass {
+    fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid) {
+        let grid = *list.grid();
+        let is_empty = list.nodes() == grid.nodes();
+        let list = list.boxes_mut();
+        if is_empty {
             list.clear();
             list.push(Cuboid::whole(&grid));
             return;
@@ -122,36 +103,26 @@ impl FreeList {
         self.joined.clear();
         self.joined.push(*given);
         for entry in list.iter() {
-            self.work.upkeep += 1;
+            self.upkeep += 1;
             self.joined.extend((0..2).filter_map(|axis| join(entry, given, axis)));
         }
         for joined in &self.joined {
-            let mut entries = list.iter().inspect(|_| self.work.upkeep += 1);
+            let mut entries = list.iter().inspect(|_| self.upkeep += 1);
             if !entries.any(|entry| holds(entry, joined)) {
-                self.work.upkeep += list.len() as u64;
+                self.upkeep += list.len() as u64;
                 list.retain(|entry| !holds(joined, entry));
                 list.push(*joined);
             }
         }
     }
 
-    /// The corner with the most contact in the first entry that a request fits.
-    fn best_in_first(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
-        self.free.boxes().iter().find_map(|entry| {
-            self.work.boxes += 1;
-            let shapes = self.turn.shapes(*free.grid(), request);
-            let corners = shapes.flat_map(|shape| corners_of(entry, shape));
-            corners.min_by_key(|corner| {
-                self.work.boxes += 1;
-                self.work.words += most_contact(free.grid(), corner.sides) as u64;
-                Reverse(contact(free, corner))
-            })
-        })
+    fn upkeep(&self) -> u64 {
+        self.upkeep
     }
 
     /// Panics unless the entries cover exactly the free nodes and none holds another.
-    fn validate_bounded(&self, free: &Occupancy) {
-        let (grid, list) = (free.grid(), self.free.boxes());
+    fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
+        let (grid, list) = (free.grid(), list.boxes());
         for (index, entry) in list.iter().enumerate() {
             assert!(free.is_free(entry), "{entry:?} is not free");
             let mut others = list[..index].iter().chain(&list[index + 1..]);
@@ -160,50 +131,6 @@ impl FreeList {
         for node in free.iter() {
             let single = Cuboid::node(grid.point(node));
             assert!(list.iter().any(|entry| holds(entry, &single)), "{single:?} is in no entry");
-        }
-    }
-}
-
-impl Strategy for FreeList {
-    fn find(&mut self, free: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
-        let placed = if self.list == List::Linear {
-            self.best_in_first(free, request)
-        } else {
-            let (list, work) = (self.free.boxes(), &mut self.work);
-            Placing::Smallest.place(list, free, self.turn, request, work)
-        };
-        placed.map(Placement::Whole)
-    }
-
-    fn granted(&mut self, placement: &Placement) {
-        self.nodes -= placement.nodes();
-        for part in placement.parts() {
-            self.free.take(part);
-        }
-    }
-
-    fn released(&mut self, placement: &Placement) {
-        self.nodes += placement.nodes();
-        for part in placement.parts() {
-            match self.list {
-                List::Bounded => self.give_bounded(part),
-                _ => self.free.give(part),
-            }
-        }
-    }
-
-    fn work(&self) -> Work {
-        self.work + self.free.work()
-    }
-
-    fn fork(&self) -> Box<dyn Strategy> {
-        Box::new(self.clone())
-    }
-
-    fn validate(&self, free: &Occupancy) {
-        match self.list {
-            List::Bounded => self.validate_bounded(free),
-            _ => self.free.validate(free),
         }
     }
 }

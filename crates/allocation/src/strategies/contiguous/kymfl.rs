@@ -22,12 +22,10 @@
 //! the way the list is maintained, and spaces. Rings are refused: there two boxes can meet in two
 //! pieces, and the rules do not hold. Virtual submeshes around faulty rows are left out.
 
-use pavior_mesh::Cuboid;
-
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;
-use crate::strategies::shared::free_list::placing::PLACE;
-use crate::strategies::shared::free_list::strategy::{MaximalFreeList, ReleaseRule};
+use crate::strategies::shared::free_list::placing::{PLACE, Placing};
+use crate::strategies::shared::free_list::strategy::{IteratedConsensus, MaximalFreeList};
 use crate::strategies::shared::turning::TURN_ON;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -37,16 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
     options: &[TURN_ON, PLACE],
     variants: &["", "place=contact", "place=first", "place=smallest"],
     does: StrategyKind::contiguous(|grid, options| {
-        MaximalFreeList::boxed(grid, options, IteratedConsensus)
+        MaximalFreeList::boxed(grid, options, Placing::of(options), IteratedConsensus)
     })
     .with_supports(|grid, _| FreeBoxes::supports(grid)),
 };
-
-#[derive(Clone)]
-struct IteratedConsensus;
-
-impl ReleaseRule for IteratedConsensus {
-    fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid) {
-        list.give(given);
-    }
-}

@@ -30,7 +30,7 @@ use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;
 
 use crate::kind::{Entry, StrategyKind};
-use crate::strategies::shared::free_list::placing::PLACE;
+use crate::strategies::shared::free_list::placing::{PLACE, Placing};
 use crate::strategies::shared::free_list::strategy::{MaximalFreeList, ReleaseRule};
 use crate::strategies::shared::free_list::{FreeBoxes, end, holds, join};
 use crate::strategies::shared::turning::TURN_ON;
@@ -42,7 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
     options: &[TURN_ON, OptionSpec { default: "first", ..PLACE }],
     variants: &["", "place=fragmentation"],
     does: StrategyKind::contiguous(|grid, options| {
-        MaximalFreeList::boxed(grid, options, GrowthAlongFaces::default())
+        MaximalFreeList::boxed(grid, options, Placing::of(options), GrowthAlongFaces::default())
     })
     .with_supports(|grid, _| FreeBoxes::supports(grid)),
 };

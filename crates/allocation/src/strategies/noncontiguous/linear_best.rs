@@ -15,10 +15,6 @@
 //! Source: as [`linear_sorted`](super::linear_sorted). Of runs of one length, and of windows of one
 //! span, the first is taken.
 
-use pavior_kernel::Options;
-use pavior_mesh::Grid;
-
-use crate::Strategy;
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
@@ -28,9 +24,6 @@ pub(crate) static ENTRY: Entry = Entry {
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
     options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
+    does: StrategyKind::noncontiguous(|grid, options| Linear::boxed(grid, options, Packing::Best))
+        .with_supports(linear_order::supports),
 };
-
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Linear::boxed(grid, options, Packing::Best)
-}

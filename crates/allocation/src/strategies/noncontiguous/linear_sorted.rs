@@ -20,10 +20,6 @@
 //! strategies", CLUSTER 2002; behaviour as in SST's scheduler element. Orders given node by node
 //! take the place of SST's files.
 
-use pavior_kernel::Options;
-use pavior_mesh::Grid;
-
-use crate::Strategy;
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};
 
@@ -33,9 +29,8 @@ pub(crate) static ENTRY: Entry = Entry {
     source: "Leung, Arkin, Bender, Bunde et al. 2002",
     options: &[linear_order::ORDER],
     variants: &["", "snake", "hilbert"],
-    does: StrategyKind::noncontiguous(build).with_supports(linear_order::supports),
+    does: StrategyKind::noncontiguous(|grid, options| {
+        Linear::boxed(grid, options, Packing::Sorted)
+    })
+    .with_supports(linear_order::supports),
 };
-
-fn build(grid: &Grid, options: &Options) -> Box<dyn Strategy> {
-    Linear::boxed(grid, options, Packing::Sorted)
-}

@@ -34,25 +34,28 @@ pub(crate) fn faces(
 ) -> impl Iterator<Item = (Option<Cuboid>, i64)> + use<> {
     let (grid, cuboid) = (*grid, *cuboid);
     (0..3).filter(move |&axis| has_faces(&grid, axis, cuboid.sides[axis])).flat_map(move |axis| {
-        let n = grid.side(axis);
-        let (base, side) = (cuboid.base[axis], cuboid.sides[axis]);
-        let end = u32::from(base) + u32::from(side);
-        let below = if base > 0 { Some(base - 1) } else { grid.wraps(axis).then_some(n - 1) };
-        let above = if end < u32::from(n) {
-            Some(end as u16)
-        } else {
-            grid.wraps(axis).then_some((end - u32::from(n)) as u16)
-        };
-        let area = i64::from(cuboid.volume()) / i64::from(side);
-        [below, above].map(|at| {
-            let slab = at.map(|at| {
-                let mut slab = cuboid;
-                (slab.base[axis], slab.sides[axis]) = (at, 1);
-                slab
-            });
-            (slab, area)
-        })
+        let area = i64::from(cuboid.volume()) / i64::from(cuboid.sides[axis]);
+        [0, 1].map(|side| (slab(&grid, &cuboid, axis, side), area))
     })
+}
+
+/// The nodes beyond a face of a placement, on the low side of an axis (0) or the high one (1);
+/// `None` beyond the border.
+#[inline]
+pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
+    let n = u32::from(grid.side(axis));
+    let low = u32::from(at.base[axis]);
+    let end = low + u32::from(at.sides[axis]);
+    let beyond = match side {
+        0 if low > 0 => low - 1,
+        0 if grid.wraps(axis) => n - 1,
+        1 if end < n => end,
+        1 if grid.wraps(axis) => end - n,
+        _ => return None,
+    };
+    let mut slab = *at;
+    (slab.base[axis], slab.sides[axis]) = (beyond as u16, 1);
+    Some(slab)
 }
 
 /// The highest contact score that a shape can have on a grid.

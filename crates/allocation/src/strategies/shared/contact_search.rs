@@ -21,7 +21,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 use crate::Work;
 use crate::contiguous::Scored;
 use crate::strategies::shared::bit_set::ones;
-use crate::strategies::shared::contact::most_contact;
+use crate::strategies::shared::contact::{most_contact, slab};
 
 /// The search, with its scratch memory.
 #[derive(Clone)]
@@ -257,22 +257,4 @@ impl ContactSearch {
 fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
     let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };
     !grid.wraps(axis) && at.base[axis] == border
-}
-
-/// The nodes beside a face of a placement; none beyond the border.
-#[inline]
-fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
-    let n = u32::from(grid.side(axis));
-    let (low, end) =
-        (u32::from(at.base[axis]), u32::from(at.base[axis]) + u32::from(at.sides[axis]));
-    let beside = match side {
-        0 if low > 0 => low - 1,
-        0 if grid.wraps(axis) => n - 1,
-        1 if end < n => end,
-        1 if grid.wraps(axis) => end - n,
-        _ => return None,
-    };
-    let mut slab = *at;
-    (slab.base[axis], slab.sides[axis]) = (beside as u16, 1);
-    Some(slab)
 }

@@ -40,6 +40,7 @@
 //!   over is growth by the neighbour with most granted neighbours: [`connected`](super::connected).
 
 mod neighbour_growth;
+mod plain;
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -210,9 +211,7 @@ impl NeighbourAllocation {
             let found = if let BaseSearch::Set(set) = search {
                 set.row_major().find(reaches)
             } else {
-                let bases = Scan::default().bases(self.grid, sides);
-                let bases = bases.inspect(|_| self.tested += 1);
-                bases.filter(|&base| search.is_base(base, sides)).find(reaches)
+                plain::bases(search, self.grid, sides, &mut self.tested).find(reaches)
             };
             let found = found.map(|base| Cuboid::new(base, sides));
             if found.is_some() {

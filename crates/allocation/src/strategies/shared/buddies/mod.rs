@@ -136,6 +136,13 @@ impl Buddies {
         parts
     }
 
+    /// The base of the first free block of the lowest level from `level` up that has one.
+    pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
+        let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
+        let base = levels.find_map(|blocks| blocks.after(None))?;
+        Some(self.grid.point(NodeId(base)))
+    }
+
     /// The next block of a level, split off a larger one if need be.
     fn pick(&mut self, level: usize) -> Option<NodeId> {
         let from = (level..self.walks.len()).find(|&larger| self.has(larger));

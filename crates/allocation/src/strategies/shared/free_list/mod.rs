@@ -35,6 +35,8 @@ use crate::strategies::shared::prefix_sums::PrefixSums;
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
+    /// How many nodes are free.
+    nodes: u32,
     /// Scratch: new boxes, and which of them are still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
@@ -63,11 +65,28 @@ impl FreeBoxes {
     /// The list of an empty machine.
     pub(crate) fn new(grid: Grid) -> FreeBoxes {
         let boxes = vec![Cuboid::whole(&grid)];
-        FreeBoxes { grid, boxes, fresh: Vec::new(), wanted: Vec::new(), upkeep: 0 }
+        FreeBoxes {
+            grid,
+            boxes,
+            nodes: grid.nodes(),
+            fresh: Vec::new(),
+            wanted: Vec::new(),
+            upkeep: 0,
+        }
     }
 
     pub(crate) fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// How many nodes are free.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Counts the nodes of a box that is free again, before the list is updated.
+    pub(crate) fn count_given(&mut self, given: &Cuboid) {
+        self.nodes += given.volume();
     }
 
     pub(crate) fn boxes(&self) -> &[Cuboid] {
@@ -81,6 +100,7 @@ impl FreeBoxes {
 
     /// These nodes are no longer free.
     pub(crate) fn take(&mut self, taken: &Cuboid) {
+        self.nodes -= taken.volume();
         let mut tested = self.boxes.len() as u64;
         self.fresh.clear();
         let fresh = &mut self.fresh;

@@ -11,6 +11,8 @@
 //! - `contact`: the one with the highest contact score. Ties: scan order, the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
 //! - `smallest`: the same of the smallest entry that fits; ties: the earlier in the list.
+//! - the first entry (no option of its own): of the corners of the first entry that fits, the one
+//!   with the most contact; ties: the earlier orientation, the lower corner.
 
 use std::cmp::Reverse;
 
@@ -29,6 +31,7 @@ pub(crate) enum Placing {
     Contact,
     First,
     Smallest,
+    FirstEntry,
 }
 
 /// The option `place`, by fragmentation unless said otherwise.
@@ -66,6 +69,9 @@ impl Placing {
             let mut tried = list.iter().inspect(|_| work.boxes += 1);
             return tried.find_map(|entry| low_corner(entry, grid, turn, request));
         }
+        if self == Placing::FirstEntry {
+            return list.iter().find_map(|entry| best_in(entry, free, turn, request, work));
+        }
         work.boxes += list.len() as u64;
         if self == Placing::Smallest {
             return smallest(list, grid, turn, request);
@@ -82,6 +88,23 @@ impl Placing {
         });
         best.map(|(_, at)| at)
     }
+}
+
+/// The corner of an entry with the most contact; `None` if the request does not fit it.
+fn best_in(
+    entry: &Cuboid,
+    free: &Occupancy,
+    turn: Turn,
+    request: &Request,
+    work: &mut Work,
+) -> Option<Cuboid> {
+    work.boxes += 1;
+    let shapes = turn.shapes(*free.grid(), request);
+    shapes.flat_map(|shape| corners_of(entry, shape)).min_by_key(|corner| {
+        work.boxes += 1;
+        work.words += most_contact(free.grid(), corner.sides) as u64;
+        Reverse(contact(free, corner))
+    })
 }
 
 /// The lowest corner of the smallest entry that a request fits, turned as need be.
@@ -119,7 +142,7 @@ fn corners<'a>(
 
 /// The placements of a shape at the corners of an entry, the lowest first and x fastest; none if it
 /// does not fit.
-pub(crate) fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
+fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
     let entry = *entry;
     let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };
     codes.filter_map(move |code| {

@@ -18,9 +18,25 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     fn upkeep(&self) -> u64 {
         0
     }
+
+    /// Panics unless the list is what the rule keeps: all maximal free boxes, unless said
+    /// otherwise.
+    fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
+        list.validate(free);
+    }
 }
 
-/// A strategy made of its release and the placement policy that the options name.
+/// Joins by iterated consensus, which misses nothing.
+#[derive(Clone)]
+pub(crate) struct IteratedConsensus;
+
+impl ReleaseRule for IteratedConsensus {
+    fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid) {
+        list.give(given);
+    }
+}
+
+/// A strategy made of its release and its placement policy.
 #[derive(Clone)]
 pub(crate) struct MaximalFreeList<R> {
     turn: Turn,
@@ -33,10 +49,15 @@ pub(crate) struct MaximalFreeList<R> {
 
 impl<R: ReleaseRule> MaximalFreeList<R> {
     /// The strategy for an empty machine, as the registry wants it.
-    pub(crate) fn boxed(grid: &Grid, options: &Options, release: R) -> Box<dyn Strategy> {
+    pub(crate) fn boxed(
+        grid: &Grid,
+        options: &Options,
+        placing: Placing,
+        release: R,
+    ) -> Box<dyn Strategy> {
         Box::new(MaximalFreeList {
             turn: Turn::of(options),
-            placing: Placing::of(options),
+            placing,
             free: FreeBoxes::new(*grid),
             release,
             work: Work::default(),
@@ -59,6 +80,7 @@ impl<R: ReleaseRule> Strategy for MaximalFreeList<R> {
 
     fn released(&mut self, placement: &Placement) {
         for part in placement.parts() {
+            self.free.count_given(part);
             self.release.give(&mut self.free, part);
         }
     }
@@ -72,6 +94,6 @@ impl<R: ReleaseRule> Strategy for MaximalFreeList<R> {
     }
 
     fn validate(&self, free: &Occupancy) {
-        self.free.validate(free);
+        self.release.validate(&self.free, free);
     }
 }

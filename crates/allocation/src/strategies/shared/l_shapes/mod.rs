@@ -15,6 +15,7 @@
 //! Source: the nucleus formulas of the NAS paper, whose brackets are lost in print; ceiling, floor,
 //! ceiling is the only choice that keeps the area.
 
+mod plain;
 pub(crate) mod search;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};

@@ -7,22 +7,17 @@
 //! base by base.
 
 use pavior_kernel::Options;
-use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
+use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::Work;
 use crate::strategies::shared::l_shapes::LShape;
-use crate::strategies::shared::prefix_sums::PrefixSums;
+use crate::strategies::shared::l_shapes::plain::PlainSearch;
 
 /// A search for the bases of an L.
 #[derive(Clone)]
 pub(crate) enum LShapeSearch {
     /// Base by base.
-    Plain {
-        /// Counts the busy nodes of either part.
-        sums: PrefixSums,
-        /// Bases tested.
-        tested: u64,
-    },
+    Plain(PlainSearch),
     /// By the sets of bases of the parts, 64 bases at a time.
     Sets(PartSets),
 }
@@ -83,7 +78,7 @@ impl LShapeSearch {
     /// The search that the option `search` names.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
-            "plain" => LShapeSearch::Plain { sums: PrefixSums::new(grid), tested: 0 },
+            "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),
             _ => LShapeSearch::Sets(PartSets::new(grid)),
         }
     }
@@ -91,7 +86,7 @@ impl LShapeSearch {
     /// Takes note of a state, before the searches in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
-            LShapeSearch::Plain { sums, .. } => sums.load(free),
+            LShapeSearch::Plain(plain) => plain.load(free),
             LShapeSearch::Sets(sets) => sets.known.clear(),
         }
     }
@@ -99,11 +94,7 @@ impl LShapeSearch {
     /// The parts at the first base in row-major order at which both are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
-            LShapeSearch::Plain { sums, tested } => {
-                let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
-                let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| *tested += 1);
-                parts.find(|parts| parts.iter().all(|part| sums.busy_in(part) == 0))
-            }
+            LShapeSearch::Plain(plain) => plain.first(free, l_shape),
             LShapeSearch::Sets(sets) => sets.first(free, l_shape),
         }
     }
@@ -111,7 +102,7 @@ impl LShapeSearch {
     /// Bases of Ls tested one by one, or words of the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
-            LShapeSearch::Plain { sums, tested } => sums.work() + Work::of_boxes(*tested),
+            LShapeSearch::Plain(plain) => plain.work(),
             LShapeSearch::Sets(sets) => {
                 Work::of_words(sets.sets.iter().map(BaseSet::words_touched).sum())
             }

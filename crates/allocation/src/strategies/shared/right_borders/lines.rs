@@ -1,15 +1,15 @@
 //! Bases on the right border lines of busy boxes of a plane: RBS, and GABL on planes.
 //!
-//! [`RightBorders::first`] is the plain search. The engine is [`RightBorders::begin`] and
-//! [`RightBorders::next`]: it takes from the set of all bases the one that the plain search would
-//! come to.
+//! [`RightBorders::first`] is the plain search, in `lines_plain.rs`. The engine takes from the set
+//! of all bases the one that the plain search would come to: [`RightBorders::begin`] and
+//! [`RightBorders::next`].
 //!
 //! Invariant: boxes are in non-increasing order of their top rows. What lies above one of them lies
 //! above all later ones, so that one segment of a line is enough.
 //!
 //! Cost: O(B) a line and O(B^2) a search for B boxes; the engine holds one box against each line.
 
-use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
+use pavior_mesh::{BaseSet, Cuboid, Grid};
 
 use crate::kind::Unsupported;
 use crate::strategies::shared::busy_list::BusyList;
@@ -20,12 +20,12 @@ use crate::{Placement, Work};
 /// A busy list in non-increasing order of the highest y, searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
-    grid: Grid,
-    busy: BusyList,
+    pub(super) grid: Grid,
+    pub(super) busy: BusyList,
     /// Boxes that count as busy while a proposal is made, in the same order.
     proposed: Vec<Cuboid>,
     walk: BorderWalk,
-    work: Work,
+    pub(super) work: Work,
 }
 
 /// The y of the top row of a box.
@@ -75,20 +75,6 @@ impl RightBorders {
     /// and taken out for grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
-    }
-
-    /// The first free box of a shape that fits the grid: on the left border, then on the right
-    /// border line of each busy box, the highest first.
-    pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
-        let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
-        self.first_base(0, whole, shape).or_else(|| {
-            (0..self.busy.boxes().len()).find_map(|index| {
-                let held = self.busy.boxes()[index];
-                let x = self.right_of(&held, shape[0])?;
-                let line = covered(&self.grid, 1, &held, shape[1])[0]?;
-                self.first_base(x, line, shape)
-            })
-        })
     }
 
     /// The busy list.
@@ -154,43 +140,6 @@ impl RightBorders {
     /// Nothing is proposed any more.
     pub(crate) fn withdraw(&mut self) {
         self.proposed.clear();
-    }
-
-    /// The x of a box's right border line, if it is a base of the side at all.
-    fn right_of(&self, held: &Cuboid, side: u16) -> Option<u16> {
-        let (n, starts) = (self.grid.side(0), self.grid.starts(0, side));
-        let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
-        if !self.grid.wraps(0) {
-            return (right < u32::from(starts)).then_some(right as u16);
-        }
-        // A side that closes the ring has the one base 0, which the left border is.
-        (side < n).then_some((right % u32::from(n)) as u16)
-    }
-
-    /// The lowest base of the highest clear segment of a line.
-    fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
-        self.work.boxes += 1;
-        let AxisRange { mut low, mut high } = line;
-        for held in self.busy.boxes() {
-            self.work.boxes += 1;
-            let Some(region) = covered(&self.grid, 1, held, shape[1])[0] else { continue };
-            let xs = covered(&self.grid, 0, held, shape[0]);
-            if !xs.into_iter().flatten().any(|span| span.contains(x)) {
-                continue;
-            }
-            if low > region.high {
-                break;
-            }
-            if region.high < high {
-                low = region.high + 1;
-                break;
-            }
-            if region.low <= low {
-                return None;
-            }
-            high = high.min(region.low - 1);
-        }
-        Some(Cuboid::new([x, low, 0], shape))
     }
 }
 

@@ -15,6 +15,7 @@
 //! [`tbl`](crate::strategies::contiguous::tbl) tell why nothing is missed, and what it costs.
 
 pub(crate) mod lines;
+mod lines_plain;
 mod pieces;
 pub(crate) mod planes;
 pub(crate) mod planes_plain;

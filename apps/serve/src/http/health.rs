@@ -1,0 +1,59 @@
+//! Whether the service is well.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::statuses::{NotReady, Open};
+use super::{App, Fault};
+use crate::writer::{ClockDoubt, Health, Unavailable};
+
+/// Whether the service is well.
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct Status {
+    /// `ok` or `ready`.
+    status: &'static str,
+    /// The last record, of a service that can decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    /// `in-doubt` while no lease ends by time, because the clock is far after the last record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<&'static str>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+/// Whether the process runs.
+#[utoipa::path(
+    get, path = "/healthz", tag = "service",
+    responses((status = 200, description = "it does", body = Status), Open)
+)]
+pub(crate) async fn healthz() -> Json<Status> {
+    Json(Status { status: "ok", ..Status::default() })
+}
+
+/// Whether the service can decide.
+#[utoipa::path(
+    get, path = "/readyz", tag = "service",
+    responses((status = 200, description = "it can", body = Status), Open, NotReady)
+)]
+pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, Fault> {
+    match app.writer.health() {
+        Health::Ready if *app.stopping.borrow() => Err(Unavailable::Stopping.into()),
+        Health::Ready => {
+            let doubt = app.writer.clock_doubt();
+            Ok(Json(Status {
+                status: "ready",
+                seq: Some(app.writer.seq()),
+                clock: doubt.map(|_| "in-doubt"),
+                detail: doubt.as_ref().map(ClockDoubt::sentence),
+            }))
+        }
+        Health::ReadOnly(reason) => Err(Unavailable::ReadOnly(reason).into()),
+        Health::Standby(by) => Err(Unavailable::Standby(by).into()),
+    }
+}

@@ -1,0 +1,302 @@
+//! Machines: how many nodes are free, and all that a page draws, now or at an instant of the past.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use pavior_mesh::{Grid, NodeId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::body::in_query;
+use super::extract::InQuery;
+use super::statuses::{Gone, Guarded, Missing};
+use super::{App, Fault};
+use crate::core::reply::{self, Instant, Part, Waiting, parts, point};
+use crate::core::{
+    BoardView, Caller, JobName, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
+};
+use crate::storage::StoreError;
+use crate::writer::{Moment, RecoveryError, look_back};
+
+/// Which machine, and when.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct MachineQuery {
+    /// The machine; the first one if left out.
+    machine: Option<String>,
+    /// As it was after this record.
+    #[serde(default, deserialize_with = "in_query")]
+    at: Option<u64>,
+    /// As it was at this instant, in milliseconds since 1970.
+    #[serde(default, deserialize_with = "in_query")]
+    at_ms: Option<u64>,
+}
+
+/// A machine.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Machine {
+    name: String,
+    /// The grid, such as `torus:8x8x8`.
+    machine: String,
+    strategy: String,
+    /// What orders the requests that wait; null if none may.
+    scheduler: Option<String>,
+    nodes: u64,
+    /// Free, healthy nodes.
+    free: u64,
+    /// Nodes that leases hold, also if they have failed or are drained.
+    busy: u64,
+    /// Nodes that have failed, and that no lease holds.
+    failed: u64,
+    /// Nodes that are drained, and that no lease holds: free + busy + failed + drained = nodes.
+    drained: u64,
+    /// Leases.
+    jobs: u64,
+    /// The sides of the largest free box.
+    largest_free: Vec<u16>,
+    waiting: u64,
+    seq: u64,
+}
+
+impl Machine {
+    fn of(view: &StateView, board: &BoardView) -> Machine {
+        let largest = board.free.largest_free().map_or([0; 3], |cuboid| cuboid.sides);
+        let NodeCounts { free, busy, failed, drained } = view.counts(board);
+        let here = |machine: &String| *machine == board.spec.name;
+        Machine {
+            name: board.spec.name.clone(),
+            machine: board.grid.to_string(),
+            strategy: board.spec.strategy.clone(),
+            scheduler: board.spec.scheduler.clone(),
+            nodes: board.grid.nodes().into(),
+            free,
+            busy,
+            failed,
+            drained,
+            jobs: view.leases.iter().filter(|lease| here(&lease.machine)).count() as u64,
+            largest_free: point(&board.grid, largest),
+            waiting: view.waiting.iter().filter(|one| here(&one.machine)).count() as u64,
+            seq: view.seq,
+        }
+    }
+}
+
+/// All machines.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Machines {
+    seq: u64,
+    machines: Vec<Machine>,
+}
+
+/// A lease as a page draws it: of another tenant's, the boxes and the start alone.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DrawnLease {
+    id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<u64>,
+    parts: Vec<Part>,
+    // The three that may be null in a lease of one's own.
+    /// When it ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires: Option<Option<Instant>>,
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    start: Instant,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    tenant: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<JobName>)]
+    job: Option<Option<JobName>>,
+}
+
+impl DrawnLease {
+    fn of(grid: &Grid, lease: &Lease, caller: &Caller) -> DrawnLease {
+        if !caller.may_touch(&lease.tenant) {
+            return DrawnLease {
+                id: None,
+                state: None,
+                epoch: None,
+                machine: None,
+                nodes: None,
+                requested: None,
+                parts: parts(grid, &lease.cuboids()),
+                expires: None,
+                start: Instant(lease.start_ms),
+                tenant: None,
+                job: None,
+            };
+        }
+        let own = reply::Lease::of(grid, lease);
+        DrawnLease {
+            id: Some(own.id),
+            state: Some(own.state),
+            epoch: Some(own.epoch),
+            machine: Some(own.machine),
+            nodes: Some(own.nodes),
+            requested: Some(own.requested),
+            parts: own.parts,
+            expires: Some(own.expires),
+            start: own.start,
+            tenant: Some(own.tenant),
+            job: Some(own.job),
+        }
+    }
+}
+
+/// Everything about a machine that a page draws.
+#[derive(Serialize, ToSchema)]
+#[schema(as = State)]
+pub(crate) struct Drawn {
+    seq: u64,
+    /// The time of the last record.
+    #[schema(value_type = String, format = DateTime)]
+    now: Instant,
+    name: String,
+    machine: String,
+    strategy: String,
+    scheduler: Option<String>,
+    leases: Vec<DrawnLease>,
+    waiting: Vec<Waiting>,
+    /// The nodes that have failed, also those that a lease still holds.
+    failed: Vec<Vec<u16>>,
+    /// The nodes that are drained, also those that a lease still holds.
+    drained: Vec<Vec<u16>>,
+    /// The names of all machines.
+    machines: Vec<String>,
+}
+
+/// A machine: how many of its nodes are free, held, failed and drained, and the largest free
+/// box.
+#[utoipa::path(
+    get, path = "/v1/machine", tag = "machines", params(MachineQuery),
+    responses((status = 200, description = "the machine", body = Machine), Guarded, Missing, Gone)
+)]
+pub(crate) async fn machine(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<MachineQuery>,
+) -> Result<Json<Machine>, Fault> {
+    let view = view_at(&app, &caller, &query).await?;
+    let index = index(&view, query.machine.as_deref())?;
+    let work = tokio::task::spawn_blocking(move || Machine::of(&view, &view.boards[index]));
+    work.await.map(Json).map_err(|error| Fault::internal(&error))
+}
+
+/// All machines.
+#[utoipa::path(
+    get, path = "/v1/machines", tag = "machines",
+    responses((status = 200, description = "the machines", body = Machines), Guarded)
+)]
+pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machines>, Fault> {
+    let view = app.writer.view().await?;
+    let work = tokio::task::spawn_blocking(move || {
+        let machines = view.boards.iter().map(|board| Machine::of(&view, board)).collect();
+        Machines { seq: view.seq, machines }
+    });
+    work.await.map(Json).map_err(|error| Fault::internal(&error))
+}
+
+/// Everything about a machine that a page draws: leases, queue, nodes that are not healthy. Leases
+/// of other tenants have no names.
+#[utoipa::path(
+    get, path = "/v1/state", tag = "machines", params(MachineQuery),
+    responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)
+)]
+pub(crate) async fn state(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    InQuery(query): InQuery<MachineQuery>,
+) -> Result<Json<Drawn>, Fault> {
+    let view = view_at(&app, &caller, &query).await?;
+    let board = board_of(&view, query.machine.as_deref())?;
+    let grid = &board.grid;
+    let seen = view.waiting.iter().filter(|one| one.machine == board.spec.name);
+    let seen = seen.filter(|one| caller.may_touch(&one.tenant));
+    let leases = view.leases_on(board);
+    let points = |nodes: &[u32]| -> Vec<Vec<u16>> {
+        nodes.iter().map(|&node| point(grid, grid.point(NodeId(node)))).collect()
+    };
+    Ok(Json(Drawn {
+        seq: view.seq,
+        now: Instant(view.now_ms),
+        name: board.spec.name.clone(),
+        machine: grid.to_string(),
+        strategy: board.spec.strategy.clone(),
+        scheduler: board.spec.scheduler.clone(),
+        leases: leases.iter().map(|lease| DrawnLease::of(grid, lease, &caller)).collect(),
+        waiting: seen.map(|one| Waiting::of(grid, one)).collect(),
+        failed: points(&board.failed),
+        drained: points(&board.drained),
+        machines: view.boards.iter().map(|board| board.spec.name.clone()).collect(),
+    }))
+}
+
+/// The place of a machine in a view; the first if no name is given.
+fn index(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
+    view.board_index(name).ok_or_else(|| unknown_machine(name))
+}
+
+/// A machine of a view; the first if no name is given.
+pub(crate) fn board_of<'a>(
+    view: &'a StateView,
+    name: Option<&str>,
+) -> Result<&'a BoardView, Problem> {
+    index(view, name).map(|index| &view.boards[index])
+}
+
+pub(crate) fn unknown_machine(name: Option<&str>) -> Problem {
+    let detail = format!("there is no machine `{}`", name.unwrap_or_default());
+    Problem::new(Reason::UnknownMachine, detail)
+}
+
+/// The state now, or after a record or at an instant of the past.
+async fn view_at(
+    app: &Arc<App>,
+    caller: &Caller,
+    query: &MachineQuery,
+) -> Result<Arc<StateView>, Fault> {
+    let now = app.writer.view().await?;
+    let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
+    if until >= now.seq && at_ms >= now.now_ms {
+        return Ok(now);
+    }
+    let (history, seed) = (app.writer.history().clone(), app.seed);
+    let until = until.min(now.seq);
+    let moment = Moment { known: app.series.before(at_ms).min(until), until, at_ms };
+    // One look back at a time: it reads the journal.
+    let work = move || {
+        look_back(&*history, &moment, &ServiceLimits::default(), seed).map(|state| state.view())
+    };
+    match app.turns.run(caller, work).await? {
+        Ok(view) => Ok(Arc::new(view)),
+        Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
+        Err(error) => Err(Fault::internal(&error)),
+    }
+}
+
+/// The records up to a number are no longer kept.
+pub(crate) fn compacted(upto: u64) -> Fault {
+    let detail = format!("records up to {upto} are compacted; begin anew from GET /v1/state");
+    let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
+    fault.problem.oldest = Some(upto);
+    fault
+}
+
+/// A record that is not there yet: the caller has seen one of this number before the data were set
+/// back.
+pub(crate) fn ahead(record: u64, last: u64) -> Fault {
+    let detail = format!("the last record is {last}, not {record}; begin anew from GET /v1/state");
+    Fault::new(StatusCode::GONE, "ahead", detail)
+}

@@ -1,0 +1,240 @@
+//! A churn near saturation, recorded, and replayed on a strategy: against the clock, or under
+//! callgrind in a process of its own, which is handed the record as text.
+
+// Each bench uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{BufRead, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pavior_allocation::{Machine, Placement, Selection, Strategy};
+use pavior_kernel::Stream;
+use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
+
+/// How the sides of requests are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sides {
+    /// Uniform on 1 to a bound.
+    Uniform(u16),
+    /// Up to an eighth of the axis with probability 0.4, then to a quarter, a half and the whole
+    /// with 0.2 each.
+    Decreasing,
+}
+
+impl fmt::Display for Sides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sides::Uniform(longest) => write!(f, "to {longest}"),
+            Sides::Decreasing => f.write_str("decreasing"),
+        }
+    }
+}
+
+impl Sides {
+    fn draw(self, length: u16, dice: &mut Stream) -> u16 {
+        let length = u64::from(length);
+        let (low, high) = match self {
+            Sides::Uniform(longest) => (1, length.min(u64::from(longest))),
+            Sides::Decreasing if length < 8 => (1, length),
+            Sides::Decreasing => match dice.below(5) {
+                0 | 1 => (1, length / 8),
+                2 => (length / 8 + 1, length / 4),
+                3 => (length / 4 + 1, length / 2),
+                _ => (length / 2 + 1, length),
+            },
+        };
+        dice.between(low, high) as u16
+    }
+}
+
+/// One thing that happens.
+pub(crate) enum Step {
+    /// A question that counts, and whether it is granted.
+    Ask(Request, bool),
+    Take(Placement),
+    Give(Placement),
+}
+
+/// A churn. Its questions count once all jobs have departed that were there at the first departure.
+pub(crate) struct Record {
+    pub(crate) grid: Grid,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) questions: usize,
+}
+
+impl Record {
+    /// The churn of a strategy, up to some questions or a few more: requests in one stream; one
+    /// that is refused makes the oldest job depart and is asked again. None if the strategy grants
+    /// nothing there, or takes longer than a minute.
+    pub(crate) fn new(
+        grid: &Grid,
+        selection: &Selection,
+        sides: Sides,
+        stream: &str,
+        questions: usize,
+    ) -> Option<Record> {
+        let mut machine = Machine::new(*grid, selection.clone()).ok()?;
+        let mut dice = Stream::new(1, 0, stream);
+        let (mut steps, mut running, mut job) = (Vec::new(), VecDeque::new(), 0);
+        let (mut departures, mut there, mut asked) = (0, None, 0);
+        let begin = Instant::now();
+        while asked < questions {
+            if begin.elapsed() > Duration::from_mins(1) {
+                return None;
+            }
+            let request = Request::shape(grid.sides().map(|n| sides.draw(n, &mut dice)));
+            if machine.could_ever_fit(&request).is_err() {
+                continue;
+            }
+            loop {
+                let counts = there.is_some_and(|there| departures >= there);
+                // Too few free nodes: the strategy is not asked.
+                let is_asked = u64::from(request.nodes) <= u64::from(machine.free().count());
+                let answer = machine.allocate(JobId(job), &request).cloned();
+                if counts && is_asked {
+                    steps.push(Step::Ask(request, answer.is_ok()));
+                    asked += 1;
+                }
+                if let Ok(placement) = answer {
+                    steps.push(Step::Take(placement));
+                    running.push_back(job);
+                    job += 1;
+                    break;
+                }
+                there = there.or(Some(job));
+                steps.push(Step::Give(machine.release(JobId(running.pop_front()?)).ok()?));
+                departures += 1;
+            }
+        }
+        Some(Record { grid: *grid, steps, questions: asked })
+    }
+
+    /// Instructions of a question, over the first ones of the record; none if callgrind fails.
+    pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
+        let count = collected(&search.to_string(), &self.written(first));
+        count.map(|count| count / first.min(self.questions) as f64)
+    }
+
+    /// The record as text, to the end of the first questions: the grid, then a line a step.
+    fn written(&self, first: usize) -> String {
+        let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
+            let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+            format!("{word} {}\n", numbers.join(" "))
+        };
+        let parts = |word, placement: &Placement| {
+            let parts = placement.parts().iter().flat_map(|part| [part.base, part.sides]);
+            line(word, &mut parts.flatten())
+        };
+        let (mut text, mut asked) = (format!("{}\n", self.grid), 0);
+        for step in &self.steps {
+            text += &match step {
+                Step::Ask(..) if asked == first => break,
+                Step::Ask(request, _) => {
+                    asked += 1;
+                    line("ask", &mut request.shape.unwrap_or([1; 3]).into_iter())
+                }
+                Step::Take(placement) => parts("take", placement),
+                Step::Give(placement) => parts("give", placement),
+            };
+        }
+        text
+    }
+}
+
+/// A strategy in the states of a record.
+pub(crate) struct World {
+    free: Occupancy,
+    strategy: Box<dyn Strategy>,
+    draw: Stream,
+}
+
+impl World {
+    pub(crate) fn new(grid: Grid, selection: &Selection) -> World {
+        let strategy = selection.build(&grid).expect("it was recorded on this grid");
+        let draw = Stream::new(1, 0, "answers");
+        World { free: Occupancy::all_free(grid), strategy, draw }
+    }
+
+    /// What is measured. Callgrind knows the function by its name.
+    #[inline(never)]
+    pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
+        self.strategy.find(&self.free, request, &mut self.draw)
+    }
+
+    pub(crate) fn take(&mut self, placement: &Placement) {
+        self.free.take_all(placement.parts()).expect("it was granted when recorded");
+        self.strategy.granted(placement);
+    }
+
+    pub(crate) fn give(&mut self, placement: &Placement) {
+        self.free.give_all(placement.parts()).expect("it was granted");
+        self.strategy.released(placement);
+    }
+}
+
+/// The argument that makes a program replay what is on its standard input; a strategy follows.
+pub(crate) const CHILD: &str = "--replay-from-input";
+
+/// Whether there is a callgrind to count with.
+pub(crate) fn can_count() -> bool {
+    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    let there = version.is_ok_and(|status| status.success());
+    if !there {
+        eprintln!("note: there is no valgrind, so instructions are not counted");
+    }
+    there
+}
+
+/// The instructions of all questions of a text; none if callgrind fails.
+fn collected(strategy: &str, text: &str) -> Option<f64> {
+    let mut child = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
+        .arg("--toggle-collect=*counted_find*")
+        .arg(std::env::current_exe().ok()?)
+        .args([CHILD, strategy])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take()?;
+    input.write_all(text.as_bytes()).ok()?;
+    drop(input);
+    let output = child.wait_with_output().ok()?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    let collected = told.lines().find_map(|line| line.split("Collected :").nth(1));
+    let count = collected.and_then(|count| count.trim().parse::<f64>().ok());
+    if count.is_none() || !output.status.success() {
+        eprintln!("note: callgrind failed for {strategy}:\n{told}");
+        return None;
+    }
+    count
+}
+
+/// Replays a written record.
+pub(crate) fn replay_from_input(strategy: &str) {
+    let selection: Selection = strategy.parse().expect("the parent names a strategy");
+    let mut lines =
+        std::io::stdin().lock().lines().map(|line| line.expect("the parent writes text"));
+    let grid: Grid = lines.next().and_then(|line| line.parse().ok()).expect("the grid comes first");
+    let mut world = World::new(grid, &selection);
+    for line in lines {
+        let mut words = line.split(' ');
+        let word = words.next().unwrap_or_default();
+        let numbers: Vec<u16> = words.map(|word| word.parse().expect("numbers follow")).collect();
+        let three = |numbers: &[u16]| [numbers[0], numbers[1], numbers[2]];
+        let part = |part: &[u16]| Cuboid::new(three(part), three(&part[3..]));
+        let parts = || match numbers.chunks(6).map(part).collect::<Vec<_>>() {
+            one if one.len() == 1 => Placement::Whole(one[0]),
+            many => Placement::Parts(many),
+        };
+        match word {
+            "take" => world.take(&parts()),
+            "give" => world.give(&parts()),
+            _ => drop(std::hint::black_box(world.counted_find(&Request::shape(three(&numbers))))),
+        }
+    }
+}

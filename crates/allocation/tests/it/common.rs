@@ -1,0 +1,37 @@
+//! Machines and strategies for the tests.
+
+use pavior_allocation::{Machine, Placement, Selection, Strategy};
+use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
+
+/// The first of the jobs that hold what is busy before a test begins.
+pub(crate) const BUSY: u64 = 1_000;
+
+/// An empty machine.
+pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
+    Machine::new(grid.parse().unwrap(), strategy).unwrap()
+}
+
+/// A machine on which boxes are busy, each held by a job from [`BUSY`] on.
+pub(crate) fn busy_machine(
+    grid: Grid,
+    strategy: &str,
+    busy: impl IntoIterator<Item = Cuboid>,
+) -> Machine {
+    let mut machine = Machine::new(grid, strategy).unwrap();
+    for (job, held) in (BUSY..).zip(busy) {
+        machine.allocate_at(JobId(job), Placement::Whole(held)).unwrap();
+    }
+    machine
+}
+
+/// The nodes that an occupancy does not have free, each a box.
+pub(crate) fn busy_nodes(free: &Occupancy) -> impl Iterator<Item = Cuboid> {
+    let grid = *free.grid();
+    let busy = (0..grid.nodes()).map(NodeId).filter(|&node| !free.is_node_free(node));
+    busy.map(move |node| Cuboid::node(grid.point(node)))
+}
+
+/// A strategy without a machine.
+pub(crate) fn strategy(name: &str, grid: &Grid) -> Box<dyn Strategy> {
+    name.parse::<Selection>().unwrap().build(grid).unwrap()
+}

@@ -1,0 +1,130 @@
+//! The points that a row compares: every combination of the values that it picks.
+
+use std::collections::BTreeMap;
+
+use toml::Value;
+
+use super::Evidence;
+use super::statements::{Found, Pick, Picks, Row, Take};
+
+/// Where a value is picked: for both points, for one of them, or for where growth is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    At,
+    A,
+    B,
+    From,
+}
+
+/// One value for each parameter that a row picks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Combination(Vec<(Side, String, String)>);
+
+impl Combination {
+    /// The values of these sides, of which a later one goes before an earlier one.
+    pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
+        let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
+        let all = sides.iter().copied().flat_map(of);
+        all.map(|(_, parameter, value)| (parameter.clone(), value.clone())).collect()
+    }
+
+    /// The values of one side.
+    pub(super) fn values(&self, side: Side) -> impl Iterator<Item = &str> {
+        let own = self.0.iter().filter(move |(own, ..)| *own == side);
+        own.map(|(.., value)| value.as_str())
+    }
+
+    /// The value that a word of a row's name stands for; none if it stands for itself.
+    pub(super) fn value(&self, word: &str) -> Option<&str> {
+        let (side, name) = sided(word);
+        let found = self.0.iter().find(|(own, parameter, _)| *own == side && parameter == name);
+        found.map(|(.., value)| value.as_str())
+    }
+}
+
+/// The side and the parameter of `load`, `a.load` or `b.load`.
+fn sided(word: &str) -> (Side, &str) {
+    match word.split_once('.') {
+        Some(("a", name)) => (Side::A, name),
+        Some(("b", name)) => (Side::B, name),
+        _ => (Side::At, word),
+    }
+}
+
+/// Every combination of a row's values. What its name does not tell apart varies fastest.
+///
+/// # Errors
+/// If a value means nothing, or the experiment has none that is asked for.
+pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
+    let sides =
+        [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
+    let slots = |(side, picks): (Side, &'_ Picks)| -> Vec<(Side, String, Pick)> {
+        picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
+    };
+    let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
+    // What is fixed comes first, for it says which points are looked at for the rest.
+    slots.sort_by_key(|(side, name, pick)| {
+        let named = row.id.iter().position(|word| sided(word) == (*side, name));
+        (!matches!(pick, Pick::One(_)), named.unwrap_or(usize::MAX))
+    });
+    let mut all = vec![Combination::default()];
+    for (side, name, pick) in slots {
+        let mut longer = Vec::new();
+        for so_far in all {
+            for value in values(side, &name, &pick, &so_far, evidence)? {
+                let mut one = so_far.clone();
+                one.0.push((side, name.clone(), value));
+                longer.push(one);
+            }
+        }
+        all = longer;
+    }
+    Ok(all)
+}
+
+/// The values of one parameter.
+fn values(
+    side: Side,
+    name: &str,
+    pick: &Pick,
+    so_far: &Combination,
+    evidence: &Evidence<'_>,
+) -> Result<Vec<String>, String> {
+    let found = match pick {
+        Pick::One(value) => return Ok(vec![plain(value)]),
+        Pick::Each(values) => return Ok(values.iter().map(plain).collect()),
+        Pick::Found(found) => found,
+    };
+    let beside = match side {
+        Side::At | Side::A => [Side::At, Side::A].as_slice(),
+        Side::B => &[Side::At, Side::B],
+        Side::From => &[Side::At, Side::A, Side::From],
+    };
+    let mut picks = so_far.picks(beside);
+    picks.remove(name);
+    let known = evidence.values(name, &picks)?;
+    let inside = known.into_iter().filter(|(number, _)| found.holds(*number));
+    let values: Vec<String> = inside.map(|(_, text)| text).collect();
+    let one = match found.take {
+        Take::Every => return Ok(values),
+        Take::First => values.first(),
+        Take::Last => values.last(),
+    };
+    let missing = || format!("no point of the experiment has such a value of `{name}`");
+    Ok(vec![one.ok_or_else(missing)?.clone()])
+}
+
+impl Found {
+    /// Whether a value lies within the limits; one that is no number is within none.
+    fn holds(&self, value: Option<f64>) -> bool {
+        let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
+            limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
+        };
+        within(self.from, |value, from| value >= from) && within(self.to, |value, to| value <= to)
+    }
+}
+
+/// A value as an experiment file would have it.
+pub(super) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
+}

@@ -1,0 +1,211 @@
+//! Worked examples: what a paper finds in one still state, beside what is found here.
+
+use std::collections::BTreeMap;
+
+use pavior::experiments::{Asked, Point};
+use pavior::strategies::{
+    Coordinates, MfaCandidate, MfaVerdict, Sides, State, answer, index, mfa_candidates,
+};
+use pavior::{Cuboid, JobId, Request};
+use serde::Deserialize;
+
+use super::{Evidence, Statement};
+
+/// A worked example: a still state of the experiment, and what the paper finds in it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Worked {
+    /// Its name behind the statement's.
+    id: String,
+    /// The values of parameters that pick the point whose state it is.
+    at: BTreeMap<String, String>,
+    /// What the paper finds.
+    finds: Finds,
+    /// What a reader must know.
+    #[serde(default)]
+    note: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Finds {
+    /// What the point's strategy chooses for its request.
+    Choice { place: String, index: i64 },
+    /// The places that MFA considers around the busy box of this number (from 1), in their order.
+    Candidates { around: usize, rows: Vec<Candidate> },
+    /// The mean number of nodes of the busy boxes.
+    MeanSize(f64),
+    /// The contact of the request at this base: its index, and how many busy neighbours it has.
+    Contact { base: [u16; 2], index: i64, busy: usize },
+}
+
+/// A place as the paper's tables have it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Candidate {
+    /// The side of the busy box.
+    side: String,
+    x: u16,
+    y: u16,
+    /// The index, `-1`, or `computed earlier`.
+    worth: String,
+    /// The nodes that count, busy ones and own ones on the border.
+    nodes: String,
+    /// How the print differs, where the row is a corrected one.
+    #[serde(default)]
+    printed: String,
+}
+
+/// The state of a point, and what is asked of it.
+struct Asking<'p> {
+    point: &'p Point,
+    state: State,
+    request: Sides,
+}
+
+impl Worked {
+    /// Judges it.
+    ///
+    /// # Errors
+    /// If the experiment has no such still state, or the example does not lie in it.
+    pub(super) fn judge(
+        &self,
+        claim: &str,
+        evidence: &Evidence<'_>,
+    ) -> Result<Vec<Statement>, String> {
+        let id = format!("{claim}@{}", self.id);
+        let wrong = |reason: String| format!("row {id}: {reason}");
+        let asking = Asking::of(evidence.at(&self.at).map_err(wrong)?).map_err(wrong)?;
+        if let Finds::Candidates { around, rows } = &self.finds {
+            return Ok(asking.candidates(&id, *around, rows));
+        }
+        let judged = match &self.finds {
+            Finds::Choice { place, index } => asking.choice(&id, place, *index),
+            Finds::MeanSize(mean) => Ok(asking.mean_size(&id, *mean)),
+            Finds::Contact { base, index, busy } => asking.contact(&id, *base, (*index, *busy)),
+            Finds::Candidates { .. } => unreachable!("judged above"),
+        };
+        judged.map(|one| vec![one.note(self.note.as_str())]).map_err(wrong)
+    }
+}
+
+impl Asking<'_> {
+    fn of(point: &Point) -> Result<Asking<'_>, String> {
+        let settings = point.settings();
+        let Asked::Still(still) = &settings.asked else {
+            return Err("a worked example is about a still state, with a `request`".to_string());
+        };
+        let state = still.busy.state(settings.machine, settings.seed, 0)?;
+        Ok(Asking { point, state, request: still.request })
+    }
+
+    fn choice(&self, id: &str, place: &str, worth: i64) -> Result<Statement, String> {
+        let request = Request::shape(self.request);
+        let found = answer(&self.state, &self.point.settings().strategy, &request, 1);
+        let outcome = found.map_err(|error| error.to_string())?.outcome;
+        let (base, index) = match &outcome {
+            Ok(choice) => {
+                let first = choice.placement.parts().first();
+                (first.map(|part| part.base), Some(choice.index()))
+            }
+            Err(_) => (None, None),
+        };
+        let chosen = base.map_or("nothing".to_string(), shown);
+        let holds = chosen == place && index == Some(worth);
+        let ours = index.map(|index| index as f64);
+        let paper = format!("{place} with index {worth}");
+        Ok(Statement::counted(id, paper, ours, holds).note(format!("chosen: {chosen}")))
+    }
+
+    fn candidates(&self, id: &str, around: usize, rows: &[Candidate]) -> Vec<Statement> {
+        let all = mfa_candidates(self.state.free(), &self.state.busy_list(), self.request, false);
+        let around = |one: &MfaCandidate| one.around.is_some_and(|(at, _)| at + 1 == around);
+        let found: Vec<MfaCandidate> = all.into_iter().filter(around).collect();
+        let row = |(position, row): (usize, &Candidate)| {
+            let id = format!("{id}-{}-{}", row.x, row.y);
+            let place = shown([row.x, row.y, 0]);
+            let paper = format!("{} {place}: {}", row.side, row.worth);
+            let Some(one) = found.get(position) else {
+                return Statement::counted(id, paper, None, false).note("not looked at");
+            };
+            let mut nodes = String::new();
+            let (worth, index, words) = match one.verdict {
+                MfaVerdict::Index(index) => {
+                    nodes = self.touches(&Cuboid::new(one.base, self.request)).join(" ");
+                    (index.to_string(), Some(index as f64), format!("from {nodes}"))
+                }
+                MfaVerdict::Inadmissible => ("-1".into(), Some(-1.0), "inadmissible".into()),
+                MfaVerdict::ComputedEarlier => {
+                    ("computed earlier".into(), None, "computed earlier".into())
+                }
+            };
+            let side = one.around.map_or(String::new(), |(_, side)| side.to_string());
+            let holds = side == row.side
+                && shown(one.base) == place
+                && worth == row.worth
+                && nodes == row.nodes;
+            let judged = Statement::counted(id, paper, index, holds).note(row.printed.as_str());
+            judged.note(words)
+        };
+        rows.iter().enumerate().map(row).collect()
+    }
+
+    fn mean_size(&self, id: &str, stated: f64) -> Statement {
+        let sizes: Vec<u32> = self.state.busy_list().iter().map(Cuboid::volume).collect();
+        let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
+        let holds = mean.to_string() == stated.to_string();
+        let judged = Statement::counted(id, stated.to_string(), Some(mean), holds);
+        judged.note(format!("sizes {sizes:?}"))
+    }
+
+    fn contact(
+        &self,
+        id: &str,
+        [x, y]: [u16; 2],
+        (stated, stated_busy): (i64, usize),
+    ) -> Result<Statement, String> {
+        let placed = Cuboid::new([x, y, 0], self.request);
+        // It must lie on the machine, and be free.
+        let mut held = self.state.clone();
+        held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
+        let touched = self.touches(&placed);
+        let grid = self.state.grid();
+        let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
+        // A node of its own counts where it lies on the border, another's where it is busy.
+        let border = touched.iter().filter(|node| own.contains(node)).count();
+        let busy = touched.len() - border;
+        let index = index(self.state.free(), &placed);
+        let holds = (index, busy) == (stated, stated_busy);
+        let judged = Statement::counted(id, format!("index {stated}"), Some(index as f64), holds);
+        Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
+    }
+
+    /// What counts for the index of a box: busy neighbours, and own nodes on the border.
+    fn touches(&self, placed: &Cuboid) -> Vec<String> {
+        let grid = self.state.grid();
+        let mut all = Vec::new();
+        for node in placed.nodes(grid).map(|node| grid.point(node)) {
+            for (x, y) in [(1, 0), (0, 1), (-1, 0), (0, -1)] {
+                let at = |axis: usize, step: i32| {
+                    let moved = i32::from(node[axis]) + step;
+                    u16::try_from(moved).ok().filter(|&moved| moved < grid.side(axis))
+                };
+                let Some((x, y)) = at(0, x).zip(at(1, y)) else {
+                    all.push(shown(node));
+                    continue;
+                };
+                let beside = Cuboid::node([x, y, 0]);
+                if !beside.intersects(grid, placed) && !self.state.free().is_free(&beside) {
+                    all.push(shown([x, y, 0]));
+                }
+            }
+        }
+        all.sort();
+        all
+    }
+}
+
+/// A node of a plane, as the paper writes it.
+fn shown(point: Coordinates) -> String {
+    format!("<{},{}>", point[0], point[1])
+}
