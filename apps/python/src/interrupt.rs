@@ -17,6 +17,11 @@ const POLL: Duration = Duration::from_millis(50);
 /// long log, ends by itself later: its result is not used.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// What a signal raises, if one came.
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
 /// As [`interruptible`], for work that calls code of the caller. Its thread stays known to the
 /// interpreter, so that a call costs little, and a signal also raises in the caller's code, which
 /// may be in a loop without end; so does another thread that makes `is_stopped` true.
@@ -97,7 +102,7 @@ fn run<T: Send + 'static>(
                     return Err(Python::attach(|py| other(py, message.into())));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                    if let Err(raised) = Python::attach(signals) {
                         stop();
                         // Whether it ended or not: the exception is what the caller gets.
                         let _ = answer.recv_timeout(GRACE);

@@ -128,11 +128,11 @@ impl Jobs {
     }
 
     /// Runs one replication, which `others` observe, too.
-    pub(super) fn replicate<'o>(
+    pub(super) fn replicate(
         &self,
         replication: u64,
         metrics: &[&'static MetricSpec],
-        others: Vec<&'o mut dyn Observer>,
+        others: Vec<&mut dyn Observer>,
         stop: &Stop,
     ) -> Result<Sample, RunError> {
         let inputs = Inputs { jobs: self.jobs(replication), failures: self.failures(replication) };
