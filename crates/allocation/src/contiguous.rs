@@ -62,7 +62,8 @@ pub fn complete(_: &Options) -> Claim {
 ///     }
 /// }
 ///
-/// let mut machine = Machine::new("mesh:4x2".parse()?, Registry::new().add(entry("any", AnyFit))?)?;
+/// let any_fit = Registry::new().add(entry("any-fit", AnyFit))?;
+/// let mut machine = Machine::new("mesh:4x2".parse()?, any_fit)?;
 /// machine.allocate(JobId(1), &Request::shape([2, 3]))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
