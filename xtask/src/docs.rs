@@ -8,8 +8,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use pavior_allocation::claim::{Grants, Recognition};
-use pavior_allocation::{Registry, SelectedStrategy, Selection};
+use pavior_allocation::claim::{Claim, Grants, Recognition};
+use pavior_allocation::{Registry, Selection};
 use pavior_mesh::Grid;
 
 use crate::rust_files;
@@ -173,9 +173,9 @@ fn page(source: &Source, selection: &Selection, sources: &[Source]) -> String {
          | grants | {} |\n| turns requests | {} |\n| first described by | {} |\n\
          | code | [{path}](../../{path}) |\n",
         machines(selection),
-        selection.claim().recognition.word(),
-        meaning(&selection.claim().recognition),
-        match selection.claim().grants {
+        Claim::of(selection).recognition.word(),
+        meaning(&Claim::of(selection).recognition),
+        match Claim::of(selection).grants {
             Grants::Exact => "exactly what is asked for",
             Grants::RoundsUp { .. } => "whole blocks, which may be more than is asked for",
         },

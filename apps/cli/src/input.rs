@@ -3,11 +3,12 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use pavior_allocation::{SelectedStrategy, Selection};
+use pavior_allocation::Selection;
 use pavior_kernel::BadName;
-use pavior_mesh::{Freedom, Grid, Sides};
-use pavior_workload::freedom_named;
+use pavior_mesh::{Freedom, Grid, Request};
+use pavior_workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};
 
+use crate::args::AskArgs;
 use crate::failure::Failure;
 
 /// A machine.
@@ -56,30 +57,24 @@ pub(crate) fn strategies(typed: &str, grid: &Grid) -> Result<Vec<Selection>, Fai
     Ok(all)
 }
 
-/// A box of a machine with so many axes: sides, joined by x.
-pub(crate) fn shape(typed: &str, axes: usize) -> Result<Sides, Failure> {
-    let fail = |reason: String, at: usize, length: usize| {
-        Err(Failure::option("--shape", typed, at, &BadName { reason, span: 0..length }))
-    };
-    let mut sides = [1; 3];
-    let mut count = 0;
-    for part in typed.split('x') {
-        let at = part.as_ptr() as usize - typed.as_ptr() as usize;
-        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-        let side = part.parse::<u16>().ok().filter(|&side| digits && side > 0);
-        let Some(side) = side else {
-            return fail(format!("`{part}` is not a side; a side is 1 to 65535"), at, part.len());
+/// What is asked for, and how free it is to be placed.
+pub(crate) fn request(
+    args: &AskArgs,
+    freedom_word: Option<&str>,
+    grid: &Grid,
+) -> Result<Request, Failure> {
+    let rule: pavior_workload::Selection<ShapeRule> = name("--shape-rule", &args.shape_rule)?;
+    let typed = args.shape.as_deref().unwrap_or_default();
+    let ask = Ask::typed(args.shape.as_deref(), args.nodes, grid).map_err(|fault| {
+        let span = match &fault {
+            AskFault::Nothing => return Failure::usage("give --shape or --nodes"),
+            AskFault::Side { span, .. } => span.clone(),
+            _ => 0..typed.len(),
         };
-        if let Some(own) = sides.get_mut(count) {
-            *own = side;
-        }
-        count += 1;
-    }
-    if count != axes {
-        let reason = format!("{count} sides, but the machine has {axes} axes");
-        return fail(reason, 0, typed.len());
-    }
-    Ok(sides)
+        Failure::option("--shape", typed, 0, &BadName { reason: fault.to_string(), span })
+    })?;
+    let request = ask.request(&mut Shaper::new(&rule, grid, args.seed, 0));
+    Ok(request.with_freedom(freedom_word.map(freedom).transpose()?))
 }
 
 /// The parts of a list with their places.

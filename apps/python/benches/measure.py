@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import pavior
-from pavior import Desk, Experiment, Machine, Queue, Running, Scheduler, Trace, simulate
+from pavior import MachineView, Experiment, Machine, Queue, Running, Scheduler, Trace, simulate
 
 ROOT = Path(__file__).parents[3]
 
@@ -181,8 +181,8 @@ class InOrder(Scheduler):
 
     name = "in-order"
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
-        return 0 if desk.can_start(0) else None
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
+        return 0 if view.can_start(0) else None
 
 
 def own() -> None:

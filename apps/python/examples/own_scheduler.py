@@ -1,6 +1,6 @@
 """Two schedulers of one's own beside two of the list, on the same jobs: needs nothing but the package."""
 
-from pavior import Desk, Experiment, Job, Queue, Running, Scheduler
+from pavior import MachineView, Experiment, Job, Queue, Running, Scheduler
 
 
 class Patient(Scheduler):
@@ -8,14 +8,14 @@ class Patient(Scheduler):
 
     name = "patient"
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
-        if desk.can_start(0):
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
+        if view.can_start(0):
             return 0
         if now - queue[0].submit > 10.0:
             return None
-        nodes = desk.free
+        nodes = view.free
         for index, job in enumerate(queue):
-            if job.nodes <= nodes and desk.can_start(index):
+            if job.nodes <= nodes and view.can_start(index):
                 return index
         return None
 

@@ -1,11 +1,18 @@
 //! Boxes, arrays and words as Python has them.
 
 use pavior_allocation::Refusal;
-use pavior_mesh::{Cuboid, Grid};
+use pavior_mesh::{Cuboid, Grid, Occupancy};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
+
+/// The words of all refusals, in order. Two refusals can have one word.
+pub(crate) fn reasons() -> Vec<&'static str> {
+    let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
+    words.dedup();
+    words
+}
 
 /// Boxes as a tuple.
 pub(crate) fn boxes<'py>(
@@ -28,6 +35,18 @@ pub(crate) fn array<'py>(
     let flat = numpy.call_method1("frombuffer", (PyBytes::new(py, bytes), kind))?;
     let shape: Vec<u16> = (0..grid.axes()).rev().map(|axis| grid.side(axis)).collect();
     flat.call_method1("reshape", (PyTuple::new(py, shape)?,))?.call_method0("copy")
+}
+
+/// True where nodes are free, `[z, y, x]`.
+pub(crate) fn free_nodes<'py>(py: Python<'py>, free: &Occupancy) -> PyResult<Bound<'py, PyAny>> {
+    array(py, free.grid(), &free_bytes(free), "bool")
+}
+
+/// A byte a node: 1 where it is free.
+pub(crate) fn free_bytes(free: &Occupancy) -> Vec<u8> {
+    let mut bytes = vec![0; free.grid().nodes() as usize];
+    free.iter().for_each(|node| bytes[node.index()] = 1);
+    bytes
 }
 
 /// The word of a reason as a string that is made once.

@@ -1,74 +1,46 @@
 //! Points, shapes and boxes, with as many entries as the machine has axes.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Sides};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PySequence, PyTuple};
+use pyo3::types::{PySequence, PyTuple};
 
 use crate::errors::value;
 
 /// Up to three whole numbers of an argument, the axes that it leaves out filled up.
-fn numbers(argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<([u16; 3], usize)> {
-    let mut all = [fill; 3];
-    let mut set = |index: usize, entry: &Bound<'_, PyAny>| -> PyResult<()> {
-        let number: i64 = entry.extract()?;
-        let number = u16::try_from(number)
-            .map_err(|_| PyValueError::new_err(format!("{what}: {number} is not in 0..65535")))?;
-        all[index] = number;
-        Ok(())
-    };
-    let wrong = |count: usize| {
-        PyValueError::new_err(format!("{what} has 1 to 3 entries, one an axis, not {count}"))
-    };
-    if let Ok(tuple) = argument.cast::<PyTuple>() {
-        let count = tuple.len();
-        if !(1..=3).contains(&count) {
-            return Err(wrong(count));
-        }
-        for (index, entry) in tuple.iter().enumerate() {
-            set(index, &entry)?;
-        }
-        return Ok((all, count));
-    }
+pub(crate) fn numbers(
+    argument: &Bound<'_, PyAny>,
+    what: &str,
+    fill: u16,
+) -> PyResult<([u16; 3], usize)> {
     let sequence = argument.cast::<PySequence>().map_err(|_| {
         PyTypeError::new_err(format!("{what} is a sequence of whole numbers, such as (4, 4)"))
     })?;
     let count = sequence.len()?;
     if !(1..=3).contains(&count) {
-        return Err(wrong(count));
+        return Err(value(format!("{what} has 1 to 3 entries, one an axis, not {count}")));
     }
-    for index in 0..count {
-        set(index, &sequence.get_item(index)?)?;
+    let mut all = [fill; 3];
+    for (index, entry) in all[..count].iter_mut().enumerate() {
+        let number: i64 = sequence.get_item(index)?.extract()?;
+        *entry = u16::try_from(number)
+            .map_err(|_| value(format!("{what}: {number} is not in 0..65535")))?;
     }
     Ok((all, count))
 }
 
-/// The entries of a plain tuple of so many whole numbers in range, which is what most callers give;
-/// None for whatever else, which [`numbers`] reads or refuses.
-fn plain(argument: &Bound<'_, PyAny>, axes: usize) -> Option<[u16; 3]> {
-    let tuple = argument.cast_exact::<PyTuple>().ok().filter(|tuple| tuple.len() == axes)?;
-    let mut all = [1; 3];
-    for (index, number) in all[..axes].iter_mut().enumerate() {
-        let entry = tuple.get_borrowed_item(index).ok()?;
-        if !entry.is_exact_instance_of::<PyInt>() {
-            return None;
-        }
-        *number = u16::try_from(entry.extract::<i64>().ok()?).ok()?;
+/// As [`numbers`], one an axis of a machine.
+fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
+    let (all, count) = numbers(argument, what, fill)?;
+    if count == grid.axes() {
+        return Ok(all);
     }
-    Some(all)
+    Err(value(format!("{what} on {grid} has {} entries, not {count}", grid.axes())))
 }
 
 /// The sides of a box on a machine, one an axis.
 pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides> {
-    if let Some(sides) = plain(argument, grid.axes())
-        && !sides.contains(&0)
-    {
-        return Ok(sides);
-    }
-    let (sides, count) = numbers(argument, "a shape", 1)?;
-    if count != grid.axes() {
-        return Err(value(format!("a shape on {grid} has {} sides, not {count}", grid.axes())));
-    }
+    let sides = on(grid, argument, "a shape", 1)?;
     if sides.contains(&0) {
         return Err(value("a side of a shape is at least 1"));
     }
@@ -77,27 +49,14 @@ pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides>
 
 /// The base of a box on a machine: one coordinate an axis, not necessarily a node.
 pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordinates> {
-    let (point, count) = numbers(argument, "a base", 0)?;
-    if count != grid.axes() {
-        return Err(value(format!(
-            "a base on {grid} has {} coordinates, not {count}",
-            grid.axes()
-        )));
-    }
-    Ok(point)
+    on(grid, argument, "a base", 0)
 }
 
 /// A node of a machine.
 pub(crate) fn node(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<NodeId> {
-    let (point, count) = numbers(argument, "a node", 0)?;
-    if count != grid.axes() {
-        return Err(value(format!(
-            "a node of {grid} has {} coordinates, not {count}",
-            grid.axes()
-        )));
-    }
-    if (0..3).any(|axis| point[axis] >= grid.side(axis)) {
-        return Err(value(format!("{} is no node of {grid}", words(&point[..count]))));
+    let point = on(grid, argument, "a node", 0)?;
+    if !grid.contains(point) {
+        return Err(value(format!("{} is no node of {grid}", words(&point[..grid.axes()]))));
     }
     Ok(grid.id(point))
 }

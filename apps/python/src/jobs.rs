@@ -1,7 +1,5 @@
 //! The names that callers give to jobs, and the numbers that the machine knows them by.
 
-use std::sync::Arc;
-
 use pavior_allocation::Machine;
 use pavior_mesh::JobId;
 use pyo3::IntoPyObjectExt;
@@ -9,12 +7,14 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The name of a job: 7 and "7" differ.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
 pub(crate) enum JobName {
     Number(i64),
-    Word(Arc<str>),
+    Word(Box<str>),
 }
 
 impl JobName {

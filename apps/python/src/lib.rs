@@ -52,7 +52,7 @@ mod _native {
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]
-    use crate::schedulers::{Desk, Job, Queue, QueueIterator, Running};
+    use crate::schedulers::{Job, MachineView, Queue, QueueIterator, Running};
     #[pymodule_export]
     use crate::simulate::{Outcome, simulate};
     #[pymodule_export]
@@ -63,4 +63,18 @@ mod _native {
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::Trace;
+
+    use pavior_mesh::Freedom;
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    use crate::arrays::reasons;
+
+    /// The words that stubs repeat.
+    #[pymodule_init]
+    fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("FREEDOMS", PyTuple::new(py, Freedom::ALL.map(Freedom::word))?)?;
+        module.add("REASONS", PyTuple::new(py, reasons())?)
+    }
 }

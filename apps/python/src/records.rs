@@ -9,13 +9,13 @@ use arrow_array::{
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
-use pavior_allocation::Refusal;
 use pavior_kernel::Time;
 use pavior_mesh::Cuboid;
 use pavior_simulation::{Fate, JobRecord, Stay};
 use pavior_workload::TimeUnit;
 use pyo3::prelude::*;
 
+use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
 use crate::table::Table;
 
@@ -110,14 +110,9 @@ fn words(keys: impl Iterator<Item = Option<u8>>, words: &[&str]) -> PyResult<Arr
     Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, values).map_err(value)?))
 }
 
-/// Why jobs were rejected. Two refusals can have one word, and a dictionary has each once.
+/// Why jobs were rejected.
 fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
-    let mut known: Vec<&str> = Vec::new();
-    for word in Refusal::ALL.map(Refusal::word) {
-        if !known.contains(&word) {
-            known.push(word);
-        }
-    }
+    let known = all_reasons();
     let key = |record: &JobRecord| match record.fate {
         Fate::Rejected(refusal) => {
             known.iter().position(|word| *word == refusal.word()).map(|key| key as u8)

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use pavior_allocation::Selection;
-use pavior_kernel::Family;
 use pavior_mesh::Grid;
 use pavior_workload::{ShapeRule, Shaper};
 use pyo3::prelude::*;
@@ -18,6 +17,8 @@ use crate::jobs::Jobs;
 pub(crate) struct Shared {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
+    /// What turns a number of nodes into a box.
+    pub(crate) rule: pavior_workload::Selection<ShapeRule>,
     pub(crate) seed: u64,
     inner: Mutex<Inner>,
     /// The thread that has the state; 0 if none has.
@@ -33,12 +34,6 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    pub(crate) fn new(machine: pavior_allocation::Machine, jobs: Jobs) -> Inner {
-        let rule = pavior_workload::Selection::defaults(ShapeRule::builtin()[0]);
-        let shaper = Shaper::new(&rule, machine.grid(), 1, 0);
-        Inner { machine, jobs, shaper }
-    }
-
     /// Raises what has gone wrong in the strategy.
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
@@ -83,9 +78,16 @@ fn this_thread() -> usize {
 const QUICK: u32 = 4096;
 
 impl Shared {
-    pub(crate) fn new(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Shared {
-        let (inner, user) = (Mutex::new(inner), AtomicUsize::new(0));
-        Shared { grid, selection, seed, inner, user }
+    pub(crate) fn new(
+        machine: pavior_allocation::Machine,
+        jobs: Jobs,
+        rule: pavior_workload::Selection<ShapeRule>,
+        seed: u64,
+    ) -> Shared {
+        let (grid, selection) = (*machine.grid(), machine.selection().clone());
+        let shaper = Shaper::new(&rule, &grid, seed, 0);
+        let inner = Mutex::new(Inner { machine, jobs, shaper });
+        Shared { grid, selection, rule, seed, inner, user: AtomicUsize::new(0) }
     }
 
     /// Whether the interpreter is kept while the machine searches.

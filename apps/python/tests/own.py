@@ -1,6 +1,6 @@
 """A strategy and schedulers that a process pool can import."""
 
-from pavior import Box, Desk, Free, Job, Priority, Queue, Running, Scheduler, Strategy
+from pavior import Box, MachineView, Free, Job, Priority, Queue, Running, Scheduler, Strategy
 
 
 class CornerFirst(Strategy):
@@ -25,8 +25,8 @@ class InOrder(Scheduler):
 
     name = "in-order"
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
-        return 0 if desk.can_start(0) else None
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
+        return 0 if view.can_start(0) else None
 
 
 class Smallest(Priority):

@@ -3,12 +3,13 @@
 import copy
 import pickle
 import threading
+import typing
 
 import numpy as np
 import pytest
 
 import pavior
-from pavior import Box, Machine, Refused
+from pavior import Box, Machine, Refused, _native, _types
 
 
 def test_the_first_example_of_the_tbl_paper() -> None:
@@ -42,6 +43,25 @@ def test_a_request_says_how_free_it_is() -> None:
     assert placed.nodes == 4
     with pytest.raises(ValueError, match="no freedom"):
         machine.probe((1, 1), freedom="free")  # type: ignore[arg-type]
+
+
+def test_a_number_of_nodes_becomes_a_box_by_the_shape_rule() -> None:
+    for rule, sides in [("compact", (4, 3)), ("pow2", (4, 4)), ("exact", (4, 3))]:
+        machine = Machine("mesh:8x8", "ff", shape_rule=rule)
+        assert machine.shape_rule == rule
+        for twin in (machine, machine.fork(), pickle.loads(pickle.dumps(machine))):
+            assert twin.allocate(nodes=12).boxes == (Box((0, 0), sides),)
+    assert machine.try_allocate(nodes=65) == machine.try_allocate(nodes=2**40) == "larger-than-machine"
+    with pytest.raises(pavior.BadName, match="did you mean"):
+        Machine("mesh:8x8", shape_rule="compct")
+
+
+def test_stubs_know_the_words_of_the_engine() -> None:
+    def words(alias: object) -> tuple[str, ...]:
+        return tuple(word for one in typing.get_args(alias) for word in typing.get_args(one))
+
+    assert words(_types.Reason) == _native.REASONS
+    assert words(_types.Freedom) == _native.FREEDOMS
 
 
 def test_names_of_jobs() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import pavior
 from own import CornerFirst, InOrder, Smallest, shortest_demand
-from pavior import Box, Desk, Experiment, Job, Priority, Queue, Running, Scheduler, simulate
+from pavior import Box, MachineView, Experiment, Job, Priority, Queue, Running, Scheduler, simulate
 from test_simulate import interrupted
 
 RUN: dict[str, Any] = {"load": 2.0, "jobs": 300, "timing": False}
@@ -34,11 +34,11 @@ class Greedy(Scheduler):
 
     name = "greedy"
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
         refused = set()
         for index, job in enumerate(queue):
             if job.shape not in refused:
-                if desk.can_start(index):
+                if view.can_start(index):
                     return index
                 refused.add(job.shape)
         return None
@@ -82,7 +82,7 @@ class Looks(Scheduler):
     def __init__(self) -> None:
         self.last = -1.0
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
         assert now >= self.last
         self.last = now
         jobs = list(queue)
@@ -90,31 +90,31 @@ class Looks(Scheduler):
         with pytest.raises(IndexError):
             queue[len(queue)]
         with pytest.raises(IndexError):
-            desk.can_start(-len(queue) - 1)
+            view.can_start(-len(queue) - 1)
         assert [job.id for job in jobs] == queue.table()["id"] == sorted(job.id for job in jobs)
         head = jobs[0]
         assert head.submit <= now and head.start is None and head.estimated_end is None
         assert head.shape is not None and head.nodes == np.prod(head.shape)
-        assert len(head.shape) == len(desk.shape) == 2 and head.job == head.id
+        assert len(head.shape) == len(view.shape) == 2 and head.job == head.id
         started = list(running)
         assert len(started) == len(running) == len(running.table())
         assert running.table().columns[-2:] == ["start", "estimated_end"]
         ends = [job.estimated_end for job in started if job.estimated_end is not None]
         assert ends == sorted(ends) == running.table()["estimated_end"]
-        held = [desk.boxes(job.id) for job in started]
-        assert sum(box.nodes() for boxes in held if boxes for box in boxes) == 64 - desk.free
-        assert desk.boxes(10**9) is None and desk.machine == "mesh:8x8"
-        assert desk.occupancy().sum() == desk.free
-        twin = desk.fork()
+        held = [view.boxes(job.id) for job in started]
+        assert sum(box.nodes() for boxes in held if boxes for box in boxes) == 64 - view.free
+        assert view.boxes(10**9) is None and view.machine == "mesh:8x8"
+        assert view.occupancy().sum() == view.free
+        twin = view.fork()
         assert list(twin.jobs) == sorted(
             (job.id for job in started), key=lambda id: list(twin.jobs).index(id)
         )
-        reason = desk.refusal(0)
+        reason = view.refusal(0)
         assert (twin.try_allocate(head.shape) == reason) == (reason is not None)
         if started:
             assert running[0].id == started[0].id and running[-1].start is not None
             twin.release(started[0].id)
-        self.seen[:] = [queue, running, desk, head]
+        self.seen[:] = [queue, running, view, head]
         return 0 if reason is None else None
 
 
@@ -122,7 +122,7 @@ def test_what_a_scheduler_sees() -> None:
     own = simulate("mesh:8x8", "ff", Looks, load=1.5, jobs=120, timing=False)
     rust = simulate("mesh:8x8", "ff", "fcfs", load=1.5, jobs=120, timing=False)
     assert pl.DataFrame(own.jobs).equals(pl.DataFrame(rust.jobs))
-    queue, running, desk, head = Looks.seen
+    queue, running, view, head = Looks.seen
     assert head.nodes > 0
     for late in (
         lambda: len(queue),
@@ -130,8 +130,8 @@ def test_what_a_scheduler_sees() -> None:
         lambda: list(queue),
         lambda: len(running),
         lambda: list(running),
-        lambda: desk.can_start(0),
-        lambda: desk.fork(),
+        lambda: view.can_start(0),
+        lambda: view.fork(),
     ):
         with pytest.raises(pavior.Broken, match="within `next` alone"):
             late()
@@ -143,12 +143,12 @@ class LastCorner(Scheduler):
     name = "last-corner"
 
     def next(
-        self, now: float, queue: Queue, running: Running, desk: Desk
+        self, now: float, queue: Queue, running: Running, view: MachineView
     ) -> tuple[int, Box] | None:
         shape = queue[0].shape
         assert shape is not None
         base = tuple(8 - side for side in shape)
-        free = desk.occupancy()[base[1] :, base[0] :]
+        free = view.occupancy()[base[1] :, base[0] :]
         return (0, Box(base, shape)) if free.all() else None
 
 
@@ -167,13 +167,13 @@ class Answers(Scheduler):
     def __init__(self) -> None:
         self.questions = 0
 
-    def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> Any:
+    def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> Any:
         self.questions += 1
         if self.questions >= 10:
             if isinstance(self.answer, BaseException):
                 raise self.answer
             return self.answer
-        return 0 if desk.can_start(0) else None
+        return 0 if view.can_start(0) else None
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_job_that_does_not_fit_is_not_started() -> None:
     class Blind(Scheduler):
         name = "blind"
 
-        def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int:
+        def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int:
             return 0
 
     with pytest.raises(pavior.Broken, match="does not fit now"):
@@ -295,7 +295,7 @@ def test_ctrl_c_ends_a_scheduler_within_half_a_second() -> None:
     class Forever(Scheduler):
         name = "forever"
 
-        def next(self, now: float, queue: Queue, running: Running, desk: Desk) -> int | None:
+        def next(self, now: float, queue: Queue, running: Running, view: MachineView) -> int | None:
             while True:
                 time.sleep(0.001)
 
@@ -313,7 +313,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 class Endless(pavior.Scheduler):
     name = "endless"
 
-    def next(self, now, queue, running, desk):
+    def next(self, now, queue, running, view):
         # In one piece: the other thread's may come in between.
         os.write(1, b"asked\\n")
         while True:

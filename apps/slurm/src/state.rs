@@ -3,7 +3,7 @@
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::{Time, shown};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request, Sides, orientations, tile, volume};
-use pavior_scheduling::{Dispatcher, SelectedScheduler};
+use pavior_scheduling::Dispatcher;
 use pavior_workload::{Job, Service, Shaper};
 
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
@@ -92,7 +92,7 @@ impl<'a> Building<'a> {
     fn new(config: &'a Config, ledger: &Ledger, now: u64) -> Result<Building<'a>, SlurmError> {
         let machine = Machine::with_seed(config.grid, &config.strategy, 1)
             .map_err(|error| SlurmError::Config(error.to_string()))?;
-        let scheduler = config.scheduler.build();
+        let scheduler = config.scheduler.build(());
         let scheduler = scheduler.map_err(|error| SlurmError::Config(error.to_string()))?;
         let dispatcher = Dispatcher::new(machine, scheduler);
         let nodes = config.grid.nodes() as usize;

@@ -8,9 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use pavior_allocation::{
-    Machine, Placement, Registry, SelectedStrategy, Selection, Work, tbl_most_pieces,
-};
+use pavior_allocation::{Machine, Placement, Registry, Selection, Work, tbl_most_pieces};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 

@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use pavior_allocation::{SelectedStrategy, Selection, StrategyKind, conformance};
+use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 

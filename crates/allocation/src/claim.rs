@@ -3,7 +3,7 @@
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
-use crate::Placement;
+use crate::{Placement, Selection};
 
 /// What a strategy claims, for given options.
 pub struct Claim {
@@ -17,6 +17,13 @@ pub struct Claim {
     pub grants: Grants,
     /// What it recognises.
     pub recognition: Recognition,
+}
+
+impl Claim {
+    /// What a strategy claims with its options.
+    pub fn of(strategy: &Selection) -> Claim {
+        (strategy.entry.does.claim)(&strategy.options)
+    }
 }
 
 /// Whether a strategy may grant more nodes than asked for.

@@ -21,7 +21,9 @@
 //! }
 //! ```
 
-use pavior_kernel::{Options, Stream};
+use std::sync::Arc;
+
+use pavior_kernel::{CallerError, Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::claim::{Claim, Grants, Over, Recognition};
@@ -31,7 +33,7 @@ use crate::strategies::shared::contact::{contact, most_contact};
 pub use crate::strategies::shared::turning::{
     TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, box_family, turn_over,
 };
-use crate::{Placement, Strategy, Work};
+use crate::{ANY_GRID, BuildStrategy, Entry, Placement, Strategy, StrategyKind, Work};
 
 /// The claim of a rule that misses nothing: it grants the box, turned as the option `turn` says,
 /// and refuses only if no base of it is free.
@@ -42,6 +44,41 @@ pub fn complete(_: &Options) -> Claim {
         grants: Grants::Exact,
         recognition: Recognition::Complete,
     }
+}
+
+/// An entry for a rule that misses nothing, with the option `turn`; turned where nothing is said.
+///
+/// ```
+/// use pavior_allocation::contiguous::{BoxRule, Scored, View, entry};
+/// use pavior_allocation::{Machine, Registry};
+/// use pavior_mesh::{JobId, Request, Scan, Sides};
+///
+/// #[derive(Clone)]
+/// struct AnyFit;
+///
+/// impl BoxRule for AnyFit {
+///     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+///         view.first(view.placements(shape, Scan::default()))
+///     }
+/// }
+///
+/// let any_fit = Registry::new().add(entry("any-fit", AnyFit))?;
+/// let mut machine = Machine::new("mesh:4x2".parse()?, any_fit)?;
+/// machine.allocate(JobId(1), &Request::shape([2, 3]))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
+    let build = move |grid: &Grid, options: &Options| -> Result<Box<dyn Strategy>, CallerError> {
+        Ok(Contiguous::new(grid, options, rule.clone()).boxed())
+    };
+    let does = StrategyKind {
+        contiguous: true,
+        turns: true,
+        supports: ANY_GRID,
+        claim: complete,
+        build: BuildStrategy::Closure(Arc::new(build)),
+    };
+    Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
 /// The claim of a rule that takes the first free base in row-major order, of the first orientation

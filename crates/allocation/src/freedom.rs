@@ -26,7 +26,7 @@ use crate::allowed::boxes;
 use crate::claim::{Claim, Grants, Recognition};
 use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
-use crate::{Answers, BuildError, Placement, SelectedStrategy, Selection, Strategy, Work};
+use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 
 /// A strategy, and what is needed to honour freedoms.
 pub(crate) struct Placer {
@@ -87,7 +87,7 @@ impl Wider {
 
 impl Placer {
     pub(crate) fn new(selection: &Selection, grid: &Grid) -> Result<Placer, BuildError> {
-        let (claim, contiguous) = (selection.claim(), selection.entry.does.contiguous);
+        let (claim, contiguous) = (Claim::of(selection), selection.entry.does.contiguous);
         Ok(Placer {
             own: selection.build(grid)?,
             grid: *grid,

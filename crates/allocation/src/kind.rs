@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{CallerError, Options};
+use pavior_kernel::{Buildable, CallerError, Options};
 use pavior_mesh::{Grid, Request, orientations};
 use thiserror::Error;
 
@@ -162,45 +162,29 @@ impl StrategyKind {
     }
 }
 
-/// What a selection of a strategy can do.
-pub trait SelectedStrategy {
-    /// What the strategy claims with these options.
-    fn claim(&self) -> Claim;
+impl Buildable for StrategyKind {
+    type Place = Grid;
+    type For<'a> = &'a Grid;
+    type Built = Box<dyn Strategy>;
+    type Fault = BuildError;
 
-    /// Whether it works on a grid.
-    ///
-    /// # Errors
-    /// If not, with the reason.
-    fn supports(&self, grid: &Grid) -> Result<(), BuildError>;
-
-    /// A strategy for an empty machine. What one that is not built in proposes is checked before it
-    /// is believed.
-    ///
-    /// # Errors
-    /// If it does not work on such a machine, or its closure fails.
-    fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError>;
-}
-
-impl SelectedStrategy for Selection {
-    fn claim(&self) -> Claim {
-        (self.entry.does.claim)(&self.options)
-    }
-
-    fn supports(&self, grid: &Grid) -> Result<(), BuildError> {
-        (self.entry.does.supports)(grid, &self.options).map_err(|reason| BuildError::Unsupported {
-            strategy: self.to_string(),
+    fn supports(selection: &Selection, grid: &Grid) -> Result<(), BuildError> {
+        let supports = selection.entry.does.supports;
+        supports(grid, &selection.options).map_err(|reason| BuildError::Unsupported {
+            strategy: selection.to_string(),
             machine: *grid,
             reason,
         })
     }
 
-    fn build(&self, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError> {
-        self.supports(grid)?;
-        let strategy = match &self.entry.does.build {
-            BuildStrategy::Function(build) => build(grid, &self.options),
-            BuildStrategy::Closure(build) => build(grid, &self.options)?,
+    /// What a strategy that is not built in proposes is checked before it is believed.
+    fn build(selection: &Selection, grid: &Grid) -> Result<Box<dyn Strategy>, BuildError> {
+        selection.supports(grid)?;
+        let strategy = match &selection.entry.does.build {
+            BuildStrategy::Function(build) => build(grid, &selection.options),
+            BuildStrategy::Closure(build) => build(grid, &selection.options)?,
         };
-        Ok(if self.entry.is_builtin() { strategy } else { Checked::wrap(strategy) })
+        Ok(if selection.entry.is_builtin() { strategy } else { Checked::wrap(strategy) })
     }
 }
 

@@ -42,8 +42,7 @@ pub use errors::{
 };
 pub use fork::Fork;
 pub use kind::{
-    ANY_GRID, BuildStrategy, Entry, Registry, SelectedStrategy, Selection, StrategyClosure,
-    StrategyKind, Unsupported,
+    ANY_GRID, BuildStrategy, Entry, Registry, Selection, StrategyClosure, StrategyKind, Unsupported,
 };
 pub use machine::{Answers, Machine};
 pub use pavior_kernel::{

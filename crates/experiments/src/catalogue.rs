@@ -13,16 +13,12 @@ use pavior_workload::ShapeRule;
 ///
 /// ```
 /// use pavior_experiments::{Catalogue, Environment, NoStore, Shard, Specification};
-/// use pavior_scheduling::{BuildScheduler, Entry, SchedulerKind, SelectedScheduler};
+/// use pavior_scheduling::{BuildScheduler, Entry, SchedulerKind};
 /// let mut catalogue = Catalogue::default();
 /// // A closure captures what it needs: here, another scheduler.
 /// let inner = catalogue.schedulers.select("ssd")?;
-/// catalogue.schedulers.add(Entry {
-///     name: "my-own", title: "My own", source: "", options: &[], variants: &[""],
-///     does: SchedulerKind {
-///         build: BuildScheduler::Closure(std::sync::Arc::new(move |_| inner.build())),
-///     },
-/// })?;
+/// let build = BuildScheduler::Closure(std::sync::Arc::new(move |_| inner.build(())));
+/// catalogue.schedulers.add(Entry::new("my-own", SchedulerKind { build }))?;
 /// let text = "scheduler = ['ssd', 'my-own']\nstrategy = 'ff'\njobs = 50\nreplications = 1";
 /// assert!(Specification::parse(text, "example").is_err());
 /// let experiment = Specification::parse_with(text, "example", &catalogue)?;

@@ -26,7 +26,7 @@ pub use foreign::{
     LONGEST_MESSAGE, LONGEST_QUOTE, Shown, cell, excerpt, message, shown, shown_bytes,
 };
 pub use options::{BadName, OptionSpec, Options, Values, bare_name, unknown_name};
-pub use registry::{BadEntry, Entry, EntryHandle, Family, Registry, Selection};
+pub use registry::{BadEntry, Buildable, Entry, EntryHandle, Family, Registry, Selection};
 pub use stream::Stream;
 pub use time::Time;
 

@@ -33,6 +33,36 @@ pub trait Family: Sized + Send + Sync + 'static {
     }
 }
 
+/// A family whose entries build something. [`Selection::supports`] and [`Selection::build`] call
+/// these, so that who uses a selection imports no trait.
+pub trait Buildable: Family {
+    /// What an entry may not work on, such as a grid of nodes.
+    type Place;
+    /// What one is built for.
+    type For<'a>;
+    /// What is built.
+    type Built;
+    /// Why it cannot be built.
+    type Fault;
+
+    /// Whether the selected entry works on a place; every place will do unless it says otherwise.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    fn supports(_: &Selection<Self>, _: &Self::Place) -> Result<(), Self::Fault> {
+        Ok(())
+    }
+
+    /// Builds what is selected.
+    ///
+    /// # Errors
+    /// If it cannot be built for this, or its closure fails.
+    fn build(
+        selection: &Selection<Self>,
+        purpose: Self::For<'_>,
+    ) -> Result<Self::Built, Self::Fault>;
+}
+
 /// A named thing as data.
 ///
 /// A name that is known only at run time can be given with [`String::leak`].
@@ -50,6 +80,14 @@ pub struct Entry<F> {
     pub variants: &'static [&'static str],
     /// What it does.
     pub does: F,
+}
+
+impl<F> Entry<F> {
+    /// Something without options, whose title is its name. Fields that differ are set in a struct
+    /// update: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
+    pub const fn new(name: &'static str, does: F) -> Entry<F> {
+        Entry { name, title: name, source: "", options: &[], variants: &[""], does }
+    }
 }
 
 /// A shared, cheaply copied reference to an entry, built in or added.
@@ -142,18 +180,12 @@ impl std::error::Error for BadEntry {}
 /// impl Family for Rounding {
 ///     const NOUN: &'static str = "rounding";
 ///     fn builtin() -> &'static [&'static Entry<Self>] {
-///         const UP: Entry<Rounding> = Entry {
-///             name: "up", title: "Up", source: "", options: &[], variants: &[""],
-///             does: Rounding(f64::ceil),
-///         };
+///         const UP: Entry<Rounding> = Entry::new("up", Rounding(f64::ceil));
 ///         &[&UP]
 ///     }
 /// }
 /// let mut registry = Registry::<Rounding>::new();
-/// registry.add(Entry {
-///     name: "down", title: "Down", source: "", options: &[], variants: &[""],
-///     does: Rounding(f64::floor),
-/// })?;
+/// registry.add(Entry::new("down", Rounding(f64::floor)))?;
 /// let selection = registry.select("down")?;
 /// assert_eq!((selection.entry.does.0)(2.5), 2.0);
 /// let error = registry.select("dwn").unwrap_err();
@@ -328,6 +360,25 @@ impl<F> Selection<F> {
     }
 }
 
+impl<F: Buildable> Selection<F> {
+    /// Whether it works on a place, such as a grid of nodes.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub fn supports(&self, place: &F::Place) -> Result<(), F::Fault> {
+        F::supports(self, place)
+    }
+
+    /// Builds it: a strategy for an empty machine of a grid, a scheduler for nothing in particular
+    /// (`build(())`), a pattern for a job's ranks and a stream to draw from.
+    ///
+    /// # Errors
+    /// If it does not work there, or its closure fails.
+    pub fn build(&self, purpose: F::For<'_>) -> Result<F::Built, F::Fault> {
+        F::build(self, purpose)
+    }
+}
+
 // Not derived: that would ask for `F: Clone`, though only a reference is copied.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
@@ -360,6 +411,13 @@ impl<F: Family> TryFrom<&str> for Selection<F> {
 
     fn try_from(text: &str) -> Result<Selection<F>, BadName> {
         text.parse()
+    }
+}
+
+/// An entry with all options at their defaults.
+impl<F> From<EntryHandle<F>> for Selection<F> {
+    fn from(entry: EntryHandle<F>) -> Selection<F> {
+        Selection::defaults(entry)
     }
 }
 

@@ -37,8 +37,8 @@ pub use message::{BadMessage, Delivery, Entered, Message, NetworkEvents, Tag};
 pub use metrics::{ChannelLoad, ChannelUse, Energy, IterationRoutes, LinkHolds, MessageTotals};
 pub use path::{Path, Segment, zero_load_latency};
 pub use patterns::{
-    BuildPattern, PatternClosure, PatternKind, PatternRegistry, PatternSelection, SelectedPattern,
-    UnsupportedPattern,
+    BuildPattern, PatternClosure, PatternKind, PatternRegistry, PatternSelection,
+    UnsupportedPattern, supports_iterations,
 };
 pub use traffic::{
     Communication, JobTraffic, Layout, PatternLayouts, RankOrder, Rounds, Sending, TrafficPlan,

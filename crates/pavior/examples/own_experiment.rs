@@ -4,13 +4,11 @@
 //! Worst Corner puts a box where it touches least of what is busy, in the hope that the corners
 //! stay free for large boxes. Largest First starts the largest waiting job that fits.
 
+use pavior::Time;
 use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
-use pavior::scheduling::{
-    BuildScheduler, MachineView, Queue, Running, Scheduler, SchedulerKind, Start,
-};
-use pavior::strategies::contiguous::{BoxRule, Contiguous, Scored, TURN_ON, View, complete};
-use pavior::strategies::{ANY_GRID, BuildStrategy, Entry, Scan, Sides, StrategyKind};
-use pavior::{Time, scheduling};
+use pavior::scheduling::{self, MachineView, Queue, Running, Scheduler, Start};
+use pavior::strategies::contiguous::{self, BoxRule, Scored, View};
+use pavior::strategies::{Scan, Sides};
 
 #[derive(Clone)]
 struct WorstCorner;
@@ -18,25 +16,6 @@ struct WorstCorner;
 impl BoxRule for WorstCorner {
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
         view.best(view.placements(shape, Scan::default()), |view, at| -view.contact(at))
-    }
-}
-
-fn worst_corner() -> Entry {
-    Entry {
-        name: "worst-corner",
-        title: "Worst Corner",
-        source: "an example",
-        options: &[TURN_ON],
-        variants: &["", "turn=none"],
-        does: StrategyKind {
-            contiguous: true,
-            turns: true,
-            supports: ANY_GRID,
-            claim: complete,
-            build: BuildStrategy::Function(|grid, options| {
-                Contiguous::new(grid, options, WorstCorner).boxed()
-            }),
-        },
     }
 }
 
@@ -72,15 +51,8 @@ metrics = ['turnaround', 'utilization']
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut catalogue = Catalogue::default();
-    catalogue.strategies.add(worst_corner())?;
-    catalogue.schedulers.add(scheduling::Entry {
-        name: "largest-first",
-        title: "Largest job first",
-        source: "an example",
-        options: &[],
-        variants: &[""],
-        does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(LargestFirst)) },
-    })?;
+    catalogue.strategies.add(contiguous::entry("worst-corner", WorstCorner))?;
+    catalogue.schedulers.add(scheduling::entry("largest-first", || LargestFirst))?;
     let experiment = Specification::parse_with(FILE, "own", &catalogue)?;
     let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
     for (point, samples) in experiment.points.iter().zip(&samples) {

@@ -1,15 +1,11 @@
-//! A scheduler written outside the library: registered, and run in a simulation beside a built-in
-//! one.
+//! A scheduler written outside the library, in a simulation beside a built-in one.
 //!
 //! Youngest First starts the job that arrived last, if it fits; all others wait for it.
 
-use pavior::scheduling::{
-    BuildScheduler, Entry, MachineView, Queue, Registry, Running, Scheduler, SchedulerKind,
-    Selection, Start,
-};
-use pavior::simulation::{Ending, Inputs, Recorder, Setup, run};
+use pavior::Time;
+use pavior::scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+use pavior::simulation::Setup;
 use pavior::workload::{Synthetic, SyntheticJobs};
-use pavior::{Grid, Time};
 
 struct YoungestFirst;
 
@@ -26,43 +22,17 @@ impl Scheduler for YoungestFirst {
     }
 }
 
-fn simulate(scheduler: Selection) -> Result<Time, Box<dyn std::error::Error>> {
-    let grid: Grid = "mesh:16x16".parse()?;
-    let jobs = SyntheticJobs::new(&Synthetic::at_load(2.0), &grid, 1, 0)?;
-    let setup = Setup {
-        grid,
-        strategy: "ff".parse()?,
-        scheduler,
-        network: None,
-        migration: None,
-        seed: 1,
-        replication: 0,
-        begin: Time::ZERO,
-        warmup: 0,
-        ending: Ending::Drained,
-        timing: false,
-        slice: None,
-    };
-    let mut recorder = Recorder::default();
-    let inputs = Inputs { jobs: Box::new(jobs.take(500)), failures: None };
-    let outcome = run(&setup, inputs, &mut [&mut recorder])?;
-    assert_eq!(outcome.arrived, 500);
-    Ok(outcome.end)
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
-    registry.add(Entry {
-        name: "youngest-first",
-        title: "Youngest job first",
-        source: "an example",
-        options: &[],
-        variants: &[""],
-        does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(YoungestFirst)) },
-    })?;
+    registry.add(entry("youngest-first", || YoungestFirst))?;
+    let grid = "mesh:16x16".parse()?;
     for name in ["fcfs", "youngest-first"] {
-        let end = simulate(registry.select(name)?)?;
-        println!("{name}: 500 jobs have departed at tick {}", end.0);
+        let jobs = SyntheticJobs::new(&Synthetic::at_load(2.0), &grid, 1, 0)?.take(500);
+        let setup = Setup::new(grid, "ff", &registry.select(name)?)?;
+        let measured = setup.simulation(jobs).measure(&["turnaround", "utilization"])?.run()?;
+        for (metric, value) in &measured.metrics {
+            println!("{name}: {} {:.3}", metric.name, value.unwrap_or(f64::NAN));
+        }
     }
     Ok(())
 }

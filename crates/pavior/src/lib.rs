@@ -1,4 +1,25 @@
-//! Processor allocation on meshes and tori: which nodes a job gets.
+//! Processor allocation on meshes and tori: which nodes a job gets, and what follows.
+//!
+//! It is for schedulers that need an exact and fast allocator for machines of this kind, and for
+//! studies of strategies, schedulers and networks. It does not start processes; it says where.
+//!
+//! # What to use when
+//!
+//! | to | use | feature |
+//! |---|---|---|
+//! | place jobs and take them back | [`Machine`] | |
+//! | learn why a request is refused | [`explain()`] | |
+//! | write a strategy and judge it | [`strategies`] | |
+//! | find out which jobs to move for a request | `planning` | `planning` |
+//! | simulate jobs that come, wait and go | `simulation`, `scheduling`, `workload` | `simulation` |
+//! | let jobs send messages | `network` | `network` |
+//! | compare many runs, with confidence intervals | `experiments::Specification` | `experiments` |
+//! | keep machines' names, boxes and requests as data | `Serialize`, `Deserialize` | `serde` |
+//!
+//! No feature is on by default. `experiments` turns on `simulation` and `network`. The examples in
+//! the package write a strategy, a scheduler and a metric, and use them.
+//!
+//! # A machine
 //!
 //! A [`Machine`] is a [`Grid`] of nodes under an allocation strategy, chosen by name. It grants
 //! [`Request`]s as [`Placement`]s, says why it refuses, and takes nodes back.
@@ -10,7 +31,7 @@
 //! let placement = machine.allocate(JobId(1), &Request::shape([4, 4, 2]))?;
 //! assert_eq!(placement.parts()[0].sides, [4, 4, 2]);
 //!
-//! // Eight planes of the torus are too many now; turned or not, the box is nowhere free.
+//! // 480 of 512 nodes are free.
 //! let refused = machine.allocate(JobId(2), &Request::shape([8, 8, 8])).unwrap_err();
 //! assert_eq!(refused.refusal(), Some(Refusal::TooFewFreeNodes));
 //!
@@ -19,7 +40,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On a plane two sides are enough, and [`explain()`] says what is in the way:
+//! # Why a request is refused
+//!
+//! On a plane two sides are enough:
 //!
 //! ```
 //! use pavior::{Cuboid, JobId, Machine, Placement, Request, explain};
@@ -33,16 +56,71 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`strategies`] has the registry, and what a strategy of one's own is written with. The rest is
-//! behind features:
+//! # A strategy of one's own
 //!
-//! | feature | gives |
-//! |---|---|
-//! | `planning` | `planning`: where a request could go, and which jobs to move for it |
-//! | `simulation` | `workload`, `scheduling`, `simulation`: jobs, queues, and runs with metrics |
-//! | `network` | `network`: the wormhole network and the messages of jobs |
-//! | `experiments` | `experiments`: sweeps from experiment files; `simulation` and `network` too |
-//! | `serde` | `Serialize` and `Deserialize` for grids, boxes, requests, placements and refusals |
+//! Most strategies are a rule: where does a box of one shape go? The rest is shared.
+//!
+//! ```
+//! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
+//! use pavior::strategies::{Registry, Scan, Sides, conformance};
+//! use pavior::{JobId, Machine, Request};
+//!
+//! /// The free place that touches least of what is busy.
+//! #[derive(Clone)]
+//! struct WorstCorner;
+//!
+//! impl BoxRule for WorstCorner {
+//!     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
+//!         view.best(view.placements(shape, Scan::default()), |view, at| -view.contact(at))
+//!     }
+//! }
+//!
+//! let mut registry = Registry::new();
+//! registry.add(entry("worst-corner", WorstCorner))?;
+//! let strategy = registry.select("worst-corner")?;
+//!
+//! let mut machine = Machine::new("mesh:8x8".parse()?, &strategy)?;
+//! machine.allocate(JobId(1), &Request::shape([3, 2]))?;
+//! // Every answer on every occupancy of a small machine is held against what the rule claims.
+//! conformance::every_occupancy(&strategy, &"mesh:3x2".parse()?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A simulation
+//!
+#![cfg_attr(feature = "simulation", doc = "```")]
+#![cfg_attr(not(feature = "simulation"), doc = "```ignore")]
+//! use pavior::simulation::Setup;
+//! use pavior::workload::{Synthetic, SyntheticJobs};
+//!
+//! let grid = "mesh:16x16".parse()?;
+//! let jobs = SyntheticJobs::new(&Synthetic::at_load(1.5), &grid, 1, 0)?.take(1000);
+//! let run = Setup::new(grid, "tff", "easy")?.simulation(jobs);
+//! let measured = run.measure(&["turnaround", "utilization"])?.run()?;
+//! assert!(measured.value("utilization") > Some(0.3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # An experiment
+//!
+#![cfg_attr(feature = "experiments", doc = "```")]
+#![cfg_attr(not(feature = "experiments"), doc = "```ignore")]
+//! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
+//!
+//! let file = "
+//! machine = 'mesh:8x8'
+//! strategy = ['ff', 'tff']
+//! load = 1
+//! jobs = 100
+//! replications = 2
+//! metrics = ['turnaround']
+//! ";
+//! let experiment = Specification::parse_with(file, "example", &Catalogue::default())?;
+//! let samples = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore)?;
+//! let [ff, tff] = [&samples[0], &samples[1]].map(|samples| samples[0].values[0]);
+//! assert!(ff > tff);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use pavior_allocation::explain::{Diagnosis, Explanation, explain};
 pub use pavior_allocation::{
@@ -66,9 +144,9 @@ pub mod strategies {
 
     pub use pavior_allocation::explain::{State, answer, index};
     pub use pavior_allocation::{
-        ANY_GRID, BuildStrategy, Entry, MfaCandidate, MfaVerdict, Registry, SelectedStrategy,
-        Selection, Strategy, StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance,
-        contiguous, mfa_candidates, oracle,
+        ANY_GRID, BuildStrategy, Entry, MfaCandidate, MfaVerdict, Registry, Selection, Strategy,
+        StrategyClosure, StrategyKind, Unsupported, Work, claim, conformance, contiguous,
+        mfa_candidates, oracle,
     };
     pub use pavior_kernel::{
         BadEntry, BadName, CallerError, EntryHandle, OptionSpec, Options, Stream, Values,

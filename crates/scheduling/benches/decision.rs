@@ -7,7 +7,7 @@ use divan::Bencher;
 use pavior_allocation::Machine;
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::{JobId, Request};
-use pavior_scheduling::{MachineView, Queue, Running, Scheduler, SelectedScheduler, Selection};
+use pavior_scheduling::{MachineView, Queue, Running, Scheduler, Selection};
 use pavior_workload::{Job, Service};
 
 fn main() {
@@ -80,7 +80,7 @@ impl Site {
 }
 
 fn build(name: &str) -> Box<dyn Scheduler> {
-    name.parse::<Selection>().expect("a scheduler").build().expect("it is built in")
+    name.parse::<Selection>().expect("a scheduler").build(()).expect("it is built in")
 }
 
 fn anew(bencher: Bencher<'_, '_>, name: &str, waiting: usize) {

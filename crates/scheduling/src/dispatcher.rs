@@ -24,10 +24,10 @@ use crate::{
 /// use pavior_allocation::Machine;
 /// use pavior_kernel::Time;
 /// use pavior_mesh::{JobId, Request};
-/// use pavior_scheduling::{Dispatcher, SelectedScheduler, Selection};
+/// use pavior_scheduling::{Dispatcher, Selection};
 /// use pavior_workload::{Job, Service};
 ///
-/// let scheduler = "easy".parse::<Selection>()?.build()?;
+/// let scheduler = "easy".parse::<Selection>()?.build(())?;
 /// let mut dispatcher = Dispatcher::new(Machine::new("mesh:4x4".parse()?, "tff")?, scheduler);
 /// for (number, sides) in [(1, [4, 3, 1]), (2, [4, 4, 1]), (3, [2, 1, 1])] {
 ///     dispatcher.submit(Job {

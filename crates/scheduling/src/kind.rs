@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pavior_kernel::{CallerError, Family, Options};
+use pavior_kernel::{Buildable, CallerError, Family, Options};
 
 use crate::Scheduler;
 use crate::schedulers::ALL;
@@ -29,6 +29,35 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 pub struct SchedulerKind {
     /// Makes one.
     pub build: BuildScheduler,
+}
+
+/// An entry for a scheduler without options, of which `make` makes one a run.
+///
+/// ```
+/// use pavior_kernel::Time;
+/// use pavior_scheduling::{MachineView, Queue, Registry, Running, Scheduler, Start, entry};
+///
+/// struct Oldest;
+///
+/// impl Scheduler for Oldest {
+///     fn next(
+///         &mut self, _: Time, queue: &Queue, _: &Running, view: &mut MachineView<'_>,
+///     ) -> Option<Start> {
+///         view.can_start(&queue.get(0)?.request).ok().map(|()| Start::at(0))
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.add(entry("oldest", || Oldest))?;
+/// assert_eq!(registry.select("oldest")?.to_string(), "oldest");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn entry<S: Scheduler + 'static>(
+    name: &'static str,
+    make: impl Fn() -> S + Send + Sync + 'static,
+) -> Entry {
+    let build = BuildScheduler::Closure(Arc::new(move |_| Ok(Box::new(make()))));
+    Entry::new(name, SchedulerKind { build })
 }
 
 /// Makes a scheduler.
@@ -65,20 +94,16 @@ impl Family for SchedulerKind {
     }
 }
 
-/// What a selection of a scheduler can do.
-pub trait SelectedScheduler {
-    /// Makes the scheduler.
-    ///
-    /// # Errors
-    /// If a closure makes it, and fails.
-    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError>;
-}
+impl Buildable for SchedulerKind {
+    type Place = ();
+    type For<'a> = ();
+    type Built = Box<dyn Scheduler>;
+    type Fault = CallerError;
 
-impl SelectedScheduler for Selection {
-    fn build(&self) -> Result<Box<dyn Scheduler>, CallerError> {
-        match &self.entry.does.build {
-            BuildScheduler::Function(build) => Ok(build(&self.options)),
-            BuildScheduler::Closure(build) => build(&self.options),
+    fn build(selection: &Selection, (): ()) -> Result<Box<dyn Scheduler>, CallerError> {
+        match &selection.entry.does.build {
+            BuildScheduler::Function(build) => Ok(build(&selection.options)),
+            BuildScheduler::Closure(build) => build(&selection.options),
         }
     }
 }

@@ -21,7 +21,7 @@ mod standing;
 
 pub use dispatcher::{DispatchError, Dispatcher, StartError, Started};
 pub use kind::{
-    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, SelectedScheduler, Selection,
+    BuildScheduler, Entry, Registry, SchedulerClosure, SchedulerKind, Selection, entry,
 };
 pub use machine_view::{Attempt, AttemptObserver, MachineView};
 pub use prediction::Prediction;

@@ -27,16 +27,10 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 /// A scheduler made of a function that gives each job a key.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use pavior_scheduling::{BuildScheduler, Entry, Priority, Registry, SchedulerKind};
+/// use pavior_scheduling::{Priority, Registry, entry};
 /// let build = || Priority::new(Box::new(|job| Ok(f64::from(job.request.nodes))), false);
 /// let mut registry = Registry::new();
-/// registry.add(Entry {
-///     name: "smallest", title: "Smallest first", source: "", options: &[], variants: &[""],
-///     does: SchedulerKind {
-///         build: BuildScheduler::Closure(Arc::new(move |_| Ok(Box::new(build())))),
-///     },
-/// })?;
+/// registry.add(entry("smallest", build))?;
 /// assert!(registry.select("smallest").is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use pavior_kernel::Time;
 use pavior_network::{EngineKind, RankOrder, Settings, TrafficPlan};
 use pavior_simulation::{
-    Contention, Ending, Fact, Histories, Inputs, Interest, NetworkSetup, Observer, Setup, run,
+    Contention, Ending, Fact, Histories, Interest, NetworkSetup, Observer, Setup, run,
 };
 use pavior_workload::{Synthetic, SyntheticJobs};
 
@@ -39,27 +39,16 @@ fn all_to_all(strategy: &str, histories: Histories) -> Setup {
         rounds: None,
         flits: 8,
     };
-    Setup {
-        grid: "mesh:16x16".parse().unwrap(),
-        strategy: strategy.parse().unwrap(),
-        scheduler: "fcfs".parse().unwrap(),
-        network: Some(NetworkSetup {
-            engine: EngineKind::Worm,
-            settings: Settings::default(),
-            plan,
-            ranks: RankOrder::Coordinates,
-            contention: Contention::Simulated,
-            histories,
-        }),
-        migration: None,
-        seed: 1,
-        replication: 0,
-        begin: Time::ZERO,
-        warmup: 0,
-        ending: Ending::Completions(JOBS),
-        timing: false,
-        slice: None,
-    }
+    let network = NetworkSetup {
+        engine: EngineKind::Worm,
+        settings: Settings::default(),
+        plan,
+        ranks: RankOrder::Coordinates,
+        contention: Contention::Simulated,
+        histories,
+    };
+    let setup = Setup::new("mesh:16x16".parse().unwrap(), strategy, "fcfs").unwrap();
+    setup.with_network(network).with_ending(Ending::Completions(JOBS))
 }
 
 fn go(setup: &Setup, observers: &mut [&mut dyn Observer]) {
@@ -67,8 +56,7 @@ fn go(setup: &Setup, observers: &mut [&mut dyn Observer]) {
     workload.sides = "uniform-decreasing".parse().unwrap();
     workload.service = "iterations:1".parse().unwrap();
     let jobs = SyntheticJobs::new(&workload, &setup.grid, 1, 0).unwrap();
-    let inputs = Inputs { jobs: Box::new(jobs), failures: None };
-    black_box(run(setup, inputs, observers).unwrap());
+    black_box(run(setup, jobs.into(), observers).unwrap());
 }
 
 #[divan::bench(args = ["ff", "lssa", "nas"], sample_count = 10)]

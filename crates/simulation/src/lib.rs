@@ -9,6 +9,7 @@
 //! same instant.
 
 mod bounds;
+mod builder;
 mod channels;
 mod facts;
 mod faults;
@@ -23,13 +24,14 @@ mod stopwatch;
 mod traffic;
 
 pub use bounds::{ARRIVALS_IN_VAIN, Bounds, CHANGES_IN_VAIN, Endless, INTERRUPTIONS_IN_VAIN};
+pub use builder::{Measured, SimulationBuilder};
 pub use channels::ChannelRecorder;
 pub use facts::{Fact, Interest, Observer};
 pub use faults::{BadFailing, Failing, Restart, Spares};
 pub use migration::Migration;
 pub use pace::{INTERRUPTIONS_A_JOB, INTERRUPTIONS_BEYOND, WORK_IN_VAIN, WORK_OF_AN_INSTANT};
 pub use record::{Fate, JobRecord, Recorder, Stay};
-pub use run::{Simulation, run, run_until, run_within};
+pub use run::{Simulation, run};
 pub use setup::{Ending, Inputs, Outcome, RunError, Setup, Stop};
 pub use stopwatch::Stopwatch;
 pub use traffic::{Contention, Histories, NetworkSetup};

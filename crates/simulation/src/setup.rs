@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pavior_allocation::{BuildError, UnknownNode};
-use pavior_kernel::{CallerError, Time};
+use pavior_kernel::{BadName, CallerError, Time};
 use pavior_mesh::{Grid, JobId, Request};
 use pavior_network::{BadSettings, Deadlock};
 use pavior_scheduling::StartError;
@@ -13,7 +13,17 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// What a run is made of, besides its jobs.
+/// What a run is made of, besides its jobs. [`Setup::new`] gives everything but machine, strategy
+/// and scheduler a default, and the methods called `with_` change it.
+///
+/// ```
+/// use pavior_simulation::{Ending, Setup};
+/// let setup = Setup::new("torus:8x8x8".parse()?, "tff:scan=yzx", "easy")?
+///     .with_seed(7)
+///     .with_ending(Ending::Completions(1000));
+/// assert_eq!(setup.strategy.to_string(), "tff:scan=yzx");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Setup {
     /// The machine.
@@ -43,6 +53,88 @@ pub struct Setup {
     pub slice: Option<Request>,
 }
 
+impl Setup {
+    /// A strategy and a scheduler on a machine; each is a name with options, or a selection.
+    ///
+    /// # Errors
+    /// If a name cannot be read.
+    pub fn new<A, S>(grid: Grid, strategy: A, scheduler: S) -> Result<Setup, BadName>
+    where
+        A: TryInto<pavior_allocation::Selection>,
+        S: TryInto<pavior_scheduling::Selection>,
+        BadName: From<A::Error> + From<S::Error>,
+    {
+        Ok(Setup {
+            grid,
+            strategy: strategy.try_into()?,
+            scheduler: scheduler.try_into()?,
+            network: None,
+            migration: None,
+            seed: 1,
+            replication: 0,
+            begin: Time::ZERO,
+            warmup: 0,
+            ending: Ending::Drained,
+            timing: false,
+            slice: None,
+        })
+    }
+
+    /// Lets jobs send messages on a network: a tick is then a cycle. By default there is none.
+    #[must_use]
+    pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
+        Setup { network: network.into(), ..self }
+    }
+
+    /// Lets running jobs move to make room. By default they stay.
+    #[must_use]
+    pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
+        Setup { migration: migration.into(), ..self }
+    }
+
+    /// The seed of all streams; 1 by default.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Setup {
+        Setup { seed, ..self }
+    }
+
+    /// The number of the replication, from 0, the default: each has streams of its own.
+    #[must_use]
+    pub fn with_replication(self, replication: u64) -> Setup {
+        Setup { replication, ..self }
+    }
+
+    /// When averages start, in ticks; time 0 by default. For a log it is the first arrival.
+    #[must_use]
+    pub fn with_begin(self, begin: Time) -> Setup {
+        Setup { begin, ..self }
+    }
+
+    /// Jobs that complete before averages start anew; 0 by default.
+    #[must_use]
+    pub fn with_warmup(self, warmup: u64) -> Setup {
+        Setup { warmup, ..self }
+    }
+
+    /// When the run ends; by default when all jobs have departed.
+    #[must_use]
+    pub fn with_ending(self, ending: Ending) -> Setup {
+        Setup { ending, ..self }
+    }
+
+    /// Whether attempts are timed; by default they are not.
+    #[must_use]
+    pub fn with_timing(self, timing: bool) -> Setup {
+        Setup { timing, ..self }
+    }
+
+    /// A request of which observers are told whether it could be granted; none by default.
+    #[must_use]
+    pub fn with_slice(self, slice: impl Into<Option<Request>>) -> Setup {
+        Setup { slice: slice.into(), ..self }
+    }
+}
+
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -58,6 +150,24 @@ pub struct Inputs<'i> {
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
     /// Failures of components. Not together with a network.
     pub failures: Option<Failing>,
+}
+
+impl<'i> Inputs<'i> {
+    /// The same with failures of components; none by default.
+    #[must_use]
+    pub fn with_failures(self, failures: impl Into<Option<Failing>>) -> Inputs<'i> {
+        Inputs { failures: failures.into(), ..self }
+    }
+}
+
+/// Jobs in the order of arrival, on a machine whose nodes do not fail.
+impl<'i, J> From<J> for Inputs<'i>
+where
+    J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
+{
+    fn from(jobs: J) -> Inputs<'i> {
+        Inputs { jobs: Box::new(jobs.into_iter()), failures: None }
+    }
 }
 
 /// How a run ended.

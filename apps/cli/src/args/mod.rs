@@ -140,6 +140,24 @@ pub(crate) struct AllocateArgs {
     pub(crate) seed: u64,
 }
 
+/// What is asked for. The fields are texts and numbers as typed; [`crate::input::request`] reads
+/// them.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The box that is asked for, such as 3x2
+    #[arg(long, conflicts_with = "nodes")]
+    pub(crate) shape: Option<String>,
+    /// The number of nodes that is asked for; the shape rule makes it a box
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) nodes: Option<u32>,
+    /// How a number of nodes becomes a box
+    #[arg(long, default_value = "compact", conflicts_with = "shape")]
+    pub(crate) shape_rule: String,
+    /// The seed of strategies and shape rules that draw
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// The machine, such as mesh:8x8
@@ -149,12 +167,8 @@ pub(crate) struct ExplainArgs {
     /// of the grants, and `{"node":[1,1]}` for failed nodes; - is standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// The box that is asked for, such as 3x2
-    #[arg(long, conflicts_with = "nodes")]
-    pub(crate) shape: Option<String>,
-    /// The number of nodes that is asked for; the shape rule makes it a box
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) nodes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// How free the job is to be placed: box, turned, any-box, connected or any [default: as each
     /// strategy does]
     #[arg(long)]
@@ -162,12 +176,6 @@ pub(crate) struct ExplainArgs {
     /// The strategies to ask, separated by commas [default: all that work on the machine]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
-    /// How a number of nodes becomes a box
-    #[arg(long, default_value = "compact", conflicts_with = "shape")]
-    pub(crate) shape_rule: String,
-    /// The seed of random strategies
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
     /// Draws what each strategy would do
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,

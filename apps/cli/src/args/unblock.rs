@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::AskArgs;
 use crate::output::Format;
 
 /// What may be turned.
@@ -24,12 +25,8 @@ pub(crate) struct UnblockArgs {
     /// input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// The box that is asked for, such as 3x2
-    #[arg(long, conflicts_with = "nodes")]
-    pub(crate) shape: Option<String>,
-    /// The number of nodes that is asked for; the shape rule makes it a box
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) nodes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// How free the request is to be placed: box, turned or any-box, whatever --turn says; for the
     /// plain question only [default: its box, turned if --turn allows it]
     #[arg(long, conflicts_with = "question")]
@@ -58,12 +55,6 @@ pub(crate) struct UnblockArgs {
     /// What may be turned
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// How a number of nodes becomes a box
-    #[arg(long, default_value = "compact", conflicts_with = "shape")]
-    pub(crate) shape_rule: String,
-    /// The seed of shape rules that draw
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
     /// How far to search, in words of bit sets looked at, before giving up unproven
     #[arg(
         long,

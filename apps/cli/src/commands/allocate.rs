@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pavior_allocation::{SelectedStrategy, Selection};
+use pavior_allocation::Selection;
 use pavior_files::{LONGEST_LINE, Lines, NextLine};
 use pavior_kernel::message;
 use pavior_serve::core::MachineSpec;

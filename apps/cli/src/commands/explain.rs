@@ -1,10 +1,9 @@
 //! `pavior explain`: what each strategy would do in a state, and why a request is refused.
 
 use pavior_allocation::explain::{self, Answer, Diagnosis};
-use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
+use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_files::FileUses;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Request, volume};
-use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
@@ -19,7 +18,7 @@ const WIDE: usize = 80;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let request = request(args, &grid)?;
+    let request = input::request(&args.ask, args.freedom.as_deref(), &grid)?;
     let selections = selections(args, &grid)?;
     if let Some(path) = &args.svg {
         FileUses::new().reads("--busy", &args.busy).writes("--svg", path).check()?;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let busy = busy::read(&args.busy, grid)?;
     let mut answers = Vec::new();
     for selection in &selections {
-        let answer = explain::answer(&busy.state, selection, &request, args.seed);
+        let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
         answers.push(answer.map_err(|error| Failure::usage(error.to_string()))?);
     }
     let story = Story { busy, request, answers };
@@ -38,22 +37,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match Format::or_default(args.format) {
-        Format::Json => output::json(&story.json(args.seed)),
+        Format::Json => output::json(&story.json(args.ask.seed)),
         Format::Csv => story.csv(),
         Format::Table => story.table(),
     }
-}
-
-fn request(args: &ExplainArgs, grid: &Grid) -> Result<Request, Failure> {
-    let rule: pavior_workload::Selection<ShapeRule> =
-        input::name("--shape-rule", &args.shape_rule)?;
-    let request = match (&args.shape, args.nodes) {
-        (Some(typed), _) => Request::shape(input::shape(typed, grid.axes())?),
-        (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
-        (None, None) => return Err(Failure::usage("give --shape or --nodes")),
-    };
-    let freedom = args.freedom.as_deref().map(input::freedom).transpose()?;
-    Ok(request.with_freedom(freedom))
 }
 
 /// The strategies named, or all that work on the machine.

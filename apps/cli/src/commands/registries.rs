@@ -1,6 +1,7 @@
 //! `strategies`, `schedulers`, `metrics`: what there is, from the registries.
 
-use pavior_allocation::{Registry, SelectedStrategy, Selection, claim::Grants};
+use pavior_allocation::claim::{Claim, Grants};
+use pavior_allocation::{Registry, Selection};
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Grid;
 use pavior_simulation::metrics;
@@ -33,7 +34,7 @@ pub(crate) fn strategies(args: &ListArgs) -> Result<(), Failure> {
 
 fn strategy(selection: &Selection) -> Value {
     let spec = &selection.entry;
-    let claim = selection.claim();
+    let claim = Claim::of(selection);
     let (axes, topologies) = supported(selection);
     let grants = match claim.grants {
         Grants::Exact => "exact",

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pavior_allocation::{SelectedStrategy, Selection};
+use pavior_allocation::Selection;
 use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
 use pavior_serve::storage::layout::Layout;

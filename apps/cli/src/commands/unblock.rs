@@ -7,7 +7,6 @@ use pavior_draw::PlannedMove;
 use pavior_kernel::{BadName, Time, shown};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, NodeId, Request};
 use pavior_planning::{self as planning, Move, MovePlan, SearchLimits, Shape, Snapshot, Weights};
-use pavior_workload::{ShapeRule, Shaper};
 use serde_json::{Value, json};
 
 use crate::args::{Turning, UnblockArgs};
@@ -22,7 +21,8 @@ const WIDE: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
-    let request = request(args, &grid)?;
+    let request = || input::request(&args.ask, args.freedom.as_deref(), &grid);
+    let request = args.drain.is_empty().then(request).transpose()?;
     let turn = args.turn == Turning::All;
     let shape = request.and_then(|request| request.shape).map(|sides| Shape { sides, turn });
     let shapes = shapes(request, &grid, turn)?;
@@ -55,22 +55,6 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
             None => story.unblock(&shapes, &limits),
         },
     }
-}
-
-/// What is asked for, if that is no list of nodes to be emptied.
-fn request(args: &UnblockArgs, grid: &Grid) -> Result<Option<Request>, Failure> {
-    let rule: pavior_workload::Selection<ShapeRule> =
-        input::name("--shape-rule", &args.shape_rule)?;
-    let freedom = args.freedom.as_deref().map(input::freedom).transpose()?;
-    let request = match (&args.shape, args.nodes) {
-        (Some(typed), _) => Request::shape(input::shape(typed, grid.axes())?),
-        (None, Some(nodes)) => Shaper::new(&rule, grid, args.seed, 0).request(nodes),
-        (None, None) if args.drain.is_empty() => {
-            return Err(Failure::usage("give --shape or --nodes"));
-        }
-        (None, None) => return Ok(None),
-    };
-    Ok(Some(request.with_freedom(freedom)))
 }
 
 /// The boxes that a request allows; none if it has no box.

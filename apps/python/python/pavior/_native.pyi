@@ -22,10 +22,11 @@ from pavior._types import (
 from typing_extensions import deprecated
 
 __all__ = [
+    "FREEDOMS",
+    "REASONS",
     "Allocation",
     "Box",
     "Cancel",
-    "Desk",
     "Directory",
     "Episode",
     "Episodes",
@@ -35,6 +36,7 @@ __all__ = [
     "Journal",
     "Judgement",
     "Machine",
+    "MachineView",
     "Progress",
     "Queue",
     "QueueIterator",
@@ -48,6 +50,11 @@ __all__ = [
     "judge",
     "simulate",
 ]
+
+FREEDOMS: tuple[str, ...]
+"""The words of `Freedom`, from the least to the greatest."""
+REASONS: tuple[str, ...]
+"""The words of `Reason`."""
 
 @final
 class Box:
@@ -91,9 +98,17 @@ class Allocation:
 class Machine:
     """A machine, and the strategy that allocates its nodes. Safe to use from several threads."""
 
-    def __new__(cls, machine: str, strategy: str | type[Strategy] | None = None, *, seed: int = 1) -> Self:
+    def __new__(
+        cls,
+        machine: str,
+        strategy: str | type[Strategy] | None = None,
+        *,
+        shape_rule: str = "compact",
+        seed: int = 1,
+    ) -> Self:
         """An empty machine, such as `torus:8x8x8`, under a strategy: a name with its options, such as
-        `tff:scan=yx` (without one `tff`), or a class. `seed` is for strategies that draw."""
+        `tff:scan=yx` (without one `tff`), or a class. `shape_rule` turns a number of nodes into a box.
+        `seed` is for strategies and rules that draw."""
     def allocate(
         self,
         shape: Shape | None = None,
@@ -158,6 +173,9 @@ class Machine:
     @property
     def strategy(self) -> str:
         """The strategy, with its options."""
+    @property
+    def shape_rule(self) -> str:
+        """The rule that turns a number of nodes into a box, with its options."""
     @property
     def largest_free(self) -> tuple[int, ...]:
         """The sides of the largest free box; zeros where no node is free."""
@@ -278,7 +296,7 @@ class Running:
         """The jobs as columns: those of the queue's, `start` and `estimated_end`."""
 
 @final
-class Desk:
+class MachineView:
     """Where a scheduler asks what could start. Every question is an attempt in the metrics; looking and
     forking are none. To be used within `Scheduler.next` alone."""
 

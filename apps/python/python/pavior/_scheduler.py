@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import ClassVar
 
-    from pavior._native import Box, Desk, Job, Queue, Running
+    from pavior._native import Box, MachineView, Job, Queue, Running
 
 __all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 
@@ -20,15 +20,15 @@ class Scheduler:
 
     >>> class Fcfs(Scheduler):
     ...     name = "my-fcfs"
-    ...     def next(self, now, queue, running, desk):
-    ...         return 0 if desk.can_start(0) else None
+    ...     def next(self, now, queue, running, view):
+    ...         return 0 if view.can_start(0) else None
     """
 
     name: ClassVar[str] = "my-scheduler"
     """Lower-case letters, digits and hyphens."""
 
     def next(
-        self, now: float, queue: Queue, running: Running, desk: Desk
+        self, now: float, queue: Queue, running: Running, view: MachineView
     ) -> int | tuple[int, Box | Sequence[Box]] | None:
         """The place in the queue of the job to start now, alone or with the boxes that it gets; None if
         none is to start. The three objects can be used until `next` returns."""

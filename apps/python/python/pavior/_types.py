@@ -29,13 +29,13 @@ Node: TypeAlias = Sequence[int]
 JobName: TypeAlias = Union[int, str]
 """How a caller calls a job; 7 and "7" differ."""
 Reason: TypeAlias = Union[
+    Literal["empty-request"],
     Literal["larger-than-machine"],
     Literal["unsupported-shape"],
     Literal["too-few-free-nodes"],
     Literal["no-free-submesh"],
-    Literal["no-shape"],
 ]
-"""Why a request is refused."""
+"""Why a request is refused. A test holds the words against the engine's (`REASONS`)."""
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]

@@ -7,6 +7,7 @@ use pavior_simulation::RunError;
 
 use super::features::floats;
 use super::steps::Steps;
+use crate::arrays::free_bytes;
 
 /// A run whose jobs the caller places.
 pub(super) struct Allocating {
@@ -76,6 +77,6 @@ impl Allocating {
                 mask[grid.id(base).index()] = 1;
             }
         }
-        vec![steps.free(), steps.remaining(), floats(&job), mask]
+        vec![free_bytes(steps.simulation.machine().free()), steps.remaining(), floats(&job), mask]
     }
 }

@@ -18,14 +18,6 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 impl Steps {
-    /// 1 where a node is free, a byte a node.
-    pub(super) fn free(&self) -> Vec<u8> {
-        let free = self.simulation.machine().free();
-        let mut bytes = vec![0; free.grid().nodes() as usize];
-        free.iter().for_each(|node| bytes[node.index()] = 1);
-        bytes
-    }
-
     /// For each node, how long the job on it is said to go on; 0 where there is none.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();

@@ -8,6 +8,7 @@ use pavior_simulation::RunError;
 
 use super::features::{COLUMNS, floats};
 use super::steps::Steps;
+use crate::arrays::free_bytes;
 
 /// A run whose jobs the caller starts.
 pub(super) struct Scheduling {
@@ -93,6 +94,12 @@ impl Scheduling {
         mask.resize(self.window, 0);
         let waits = self.steps.simulation.goes_on() || !self.fits.contains(&true);
         mask.push(u8::from(waits));
-        vec![self.steps.free(), self.steps.remaining(), floats(&jobs), floats(&[length]), mask]
+        vec![
+            free_bytes(self.steps.simulation.machine().free()),
+            self.steps.remaining(),
+            floats(&jobs),
+            floats(&[length]),
+            mask,
+        ]
     }
 }

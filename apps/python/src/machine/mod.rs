@@ -6,20 +6,20 @@ mod state;
 
 use std::sync::Arc;
 
-use pavior_allocation::{AllocateError, BuildError, Registry, Selection};
-use pavior_mesh::{Cuboid, Grid};
+use pavior_allocation::{AllocateError, BuildError, Placement, Refusal, Registry, Selection};
+use pavior_mesh::{Cuboid, JobId};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMappingProxy, PyTuple, PyType};
 
-use crate::arrays::{array, boxes, word};
-use crate::errors::{bad_name, failed, machine as read_machine, read, refused, value};
+use crate::arrays::{array, boxes, free_nodes, word};
+use crate::errors::{bad_name, failed, machine as read_machine, other, read, refused, value};
 use crate::explain::{self, Explanation};
 use crate::geometry::{self, Box};
 use crate::jobs::{JobName, Jobs};
 use crate::shared::{Inner, Shared};
 use crate::strategies;
 use allocation::{new_name, release};
-use request::{Asked, Denied};
+use request::Asked;
 
 pub(crate) use allocation::Allocation;
 
@@ -31,17 +31,18 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn of(grid: Grid, selection: Selection, seed: u64, inner: Inner) -> Machine {
-        Machine { shared: Arc::new(Shared::new(grid, selection, seed, inner)) }
+    pub(crate) fn of(shared: Shared) -> Machine {
+        Machine { shared: Arc::new(shared) }
     }
 
-    /// Grants what is asked for. If the strategy's own code fails, nothing is granted.
+    /// Grants what is asked for, or says why not. If the strategy's own code fails, nothing is
+    /// granted.
     fn grant(
         &self,
         py: Python<'_>,
         asked: &Asked,
         job: Option<&Bound<'_, PyAny>>,
-    ) -> Result<Allocation, Denied> {
+    ) -> PyResult<Result<Allocation, Refusal>> {
         let mut inner = self.shared.lock(py)?;
         let mut name = new_name(&mut inner, job)?;
         let Inner { machine, jobs, shaper } = &mut *inner;
@@ -58,13 +59,29 @@ impl Machine {
                 granted => break (number, granted),
             }
         };
-        if let (Ok(_), Some(error)) = (&granted, machine.error()) {
-            // The strategy failed when it was told of the grant.
-            let _ = machine.release(number);
-            return Err(Denied::Error(failed(py, &error)));
+        let placement = match granted {
+            Ok(placement) => placement,
+            Err(AllocateError::Refused(refusal)) => return Ok(Err(refusal)),
+            Err(AllocateError::Failed(error)) => return Err(failed(py, &error)),
+            Err(error @ AllocateError::RepeatedJob(_)) => return Err(other(py, error.to_string())),
+        };
+        self.keep(py, &mut inner, name, number, placement).map(Ok)
+    }
+
+    /// Notes that a job holds nodes. They are taken back if the strategy failed when it was told.
+    fn keep(
+        &self,
+        py: Python<'_>,
+        inner: &mut Inner,
+        name: JobName,
+        number: JobId,
+        placement: Placement,
+    ) -> PyResult<Allocation> {
+        if let Some(error) = inner.machine.error() {
+            let _ = inner.machine.release(number);
+            return Err(failed(py, &error));
         }
-        let placement = granted.map_err(|error| Denied::of(py, error))?;
-        jobs.add(&name, number);
+        inner.jobs.add(&name, number);
         Ok(Allocation { shared: self.shared.clone(), name, placement })
     }
 }
@@ -72,11 +89,12 @@ impl Machine {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (machine, strategy = None, *, seed = 1))]
+    #[pyo3(signature = (machine, strategy = None, *, shape_rule = "compact", seed = 1))]
     fn new(
         py: Python<'_>,
         machine: &str,
         strategy: Option<&Bound<'_, PyAny>>,
+        shape_rule: &str,
         seed: u64,
     ) -> PyResult<Machine> {
         let grid = read_machine(py, machine)?;
@@ -88,15 +106,13 @@ impl Machine {
             },
         };
         let name = selection.to_string();
-        let built =
-            pavior_allocation::Machine::with_seed(grid, &selection, seed).map_err(|error| {
-                match error {
-                    BuildError::Failed(error) => failed(py, &error),
-                    error => bad_name(py, &name, error.to_string(), 0..name.len()),
-                }
-            })?;
-        let inner = Inner::new(built, Jobs::default());
-        Ok(Machine::of(grid, selection, seed, inner))
+        let built = pavior_allocation::Machine::with_seed(grid, &selection, seed);
+        let built = built.map_err(|error| match error {
+            BuildError::Failed(error) => failed(py, &error),
+            error => bad_name(py, &name, error.to_string(), 0..name.len()),
+        })?;
+        let rule = read(py, shape_rule)?;
+        Ok(Machine::of(Shared::new(built, Jobs::default(), rule, seed)))
     }
 
     /// Grants nodes to a job, or raises `Refused`.
@@ -105,15 +121,12 @@ impl Machine {
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u32>,
+        nodes: Option<u64>,
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Allocation> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
-        self.grant(py, &asked, job).map_err(|denied| match denied {
-            Denied::Refused(refusal) => refused(py, refusal),
-            Denied::Error(error) => error,
-        })
+        self.grant(py, &asked, job)?.map_err(|refusal| refused(py, refusal))
     }
 
     /// As `allocate`, but the reason of a refusal is returned, not raised.
@@ -122,15 +135,14 @@ impl Machine {
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u32>,
+        nodes: Option<u64>,
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
-        match self.grant(py, &asked, job) {
+        match self.grant(py, &asked, job)? {
             Ok(allocation) => Ok(Py::new(py, allocation)?.into_any()),
-            Err(Denied::Refused(refusal)) => Ok(word(py, refusal)),
-            Err(Denied::Error(error)) => Err(error),
+            Err(refusal) => Ok(word(py, refusal)),
         }
     }
 
@@ -149,16 +161,9 @@ impl Machine {
         while inner.jobs.has(&inner.machine, &name) {
             name = inner.jobs.next_name();
         }
-        let Inner { machine, jobs, .. } = &mut *inner;
-        let number = jobs.number_for(&name);
-        let placement = state::hold(machine, number, parts).map_err(value)?;
-        if let Some(error) = machine.error() {
-            // The strategy failed when it was told of the grant.
-            let _ = machine.release(number);
-            return Err(failed(py, &error));
-        }
-        jobs.add(&name, number);
-        Ok(Allocation { shared: self.shared.clone(), name, placement })
+        let number = inner.jobs.number_for(&name);
+        let placement = state::hold(&mut inner.machine, number, parts).map_err(value)?;
+        self.keep(py, &mut inner, name, number, placement)
     }
 
     /// Takes back what a job holds.
@@ -178,7 +183,7 @@ impl Machine {
         &self,
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
-        nodes: Option<u32>,
+        nodes: Option<u64>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
@@ -202,7 +207,7 @@ impl Machine {
         py: Python<'_>,
         shape: Option<&Bound<'_, PyAny>>,
         strategies: Vec<String>,
-        nodes: Option<u32>,
+        nodes: Option<u64>,
         freedom: Option<&str>,
     ) -> PyResult<Explanation> {
         let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
@@ -237,10 +242,10 @@ impl Machine {
     /// An independent copy, to try out what a change would do.
     fn fork(&self, py: Python<'_>) -> PyResult<Machine> {
         let inner = self.shared.lock(py)?;
-        let copy = Inner::new(inner.machine.clone(), inner.jobs.clone());
         inner.check(py)?;
-        let Shared { grid, selection, seed, .. } = &*self.shared;
-        Ok(Machine::of(*grid, selection.clone(), *seed, copy))
+        let Shared { rule, seed, .. } = &*self.shared;
+        let (machine, jobs) = (inner.machine.clone(), inner.jobs.clone());
+        Ok(Machine::of(Shared::new(machine, jobs, rule.clone(), *seed)))
     }
 
     /// The nodes that are free and healthy.
@@ -279,6 +284,12 @@ impl Machine {
         self.shared.selection.to_string()
     }
 
+    /// The rule that turns a number of nodes into a box, with its options.
+    #[getter]
+    fn shape_rule(&self) -> String {
+        self.shared.rule.to_string()
+    }
+
     /// The sides of the largest free box; zeros where no node is free.
     #[getter]
     fn largest_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -301,11 +312,7 @@ impl Machine {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut bytes = vec![0; self.shared.grid.nodes() as usize];
-        for node in self.shared.lock(py)?.machine.free().iter() {
-            bytes[node.index()] = 1;
-        }
-        let array = array(py, &self.shared.grid, &bytes, "bool")?;
+        let array = free_nodes(py, self.shared.lock(py)?.machine.free())?;
         let Some(out) = out else { return Ok(array) };
         py.import("numpy")?.call_method1("copyto", (&out, array))?;
         Ok(out)
@@ -345,13 +352,13 @@ impl Machine {
     /// The state as JSON, for `from_json`.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
-        Ok(state::to_json(&self.shared, &inner))
+        state::to_json(&self.shared, &inner)
     }
 
     /// A machine from what `to_json` gave. A strategy that draws begins its stream anew.
     #[classmethod]
     fn from_json(class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
-        Ok(Machine { shared: Arc::new(state::from_json(class.py(), text)?) })
+        state::from_json(class.py(), text).map(Machine::of)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

@@ -3,7 +3,7 @@
 use pavior_allocation::{Placement, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::errors::{machine, read, value};
 use crate::jobs::{JobName, Jobs};
@@ -25,88 +25,99 @@ pub(crate) fn hold(
     machine.allocate_at(job, placement).cloned().map_err(|error| error.to_string())
 }
 
+/// The state of a machine as JSON has it. A point or sides are as many numbers as the machine has
+/// axes.
+#[derive(Serialize, Deserialize)]
+struct State {
+    failed: Vec<Vec<u16>>,
+    jobs: Vec<HeldJob>,
+    machine: String,
+    #[serde(default = "usual_seed")]
+    seed: u64,
+    #[serde(default = "usual_rule")]
+    shape_rule: String,
+    strategy: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeldJob {
+    job: JobName,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Part {
+    base: Vec<u16>,
+    sides: Vec<u16>,
+}
+
+fn usual_seed() -> u64 {
+    1
+}
+
+fn usual_rule() -> String {
+    "compact".to_string()
+}
+
 /// The state as JSON.
-pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> String {
+pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     let axes = shared.grid.axes();
-    let parts = |placement: &Placement| -> Vec<Value> {
-        let part = |part: &Cuboid| json!({"base": part.base[..axes], "sides": part.sides[..axes]});
-        placement.parts().iter().map(part).collect()
+    let part = |part: &Cuboid| Part {
+        base: part.base[..axes].to_vec(),
+        sides: part.sides[..axes].to_vec(),
     };
-    let grants = inner.machine.grants().into_iter();
-    let jobs: Vec<Value> = grants
-        .map(|(number, placement)| {
-            let name = match &inner.jobs.name(number) {
-                JobName::Number(number) => json!(number),
-                JobName::Word(word) => json!(&**word),
-            };
-            json!({"job": name, "parts": parts(placement)})
-        })
-        .collect();
-    let failed: Vec<Value> =
-        inner.machine.failed().map(|node| json!(shared.grid.point(node)[..axes])).collect();
-    json!({
-        "machine": shared.grid.to_string(),
-        "strategy": shared.selection.to_string(),
-        "seed": shared.seed,
-        "jobs": jobs,
-        "failed": failed,
-    })
-    .to_string()
+    let job = |(number, placement): (JobId, &Placement)| HeldJob {
+        job: inner.jobs.name(number),
+        parts: placement.parts().iter().map(part).collect(),
+    };
+    let state = State {
+        failed: inner.machine.failed().map(|at| shared.grid.point(at)[..axes].to_vec()).collect(),
+        jobs: inner.machine.grants().into_iter().map(job).collect(),
+        machine: shared.grid.to_string(),
+        seed: shared.seed,
+        shape_rule: shared.rule.to_string(),
+        strategy: shared.selection.to_string(),
+    };
+    serde_json::to_string(&state).map_err(value)
 }
 
 /// The state that a text tells of.
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Shared> {
-    let state: Value = pavior_kernel::json::read(text.as_bytes()).map_err(value)?;
-    let word = |key: &str| {
-        state[key].as_str().ok_or_else(|| value(format!("`{key}` is missing or no text")))
-    };
-    let grid = machine(py, word("machine")?)?;
-    let selection: Selection = read(py, word("strategy")?)?;
-    let seed = state["seed"].as_u64().unwrap_or(1);
-    let mut built = pavior_allocation::Machine::with_seed(grid, &selection, seed).map_err(value)?;
+    let state = pavior_kernel::json::read(text.as_bytes()).map_err(value)?;
+    let state: State = serde_json::from_value(state).map_err(value)?;
+    let grid = machine(py, &state.machine)?;
+    let selection: Selection = read(py, &state.strategy)?;
+    let built = pavior_allocation::Machine::with_seed(grid, &selection, state.seed);
+    let mut built = built.map_err(value)?;
     let mut jobs = Jobs::default();
-    for job in list(&state, "jobs")? {
-        let name = match &job["job"] {
-            Value::String(word) => JobName::Word(word.as_str().into()),
-            number => JobName::Number(
-                number.as_i64().ok_or_else(|| value("the name of a job is an int or a str"))?,
-            ),
-        };
+    for HeldJob { job: name, parts } in state.jobs {
         if jobs.has(&built, &name) {
             return Err(value(format!("job {name} is listed twice")));
         }
         let number = jobs.number_for(&name);
-        let parts = list(job, "parts")?.iter().map(|part| cuboid(&grid, part));
-        let parts: Vec<Cuboid> = parts.collect::<PyResult<_>>()?;
+        let part = |part: &Part| {
+            Ok(Cuboid::new(numbers(&grid, &part.base, 0)?, numbers(&grid, &part.sides, 1)?))
+        };
+        let parts = parts.iter().map(part).collect::<PyResult<_>>()?;
         hold(&mut built, number, parts).map_err(|error| value(format!("job {name}: {error}")))?;
         jobs.add(&name, number);
     }
-    for node in list(&state, "failed")? {
+    for node in &state.failed {
         let point = numbers(&grid, node, 0)?;
-        if (0..3).any(|axis| point[axis] >= grid.side(axis)) {
-            return Err(value(format!("{node} is no node of {grid}")));
+        if !grid.contains(point) {
+            return Err(value(format!("{node:?} is no node of {grid}")));
         }
         built.fail(grid.id(point)).map_err(value)?;
     }
-    Ok(Shared::new(grid, selection, seed, Inner::new(built, jobs)))
-}
-
-fn list<'v>(of: &'v Value, key: &str) -> PyResult<&'v Vec<Value>> {
-    of[key].as_array().ok_or_else(|| value(format!("`{key}` is missing or no list")))
-}
-
-fn cuboid(grid: &Grid, part: &Value) -> PyResult<Cuboid> {
-    Ok(Cuboid::new(numbers(grid, &part["base"], 0)?, numbers(grid, &part["sides"], 1)?))
+    Ok(Shared::new(built, jobs, read(py, &state.shape_rule)?, state.seed))
 }
 
 /// One number an axis.
-fn numbers(grid: &Grid, of: &Value, fill: u16) -> PyResult<[u16; 3]> {
-    let wrong = || value(format!("{of} is no list of {} whole numbers", grid.axes()));
-    let entries = of.as_array().filter(|all| all.len() == grid.axes()).ok_or_else(wrong)?;
-    let mut all = [fill; 3];
-    for (axis, entry) in entries.iter().enumerate() {
-        let number = entry.as_u64().and_then(|number| u16::try_from(number).ok());
-        all[axis] = number.ok_or_else(wrong)?;
+fn numbers(grid: &Grid, of: &[u16], fill: u16) -> PyResult<[u16; 3]> {
+    if of.len() != grid.axes() {
+        return Err(value(format!("{of:?} is no list of {} whole numbers", grid.axes())));
     }
+    let mut all = [fill; 3];
+    all[..of.len()].copy_from_slice(of);
     Ok(all)
 }

@@ -6,4 +6,4 @@ mod turn;
 
 pub(crate) use job::Job;
 pub(crate) use scheduler::{Kind, Unit, register};
-pub(crate) use turn::{Desk, Queue, QueueIterator, Running};
+pub(crate) use turn::{MachineView, Queue, QueueIterator, Running};

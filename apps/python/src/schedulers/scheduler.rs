@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
 
 use super::job::Job;
-use super::turn::{Desk, Question, Queue, Running, TURN};
+use super::turn::{MachineView as PyView, Question, Queue, Running, TURN};
 use crate::errors::{broken, value};
 use crate::strategies::{lasting, placement};
 
@@ -28,7 +28,7 @@ struct InPython {
     next: Py<PyAny>,
     queue: Py<Queue>,
     running: Py<Running>,
-    desk: Py<Desk>,
+    view: Py<PyView>,
     unit: TimeUnit,
     error: Option<CallerError>,
 }
@@ -40,7 +40,7 @@ impl InPython {
             next: object.getattr("next")?.unbind(),
             queue: Py::new(py, Queue { unit })?,
             running: Py::new(py, Running { unit })?,
-            desk: Py::new(py, Desk {})?,
+            view: Py::new(py, PyView {})?,
             unit,
             error: None,
         })
@@ -48,7 +48,7 @@ impl InPython {
 
     fn ask(&self, py: Python<'_>, now: Time, grid: &Grid) -> PyResult<Option<Start>> {
         let now = self.unit.units(now);
-        let answer = self.next.bind(py).call1((now, &self.queue, &self.running, &self.desk))?;
+        let answer = self.next.bind(py).call1((now, &self.queue, &self.running, &self.view))?;
         start(&answer, grid)
     }
 }
@@ -174,13 +174,7 @@ pub(crate) fn register(
         })
     };
     let build = BuildScheduler::Closure(Arc::new(move |_| build().map_err(CallerError::new)));
-    let entry = Entry {
-        name: lasting(name),
-        title: lasting(name),
-        source: "written in Python",
-        options: &[],
-        variants: &[""],
-        does: SchedulerKind { build },
-    };
+    let entry =
+        Entry { source: "written in Python", ..Entry::new(lasting(name), SchedulerKind { build }) };
     registry.add(entry).map(drop).map_err(value)
 }

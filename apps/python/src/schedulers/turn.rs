@@ -1,4 +1,4 @@
-//! What a scheduler sees when it is asked: the queue, the running jobs, and the desk where it asks.
+//! What a scheduler sees when it is asked: the queue, the running jobs, and a view of the machine.
 //!
 //! The objects that Python gets hold nothing: they look at what the thread that asks has put aside
 //! for as long as the question lasts. Nothing is copied for a question, and an object that was kept
@@ -12,20 +12,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pavior_allocation::{Machine, Refusal};
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
-use pavior_scheduling::{MachineView, Queue as Waiting, Running as Started, RunningJob};
-use pavior_workload::TimeUnit;
+use pavior_scheduling::{MachineView as View, Queue as Waiting, Running as Started, RunningJob};
+use pavior_workload::{Family, ShapeRule, TimeUnit};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use scoped_tls_hkt::scoped_thread_local;
 
 use super::job::{Job, table};
-use crate::arrays::{array, boxes, word};
+use crate::arrays::{boxes, free_nodes, word};
 use crate::errors::{broken, failed};
 use crate::geometry;
 use crate::jobs::Jobs;
 use crate::machine::Machine as PyMachine;
-use crate::shared::Inner;
+use crate::shared::Shared;
 use crate::table::Table;
 
 /// What a question of the engine to a scheduler comes with.
@@ -41,7 +41,7 @@ pub(super) trait Turn {
 pub(super) struct Question<'q, 'm> {
     pub(super) queue: &'q Waiting,
     pub(super) running: &'q Started,
-    pub(super) view: &'q mut MachineView<'m>,
+    pub(super) view: &'q mut View<'m>,
 }
 
 impl Turn for Question<'_, '_> {
@@ -68,7 +68,7 @@ scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 /// Looks at the question that this thread is asking.
 fn turn<T>(py: Python<'_>, look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
-        let message = "the queue, the running jobs and the desk are to be used within `next` alone";
+        let message = "the queue, the running jobs and the view are to be used within `next` alone";
         return Err(broken(py, message.into()));
     }
     TURN.with(look)
@@ -189,9 +189,9 @@ impl Running {
 /// Where a scheduler asks what could start. Every question is an attempt in the metrics; looking
 /// and forking are none.
 #[pyclass(frozen, module = "pavior")]
-pub(crate) struct Desk {}
+pub(crate) struct MachineView {}
 
-impl Desk {
+impl MachineView {
     /// Asks about the job at a place of the queue.
     fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
         turn(py, |turn| {
@@ -206,15 +206,15 @@ impl Desk {
 }
 
 #[pymethods]
-impl Desk {
+impl MachineView {
     /// Whether the job at a place of the queue could start now.
     fn can_start(&self, py: Python<'_>, index: isize) -> PyResult<bool> {
-        Ok(Desk::ask(py, index)?.is_ok())
+        Ok(MachineView::ask(py, index)?.is_ok())
     }
 
     /// Why the job at a place of the queue cannot start now; None if it can.
     fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
-        Ok(Desk::ask(py, index)?.err().map(|refusal| word(py, refusal)))
+        Ok(MachineView::ask(py, index)?.err().map(|refusal| word(py, refusal)))
     }
 
     /// The name of the machine, such as `torus:8x8x8`.
@@ -247,10 +247,7 @@ impl Desk {
 
     /// True where a node is free, `[z, y, x]`: a copy. Needs numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let free = turn(py, |turn| Ok(turn.machine().free().clone()))?;
-        let mut bytes = vec![0; free.grid().nodes() as usize];
-        free.iter().for_each(|node| bytes[node.index()] = 1);
-        array(py, free.grid(), &bytes, "bool")
+        turn(py, |turn| free_nodes(py, turn.machine().free()))
     }
 
     /// The machine as it is, to try out what a plan would do: its jobs are named by their `id`.
@@ -260,8 +257,7 @@ impl Desk {
             return Err(failed(py, &error));
         }
         // Jobs are numbered from 0 in the order of arrival, so that a number is its own name.
-        let jobs = Jobs::default();
-        let (grid, selection) = (*machine.grid(), machine.selection().clone());
-        Ok(PyMachine::of(grid, selection, 1, Inner::new(machine, jobs)))
+        let rule = pavior_workload::Selection::defaults(ShapeRule::builtin()[0]);
+        Ok(PyMachine::of(Shared::new(machine, Jobs::default(), rule, 1)))
     }
 }

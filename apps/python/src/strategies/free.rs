@@ -4,7 +4,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy, Scan};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::arrays::array;
+use crate::arrays::{array, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
 /// The free nodes, as they were when a strategy was asked.
@@ -57,8 +57,6 @@ impl Free {
 
     /// True where a node is free, `[z, y, x]`. Needs numpy.
     fn occupancy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut bytes = vec![0; self.free.grid().nodes() as usize];
-        self.free.iter().for_each(|node| bytes[node.index()] = 1);
-        array(py, self.free.grid(), &bytes, "bool")
+        free_nodes(py, &self.free)
     }
 }

@@ -150,14 +150,7 @@ pub(crate) fn register(
         })?,
         build: BuildStrategy::Closure(Arc::new(build)),
     };
-    let entry = Entry {
-        name: lasting(&name),
-        title: lasting(&name),
-        source: "written in Python",
-        options: &[],
-        variants: &[""],
-        does,
-    };
+    let entry = Entry { source: "written in Python", ..Entry::new(lasting(&name), does) };
     registry.add(entry).map_err(value)?;
     registry.select(&name).map_err(value)
 }

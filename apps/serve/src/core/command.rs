@@ -1,8 +1,8 @@
 //! What callers ask of the service.
 
-use pavior_mesh::{Coordinates, Cuboid, Freedom, Grid, Sides};
+use pavior_mesh::{Coordinates, Cuboid, Freedom};
 
-use super::{JobName, Reply, Written};
+use super::{Ask, JobName, Reply, Written};
 
 /// Who sends a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,42 +18,6 @@ impl Caller {
     /// Whether the caller may see and end what belongs to a tenant.
     pub fn may_touch(&self, tenant: &str) -> bool {
         self.tenant.as_deref().is_none_or(|own| own == tenant)
-    }
-}
-
-/// What a lease is asked to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// A box, with sides of 1 on axes that the machine lacks.
-    Shape(Sides),
-    /// A number of nodes, which the shape rule turns into a box.
-    Nodes(u32),
-    /// So many nodes, too many for any machine or in a box with a side beyond every machine's: a
-    /// strategy that places boxes refuses them as too large.
-    Beyond(u32),
-}
-
-impl Ask {
-    /// A number of nodes; more than the largest machine has are beyond every machine.
-    pub fn nodes(nodes: u64) -> Ask {
-        match u32::try_from(nodes) {
-            Ok(nodes) if u64::from(nodes) <= Grid::MAX_NODES => Ask::Nodes(nodes),
-            _ => Ask::Beyond(u32::try_from(nodes).unwrap_or(u32::MAX)),
-        }
-    }
-
-    /// A box of at most three sides, none of them 0.
-    pub fn shape(given: &[u64]) -> Ask {
-        let product = given.iter().fold(1u64, |product, &side| product.saturating_mul(side));
-        let beyond = Ask::Beyond(u32::try_from(product).unwrap_or(u32::MAX));
-        let mut sides = [1; 3];
-        for (side, &given) in sides.iter_mut().zip(given) {
-            match u16::try_from(given) {
-                Ok(given) => *side = given,
-                Err(_) => return beyond,
-            }
-        }
-        if product > Grid::MAX_NODES { beyond } else { Ask::Shape(sides) }
     }
 }
 

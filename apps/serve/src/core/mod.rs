@@ -19,7 +19,9 @@ mod snapshot;
 mod state;
 mod view;
 
-pub use command::{Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange};
+pub use pavior_workload::Ask;
+
+pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange};
 pub use decide::{ClockRule, Decision, Refused};
 pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
 pub use fold::FoldError;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pavior_allocation::{AllocateError, Machine, Placement, Selection};
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy, OccupancyError, Request, Sides};
-use pavior_scheduling::{Dispatcher, SelectedScheduler, Standing};
+use pavior_scheduling::{Dispatcher, Standing};
 use pavior_workload::{Job, Service, ShapeRule, Shaper};
 
 use super::{Ask, Lease, MachineSpec, NodeState, StateError, WaitingRequest};
@@ -40,7 +40,7 @@ impl ServedMachine {
                           know: let requests say how free they are";
             return Err(bad(reason.into()));
         }
-        let scheduler = scheduler.build().map_err(|error| bad(error.to_string()))?;
+        let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;
         let rule: pavior_workload::Selection<ShapeRule> =
             spec.shape_rule.parse().map_err(|error: pavior_kernel::BadName| bad(error.reason))?;
         let machine = Machine::with_seed(grid, &strategy, seed);
@@ -72,11 +72,7 @@ impl ServedMachine {
 
     /// The request of the machine's strategy for what a caller asks.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
-        match ask {
-            Ask::Shape(sides) => Request::shape(sides),
-            Ask::Nodes(nodes) => self.shaper.request(nodes),
-            Ask::Beyond(nodes) => Request::nodes(nodes),
-        }
+        ask.request(&mut self.shaper)
     }
 
     /// Lets the strategy place a request that does not wait.

@@ -268,19 +268,7 @@ impl BoxBody {
 
 /// What is asked of a machine of this grid.
 pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
-    match (shape, nodes) {
-        (Some(_), Some(_)) => bad("give \"shape\" or \"nodes\", not both"),
-        (None, None) => bad("a request needs \"shape\" or \"nodes\""),
-        (None, Some(0)) => bad("\"nodes\" is an integer of at least 1"),
-        (None, Some(nodes)) => Ok(Ask::nodes(nodes)),
-        (Some(shape), None) => {
-            let axes = grid.axes();
-            if shape.len() != axes || shape.contains(&0) {
-                return bad(format!("\"shape\" is {axes} integers of at least 1"));
-            }
-            Ok(Ask::shape(shape))
-        }
-    }
+    Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
 }
 
 /// How free a request is to be placed.

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use pavior_allocation::Selection;
 use pavior_mesh::{Freedom, Grid, NodeId, Request};
-use pavior_workload::{ShapeRule, Shaper};
+use pavior_workload::Shaper;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -251,12 +251,6 @@ fn waiting<'a>(
 
 /// The request for what is asked, by a machine's shape rule.
 pub(crate) fn request(asked: Ask, rule: &str, grid: &Grid, seed: u64) -> Request {
-    match asked {
-        Ask::Shape(sides) => Request::shape(sides),
-        Ask::Beyond(nodes) => Request::nodes(nodes),
-        Ask::Nodes(nodes) => match rule.parse::<pavior_workload::Selection<ShapeRule>>() {
-            Ok(rule) => Shaper::new(&rule, grid, seed, 0).request(nodes),
-            Err(_) => Request::nodes(nodes),
-        },
-    }
+    let rule = rule.parse().expect("the machine was made with this rule");
+    asked.request(&mut Shaper::new(&rule, grid, seed, 0))
 }

@@ -99,24 +99,14 @@ impl LineSession {
 
     /// What a message asks for: a shape, or a number of nodes that the shape rule gives a shape.
     fn ask(&self, message: &Map<String, Value>) -> Result<Ask, String> {
-        match (message.get("shape"), message.get("nodes")) {
-            (Some(_), Some(_)) => Err("give \"shape\" or \"nodes\", not both".to_string()),
-            (None, None) => Err("an allocation needs \"shape\" or \"nodes\"".to_string()),
-            (None, Some(nodes)) => {
-                let nodes = positive(nodes).ok_or("\"nodes\" is an integer of at least 1")?;
-                // Also a number beyond every machine is asked for, so that a random rule draws.
-                Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX)))
-            }
-            (Some(shape), None) => {
-                let axes = self.grid().axes();
-                let sides = shape
-                    .as_array()
-                    .filter(|sides| sides.len() == axes)
-                    .and_then(|sides| sides.iter().map(positive).collect::<Option<Vec<u64>>>())
-                    .ok_or_else(|| format!("\"shape\" is {axes} integers of at least 1"))?;
-                Ok(Ask::shape(&sides))
-            }
-        }
+        let sides = |shape: &Value| -> Option<Vec<u64>> {
+            shape.as_array()?.iter().map(positive).collect()
+        };
+        let sides = |shape| sides(shape).ok_or("\"shape\" is integers of at least 1");
+        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" is an integer of at least 1");
+        let shape = message.get("shape").map(sides).transpose()?;
+        let nodes = message.get("nodes").map(nodes).transpose()?;
+        Ask::read(shape.as_deref(), nodes, self.grid()).map_err(|fault| fault.to_string())
     }
 
     fn release(&mut self, message: &Map<String, Value>) -> Result<Value, String> {

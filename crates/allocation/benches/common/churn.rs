@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pavior_allocation::{Machine, Placement, SelectedStrategy, Selection, Strategy};
+use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, JobId, Occupancy, Request};
 

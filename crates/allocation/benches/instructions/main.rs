@@ -29,7 +29,7 @@ mod fixed;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use pavior_allocation::{Registry, SelectedStrategy, Selection, conformance};
+use pavior_allocation::{Registry, Selection, conformance};
 use pavior_mesh::Grid;
 
 use churn::{Record, Sides, Step, World};

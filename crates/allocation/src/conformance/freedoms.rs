@@ -5,9 +5,9 @@ use pavior_mesh::{
 };
 
 use super::requests;
-use crate::claim::BoxGroup;
+use crate::claim::{BoxGroup, Claim};
 use crate::freedom::is_hardware;
-use crate::{Machine, Placement, SelectedStrategy, Selection, oracle};
+use crate::{Machine, Placement, Selection, oracle};
 
 /// Asks a machine every request with every freedom in every occupancy of a grid, reached node by
 /// node in Gray-code order. A request is granted if and only if a placement that its freedom allows
@@ -62,7 +62,7 @@ fn judge(
         _ => oracle::first(free, &allowed, Scan::default()).is_some(),
     };
     let Some(placement) = answer else {
-        let may_refuse = !possible || is_hardware(&machine.selection().claim());
+        let may_refuse = !possible || is_hardware(&Claim::of(machine.selection()));
         return if may_refuse { Ok(()) } else { Err("refused, but it is possible".into()) };
     };
     let parts = placement.parts();

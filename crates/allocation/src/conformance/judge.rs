@@ -4,7 +4,7 @@ use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Occupancy, Request, picture};
 
 use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
-use crate::{Placement, SelectedStrategy, Selection, oracle};
+use crate::{Placement, Selection, oracle};
 
 /// Holds a strategy's answer to a request, in a state, against its claim. The state is what is free
 /// and what is held; strategies without rules of their own depend on what is free alone.
@@ -18,7 +18,7 @@ pub fn judge(
     request: &Request,
     answer: Option<&Placement>,
 ) -> Result<(), String> {
-    let claim = selection.claim();
+    let claim = Claim::of(selection);
     let family = (claim.family)(request, free.grid(), &selection.options);
     let scene = Scene { free, held, request, options: &selection.options };
     let verdict = sound(selection, &claim, &family, free, request, answer)

@@ -3,7 +3,7 @@
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
-use crate::{Placement, SelectedStrategy, Selection, Strategy};
+use crate::{Placement, Selection, Strategy};
 
 /// Asks two selections the same requests in the same states, for `steps` random steps. They must
 /// give the same placements, as an engine and the plain search of one strategy do. Sides of

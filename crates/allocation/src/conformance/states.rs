@@ -5,7 +5,7 @@ use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
 
 use super::judge::failed;
 use super::{judge, requests};
-use crate::{Placement, SelectedStrategy, Selection, Strategy};
+use crate::{Placement, Selection, Strategy};
 
 /// A strategy and the truth, changed together.
 struct Subject<'a> {

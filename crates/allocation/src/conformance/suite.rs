@@ -4,7 +4,7 @@ use pavior_kernel::Options;
 use pavior_mesh::Grid;
 
 use super::{every_occupancy, history, lock_step, random_boxes};
-use crate::{SelectedStrategy, Selection};
+use crate::Selection;
 
 const SMALL: &[&str] = &[
     "mesh:7",

@@ -2,9 +2,9 @@
 
 use pavior_mesh::{Request, Sides};
 
+use crate::Machine;
 use crate::allowed;
-use crate::claim::{BoxGroup, Recognition};
-use crate::{Machine, SelectedStrategy};
+use crate::claim::{BoxGroup, Claim, Recognition};
 
 /// When a machine grants a request, as its strategy claims, and as a freedom of the request has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Machine {
     /// freedom changes nothing of it. O(1).
     pub fn is_determined(&self) -> bool {
         matches!(
-            self.selection().claim().recognition,
+            Claim::of(self.selection()).recognition,
             Recognition::First | Recognition::Best { first_of_ties: true, .. }
         )
     }
@@ -97,7 +97,7 @@ impl Machine {
             return (allowed::boxes(request, freedom, self.grid()), false);
         }
         let selection = self.selection();
-        let mut groups = (selection.claim().family)(request, self.grid(), &selection.options);
+        let mut groups = (Claim::of(selection).family)(request, self.grid(), &selection.options);
         let all = groups.len();
         groups.retain(|group| group.parts.len() == 1);
         (groups.iter().map(BoxGroup::bounding).collect(), groups.len() < all)

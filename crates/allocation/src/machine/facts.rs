@@ -4,8 +4,8 @@ use pavior_kernel::CallerError;
 use pavior_mesh::{Grid, JobId, NodeId, Occupancy, Request};
 
 use super::{Held, Machine};
-use crate::claim::Grants;
-use crate::{Placement, SelectedStrategy, Selection, Work, allowed};
+use crate::claim::{Claim, Grants};
+use crate::{Placement, Selection, Work, allowed};
 
 impl Machine {
     /// The grid.
@@ -154,7 +154,7 @@ impl Machine {
     /// ```
     pub fn most(&self, request: &Request) -> u64 {
         let plain = Request { freedom: None, ..*request };
-        let (claim, options) = (self.selection.claim(), &self.selection.options);
+        let (claim, options) = (Claim::of(&self.selection), &self.selection.options);
         let needed = self.selection.entry.does.needed(&plain);
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),

@@ -7,8 +7,8 @@
 //! whose job goes. With `missed = true` each step must be refused although the oracle finds the
 //! plain shape (turned too, if the strategy turns), or enough nodes, free.
 
-use pavior_allocation::claim::{BoxGroup, Question, Recognition};
-use pavior_allocation::{Machine, Placement, Registry, SelectedStrategy, Selection, oracle};
+use pavior_allocation::claim::{BoxGroup, Claim, Question, Recognition};
+use pavior_allocation::{Machine, Placement, Registry, Selection, oracle};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Scan, orientations, picture};
 use serde::Deserialize;
 
@@ -138,7 +138,7 @@ fn run(case: &Case, strategy: &str, place: &str) {
 
 /// Whether the oracle finds what a partial strategy may miss.
 fn findable(selection: &Selection, machine: &Machine, request: &Request) -> bool {
-    match selection.claim().recognition {
+    match Claim::of(&selection).recognition {
         Recognition::Partial(Question::Count) => request.nodes <= machine.free().count(),
         Recognition::Partial(Question::Boxes) => {
             let turns = if selection.entry.does.turns { 6 } else { 1 };
@@ -171,7 +171,7 @@ fn drawn_cases() {
 fn every_partial_claim_has_a_case_that_it_misses() {
     let files = files();
     for selection in Registry::new().entries().flat_map(Selection::variants) {
-        if !matches!(selection.claim().recognition, Recognition::Partial(_)) {
+        if !matches!(Claim::of(&selection).recognition, Recognition::Partial(_)) {
             continue;
         }
         let name = selection.to_string();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pavior_allocation::{Machine, Placement, SelectedStrategy, Selection, Strategy};
+use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
 /// The first of the jobs that hold what is busy before a test begins.

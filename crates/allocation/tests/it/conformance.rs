@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use pavior_allocation::{SelectedStrategy, Selection, StrategyKind, conformance};
+use pavior_allocation::{Selection, StrategyKind, conformance};
 use pavior_kernel::Family;
 use pavior_mesh::Grid;
 

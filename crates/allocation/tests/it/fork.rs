@@ -1,6 +1,6 @@
 //! Forks: plans on a copy, which leave the machine alone.
 
-use pavior_allocation::{Placement, Refusal, SelectedStrategy, Selection};
+use pavior_allocation::{Placement, Refusal, Selection};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, JobId, NodeId, Occupancy, Request};
 

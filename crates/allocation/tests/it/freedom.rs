@@ -1,8 +1,8 @@
 //! Requests that say how free they are, honoured by every strategy alike.
 
 use pavior_allocation::{
-    AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request,
-    SelectedStrategy, Selection, StrategyKind, conformance,
+    AllocateError, Cuboid, Freedom, Grid, JobId, Machine, Placement, Refusal, Request, Selection,
+    StrategyKind, conformance,
 };
 use pavior_kernel::{Family, Stream};
 

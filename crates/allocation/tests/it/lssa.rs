@@ -1,6 +1,7 @@
 //! LSSA chooses exactly the first base of the first of its shapes, although it claims less.
 
-use pavior_allocation::{SelectedStrategy, Selection, oracle};
+use pavior_allocation::claim::Claim;
+use pavior_allocation::{Selection, oracle};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, Scan};
 
@@ -20,7 +21,7 @@ fn the_first_base_of_the_first_shape() {
             let busy = busy.map(|node| Cuboid::node(grid.point(node)));
             let mut machine = busy_machine(grid, name, busy);
             let request = Request::shape([dice.between(1, 6) as u16, dice.between(1, 4) as u16, 1]);
-            let family = (selection.claim().family)(&request, &grid, &selection.options);
+            let family = (Claim::of(&selection).family)(&request, &grid, &selection.options);
             let first = oracle::first(machine.free(), &family, Scan::default());
             let given = machine.probe(&request).ok().map(|placement| placement.parts().to_vec());
             assert_eq!(given, first, "{name} {request:?}");

@@ -4,7 +4,7 @@
 //! refusal.
 
 use pavior_allocation::explain::{Choice, State, answer};
-use pavior_allocation::{Refusal, Registry, SelectedStrategy, Selection};
+use pavior_allocation::{Refusal, Registry, Selection};
 use pavior_mesh::{Cuboid, Grid, JobId, Request, Sides, volume};
 
 const TASKS: [Sides; 3] = [[3, 2, 1], [3, 3, 1], [4, 2, 1]];

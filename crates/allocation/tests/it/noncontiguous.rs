@@ -2,7 +2,7 @@
 //! one rule, and what some of them minimise.
 
 use pavior_allocation::claim::BoxGroup;
-use pavior_allocation::{Placement, SelectedStrategy, Selection, Strategy, conformance, oracle};
+use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request, Scan, orientations};
 

@@ -1,6 +1,6 @@
 //! Partition hardware: what the conformance suite's grids do not reach.
 
-use pavior_allocation::{Placement, SelectedStrategy, Selection, conformance};
+use pavior_allocation::{Placement, Selection, conformance};
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Scan, orientations};
 

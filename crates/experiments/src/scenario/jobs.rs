@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use pavior_kernel::{Stream, Time};
 use pavior_network::{Channels, Settings};
-use pavior_simulation::metrics::{Context, Metric, MetricSpec};
+use pavior_simulation::metrics::{Context, MetricSpec};
 use pavior_simulation::{
     Bounds, ChannelRecorder, Ending, Failing, Histories, Inputs, Migration, Observer, Recorder,
-    Restart, RunError, Setup, Simulation, Spares, Stop, run_within,
+    Restart, RunError, Setup, Simulation, Spares, Stop,
 };
 use pavior_workload::traces::{Replay, Tags, Trace, TraceJobs};
 use pavior_workload::{
@@ -81,20 +81,15 @@ impl Jobs {
             energy: jobs.energy,
             slowdown_bound: jobs.slowdown_bound,
         };
-        let setup = Setup {
-            grid,
-            strategy: settings.strategy.clone(),
-            scheduler: jobs.scheduler.clone(),
-            network,
-            migration: None,
-            seed: settings.seed,
-            replication: 0,
-            begin,
-            warmup: jobs.warmup,
-            ending,
-            timing,
-            slice: jobs.slice,
-        };
+        let setup = Setup::new(grid, &settings.strategy, &jobs.scheduler)
+            .expect("both are selections")
+            .with_network(network)
+            .with_seed(settings.seed)
+            .with_begin(begin)
+            .with_warmup(jobs.warmup)
+            .with_ending(ending)
+            .with_timing(timing)
+            .with_slice(jobs.slice);
         let failures = jobs.failures.as_ref();
         let source = failures.map(|failures| FailureEvents::new(&failures.source, files));
         Ok(Jobs {
@@ -129,26 +124,31 @@ impl Jobs {
             };
             Migration { price, may_move: Arc::new(may_move) }
         });
-        Setup { replication, migration, ..self.setup.clone() }
+        self.setup.clone().with_replication(replication).with_migration(migration)
     }
 
     /// Runs one replication, which `others` observe, too.
-    pub(super) fn replicate<'o>(
+    pub(super) fn replicate(
         &self,
         replication: u64,
         metrics: &[&'static MetricSpec],
-        others: &mut Vec<&'o mut (dyn Observer + 'o)>,
+        others: Vec<&mut dyn Observer>,
         stop: &Stop,
     ) -> Result<Sample, RunError> {
-        let setup = self.setup(replication);
-        let mut metrics: Vec<Box<dyn Metric>> =
-            metrics.iter().map(|spec| (spec.build)(&self.context)).collect();
-        let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        observers.extend(metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer));
-        observers.extend(others.iter_mut().map(|other| &mut **other as &mut dyn Observer));
         let inputs = Inputs { jobs: self.jobs(replication), failures: self.failures(replication) };
-        let outcome = run_within(self.bounds, &setup, inputs, &mut observers, stop)?;
-        Ok(Sample::new(metrics.iter().map(|metric| metric.value()).collect(), &outcome))
+        let mut run = self
+            .setup(replication)
+            .simulation(inputs)
+            .with_metrics(metrics)
+            .with_context(self.context)
+            .within(self.bounds)
+            .until(stop);
+        for other in others {
+            run = run.observe(other);
+        }
+        let measured = run.run()?;
+        let values = measured.metrics.iter().map(|(_, value)| *value);
+        Ok(Sample::new(values.collect(), &measured.outcome))
     }
 
     /// Runs one replication, and records what happened in it.
@@ -166,7 +166,7 @@ impl Jobs {
         });
         let mut others: Vec<&mut dyn Observer> = vec![&mut recorder];
         others.extend(channels.as_mut().map(|channels| channels as &mut dyn Observer));
-        let sample = self.replicate(replication, metrics, &mut others, stop)?;
+        let sample = self.replicate(replication, metrics, others, stop)?;
         let channels = channels.map(ChannelRecorder::into_load);
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
@@ -177,10 +177,9 @@ impl Jobs {
         replication: u64,
         most: usize,
     ) -> Result<Simulation<'static, 'static, 'static>, RunError> {
-        let setup = Setup { ending: Ending::Drained, ..self.setup(replication) };
+        let setup = self.setup(replication).with_ending(Ending::Drained);
         let jobs: Vec<Job> = self.jobs(replication).take(most).collect();
-        let failures = self.failures(replication);
-        let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures };
+        let inputs = Inputs::from(jobs).with_failures(self.failures(replication));
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 

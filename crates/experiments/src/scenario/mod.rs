@@ -69,7 +69,7 @@ impl Scenario {
         stop: &Stop,
     ) -> Result<Sample, RunError> {
         match &self.0 {
-            Kind::Jobs(jobs) => jobs.replicate(replication, metrics, &mut Vec::new(), stop),
+            Kind::Jobs(jobs) => jobs.replicate(replication, metrics, Vec::new(), stop),
             Kind::Snapshot(snapshot) => Ok(snapshot.replicate(replication, metrics)),
         }
     }

@@ -8,7 +8,6 @@ mod jobs;
 mod network;
 mod snapshot;
 
-use pavior_allocation::SelectedStrategy;
 use pavior_mesh::Grid;
 use pavior_workload::TimeUnit;
 

@@ -2,7 +2,7 @@
 
 use pavior_mesh::Grid;
 use pavior_network::{
-    EngineKind, PatternSelection, RankOrder, SelectedPattern, Settings, TrafficPlan,
+    EngineKind, PatternSelection, RankOrder, Settings, TrafficPlan, supports_iterations,
 };
 use pavior_simulation::{Contention, Histories, NetworkSetup};
 
@@ -69,7 +69,7 @@ impl NetworkSettings {
         pattern.supports(&machine).map_err(of_pattern)?;
         let iterates = |service: &str| service == "iterations";
         if given.service.as_ref().is_none_or(|service| iterates(service.entry.name)) {
-            pattern.supports_iterations().map_err(of_pattern)?;
+            supports_iterations(&pattern).map_err(of_pattern)?;
         }
         let NetworkParameters { engine, settings, flits } = NetworkParameters::new(given);
         engine.check(&settings).map_err(|error| ("engine", error.to_string()))?;

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pavior_allocation::{
-    BuildStrategy, Cuboid, Entry, Grid, Occupancy, Placement, Request, SelectedStrategy, Selection,
-    Strategy, StrategyKind, Stream, Work,
+    BuildStrategy, Cuboid, Grid, Occupancy, Placement, Request, Selection, Strategy, StrategyKind,
+    Stream, Work,
 };
 use pavior_experiments::{
     Catalogue, Environment, Keys, NoStore, Setting, Shard, Specification, SweepError,
 };
-use pavior_kernel::{CallerError, Time};
-use pavior_network::{BuildPattern, PatternKind, PatternSelection, SelectedPattern};
+use pavior_kernel::{CallerError, Entry, Time};
+use pavior_network::{BuildPattern, PatternKind, PatternSelection};
 use pavior_scheduling::{
-    BuildScheduler, MachineView, Priority, Queue, Running, Scheduler, SchedulerKind,
-    SelectedScheduler, Start,
+    BuildScheduler, MachineView, Priority, Queue, Running, Scheduler, SchedulerKind, Start,
 };
 use pavior_simulation::RunError;
 use pavior_workload::ShapeRule;
@@ -25,24 +24,16 @@ use crate::whole;
 fn renamed(
     name: &'static str,
     build: impl Fn(&Grid) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync + 'static,
-) -> Entry {
+) -> pavior_allocation::Entry {
     let first_fit: Selection = "ff".parse().unwrap();
     let StrategyKind { contiguous, turns, supports, claim, .. } = first_fit.entry.does.clone();
     let build = BuildStrategy::Closure(Arc::new(move |grid, _| build(grid)));
     let does = StrategyKind { contiguous, turns, supports, claim, build };
-    Entry {
-        name,
-        title: "An own one",
-        source: "",
-        options: first_fit.entry.options,
-        variants: &[""],
-        does,
-    }
+    Entry { options: first_fit.entry.options, ..Entry::new(name, does) }
 }
 
 fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::Entry {
-    let does = SchedulerKind { build };
-    pavior_scheduling::Entry { name, title: "", source: "", options: &[], variants: &[""], does }
+    pavior_scheduling::Entry::new(name, SchedulerKind { build })
 }
 
 /// First Fit, FCFS, `compact` and `ring` under other names, made by closures that have captured
@@ -55,21 +46,16 @@ fn catalogue() -> Catalogue {
         .add(renamed("own-ff", move |grid| first_fit.build(grid).map_err(CallerError::new)))
         .unwrap();
     let fcfs: pavior_scheduling::Selection = "fcfs".parse().unwrap();
-    let build = BuildScheduler::Closure(Arc::new(move |_| fcfs.build()));
+    let build = BuildScheduler::Closure(Arc::new(move |_| fcfs.build(())));
     catalogue.schedulers.add(scheduler("own-fcfs", build)).unwrap();
     let ring: PatternSelection = "ring".parse().unwrap();
     let kind = ring.entry.does.clone();
     let build = BuildPattern::Closure(Arc::new(move |ranks, _, draw| {
-        ring.build(ranks, draw).expect("it has ranks")
+        ring.build((ranks, draw)).expect("it has ranks")
     }));
-    let does = PatternKind { build, ..kind };
-    let (name, title, source) = ("own-ring", "", "");
-    let entry = pavior_kernel::Entry { name, title, source, options: &[], variants: &[""], does };
-    catalogue.patterns.add(entry).unwrap();
+    catalogue.patterns.add(Entry::new("own-ring", PatternKind { build, ..kind })).unwrap();
     let rows = ShapeRule::new(false, |_, nodes, _, _| Some([u16::try_from(nodes).ok()?, 1, 1]));
-    let (name, does) = ("rows", rows);
-    let entry = pavior_kernel::Entry { name, title, source, options: &[], variants: &[""], does };
-    catalogue.shape_rules.add(entry).unwrap();
+    catalogue.shape_rules.add(Entry::new("rows", rows)).unwrap();
     catalogue
 }
 

@@ -25,7 +25,7 @@ use pavior_kernel::{Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
 pub(crate) use selection::iteration;
-pub use selection::{PatternRegistry, PatternSelection, SelectedPattern, UnsupportedPattern};
+pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
 /// Every pattern, in the order in which tables show them.
 const ALL: &[&Entry] = &[

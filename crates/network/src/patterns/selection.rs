@@ -1,6 +1,6 @@
 //! A selected pattern: its entry in the registry, its options, and the pattern that they make.
 
-use pavior_kernel::{Registry, Selection, Stream};
+use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;
 use thiserror::Error;
 
@@ -30,66 +30,54 @@ pub struct UnsupportedPattern {
     pub reason: String,
 }
 
-/// What a selection of a pattern can do.
-pub trait SelectedPattern {
-    /// Whether it makes sense on a machine.
-    ///
-    /// # Errors
-    /// If the machine has one node, or lacks an axis that the pattern needs.
-    fn supports(&self, grid: &Grid) -> Result<(), UnsupportedPattern>;
+impl Buildable for PatternKind {
+    type Place = Grid;
+    /// The ranks of a job, and a stream for what is drawn once a job.
+    type For<'a> = (&'a RankGrid, &'a mut Stream);
+    type Built = Box<dyn Pattern>;
+    type Fault = UnsupportedPattern;
 
-    /// Whether jobs can be measured in iterations of it.
-    ///
-    /// # Errors
-    /// If it has no iteration, only a number of messages.
-    fn supports_iterations(&self) -> Result<(), UnsupportedPattern>;
-
-    /// The pattern of a job; draws what is drawn once a job.
-    ///
-    /// # Errors
-    /// If the job has fewer than two ranks, which send nothing.
-    fn build(
-        &self,
-        ranks: &RankGrid,
-        draw: &mut Stream,
-    ) -> Result<Box<dyn Pattern>, UnsupportedPattern>;
-}
-
-impl SelectedPattern for PatternSelection {
-    fn supports(&self, grid: &Grid) -> Result<(), UnsupportedPattern> {
-        let fail = |reason| UnsupportedPattern { pattern: self.to_string(), reason };
+    /// A machine of one node has no messages, and some patterns need an axis.
+    fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
-            return Err(fail(format!("has no messages on {grid}, a machine of one node")));
+            let reason = format!("has no messages on {grid}, a machine of one node");
+            return Err(unsupported(selection, reason));
         }
-        (self.entry.does.objection)(grid, &self.options).map_or(Ok(()), |reason| Err(fail(reason)))
+        let objection = (selection.entry.does.objection)(grid, &selection.options);
+        objection.map_or(Ok(()), |reason| Err(unsupported(selection, reason)))
     }
 
-    fn supports_iterations(&self) -> Result<(), UnsupportedPattern> {
-        if self.entry.does.quota_only {
-            let reason = "has no iterations, by which jobs of a log communicate, too; drawn jobs \
-                          send a number of messages by it (--service messages:N)";
-            return Err(UnsupportedPattern {
-                pattern: self.to_string(),
-                reason: reason.to_string(),
-            });
-        }
-        Ok(())
-    }
-
+    /// Fewer than two ranks send nothing.
     fn build(
-        &self,
-        ranks: &RankGrid,
-        draw: &mut Stream,
+        selection: &PatternSelection,
+        (ranks, draw): (&RankGrid, &mut Stream),
     ) -> Result<Box<dyn Pattern>, UnsupportedPattern> {
         if ranks.ranks < 2 {
             let reason = format!("has no messages among {} ranks", ranks.ranks);
-            return Err(UnsupportedPattern { pattern: self.to_string(), reason });
+            return Err(unsupported(selection, reason));
         }
-        Ok(match &self.entry.does.build {
-            BuildPattern::Function(build) => build(ranks, &self.options, draw),
-            BuildPattern::Closure(build) => build(ranks, &self.options, draw),
+        Ok(match &selection.entry.does.build {
+            BuildPattern::Function(build) => build(ranks, &selection.options, draw),
+            BuildPattern::Closure(build) => build(ranks, &selection.options, draw),
         })
     }
+}
+
+fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPattern {
+    UnsupportedPattern { pattern: selection.to_string(), reason }
+}
+
+/// Whether jobs can be measured in iterations of a pattern.
+///
+/// # Errors
+/// If it has no iteration, only a number of messages.
+pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
+    if !selection.entry.does.quota_only {
+        return Ok(());
+    }
+    let reason = "has no iterations, by which jobs of a log communicate, too; drawn jobs send a \
+                  number of messages by it (--service messages:N)";
+    Err(unsupported(selection, reason.to_string()))
 }
 
 /// An iteration of a job's pattern; none if it has none.
@@ -98,6 +86,6 @@ pub(crate) fn iteration(
     ranks: &RankGrid,
     draw: &mut Stream,
 ) -> Option<Box<dyn Pattern>> {
-    selection.supports_iterations().ok()?;
-    selection.build(ranks, draw).ok()
+    supports_iterations(selection).ok()?;
+    selection.build((ranks, draw)).ok()
 }

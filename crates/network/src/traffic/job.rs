@@ -15,7 +15,7 @@ use super::schedule::Schedule;
 use super::streams::{Head, Streams};
 use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
-use crate::patterns::{Needs, Pattern, PatternSelection, SelectedPattern};
+use crate::patterns::{Needs, Pattern, PatternSelection};
 
 /// How jobs communicate.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl JobTraffic {
         debug_assert!(plan.flits > 0, "a message has a header");
         let sending = plan.sending.unwrap_or(Sending::default_for(service));
         // A job of one rank sends nothing.
-        let pattern = plan.pattern.build(&layout.shape, draw).ok();
+        let pattern = plan.pattern.build((&layout.shape, draw)).ok();
         let senders = pattern.map(|pattern| senders(pattern, service, sending, plan.rounds));
         JobTraffic {
             owner,

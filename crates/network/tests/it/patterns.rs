@@ -6,11 +6,11 @@ use std::path::Path;
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
 use pavior_network::patterns::{Needs, Pattern, RankGrid};
-use pavior_network::{PatternRegistry, PatternSelection, SelectedPattern};
+use pavior_network::{PatternRegistry, PatternSelection, supports_iterations};
 
 fn pattern(name: &str, ranks: u32, sides: [u16; 3]) -> Box<dyn Pattern> {
     let selection: PatternSelection = name.parse().unwrap();
-    selection.build(&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root")).unwrap()
+    selection.build((&RankGrid { ranks, sides }, &mut Stream::new(4, 0, "root"))).unwrap()
 }
 
 /// Rounds of an iteration, each the messages as (from, to).
@@ -233,8 +233,8 @@ fn what_makes_no_sense_is_refused() {
         "pattern all-to-all:senders=in-turn needs a machine of at most 65536 nodes, which \
          mesh:256x257 is not"
     );
-    assert!(of("random").unwrap().supports_iterations().is_err());
-    assert!(of("ring").unwrap().supports_iterations().is_ok());
+    assert!(supports_iterations(&of("random").unwrap()).is_err());
+    assert!(supports_iterations(&of("ring").unwrap()).is_ok());
     assert_eq!(
         of("al-to-all").unwrap_err().reason,
         "unknown pattern `al-to-all`; did you mean `all-to-all`?"

@@ -7,8 +7,7 @@ use pavior_mesh::{Cuboid, Grid};
 use pavior_network::patterns::{Needs, Pattern};
 use pavior_network::{
     Communication, Delivery, Engine, Flit, JobTraffic, Layout, Message, NetworkEvents,
-    PatternRegistry, RankOrder, Rounds, SelectedPattern, Sending, Settings, TrafficPlan, Worm,
-    run_list,
+    PatternRegistry, RankOrder, Rounds, Sending, Settings, TrafficPlan, Worm, run_list,
 };
 
 const ALL: [Sending; 3] = [Sending::Sequential, Sending::Blocking, Sending::Pipelined];
@@ -188,7 +187,7 @@ fn rounds_wait_for_what_they_need() {
                 let shape = layout.shape;
                 let mut plan = plan(spec.name, sending);
                 plan.rounds = (spec.name == "all-to-all").then_some(Rounds::Free);
-                let pattern = plan.pattern.build(&shape, &mut draw()).unwrap();
+                let pattern = plan.pattern.build((&shape, &mut draw())).unwrap();
                 let job = JobTraffic::new(0, layout, &plan, service, &mut draw());
                 let log = run(Worm::new(grid, Settings::default()).unwrap(), job);
                 let case = format!("{} {sending:?} {service:?}", spec.name);

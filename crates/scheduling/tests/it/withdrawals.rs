@@ -4,7 +4,7 @@
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
-use pavior_scheduling::{Dispatcher, Kept, SelectedScheduler, Selection, Start};
+use pavior_scheduling::{Dispatcher, Kept, Selection, Start};
 
 use crate::workloads::BACKFILLING;
 use crate::world::{job, row};
@@ -14,7 +14,7 @@ struct Small(Dispatcher);
 impl Small {
     fn new(nodes: u16, scheduler: &str) -> Small {
         let machine = Machine::new(format!("mesh:{nodes}x1").parse().unwrap(), "tff").unwrap();
-        Small(Dispatcher::new(machine, scheduler.parse::<Selection>().unwrap().build().unwrap()))
+        Small(Dispatcher::new(machine, scheduler.parse::<Selection>().unwrap().build(()).unwrap()))
     }
 
     /// A job starts, whatever the scheduler says.

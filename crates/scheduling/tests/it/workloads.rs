@@ -1,6 +1,5 @@
 //! Random workloads for property tests.
 
-use pavior_allocation::SelectedStrategy;
 use pavior_mesh::{Freedom, Request};
 use pavior_workload::Job;
 use proptest::prelude::*;

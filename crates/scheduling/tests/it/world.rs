@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, NodeId, Request};
-use pavior_scheduling::{
-    Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler, SelectedScheduler,
-};
+use pavior_scheduling::{Attempt, AttemptObserver, Dispatcher, Prediction, Scheduler};
 use pavior_workload::{Job, Service};
 
 /// A job of these tests. Times are in ticks.
@@ -70,7 +68,7 @@ impl AttemptObserver for Count<'_> {
 impl World {
     pub(crate) fn new(grid: &str, strategy: &str, scheduler: &str) -> World {
         let scheduler: pavior_scheduling::Selection = scheduler.parse().unwrap();
-        World::with(grid, strategy, scheduler.build().unwrap())
+        World::with(grid, strategy, scheduler.build(()).unwrap())
     }
 
     pub(crate) fn with(grid: &str, strategy: &str, scheduler: Box<dyn Scheduler>) -> World {

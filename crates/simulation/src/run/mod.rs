@@ -11,7 +11,7 @@ use std::iter::Peekable;
 use pavior_allocation::Machine;
 use pavior_kernel::{Agenda, Stream, Time};
 use pavior_mesh::JobId;
-use pavior_scheduling::{Dispatcher, SelectedScheduler, Start};
+use pavior_scheduling::{Dispatcher, Start};
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
@@ -33,49 +33,17 @@ struct Departure {
     start: u64,
 }
 
-/// Runs a simulation to its end.
+/// Runs a simulation to its end, within the usual [`Bounds`]; [`Setup::simulation`] has settings.
 ///
 /// # Errors
 /// If strategy, machine and network do not go together, the network deadlocks, the scheduler starts
-/// a job that cannot start, strategy or scheduler fail, or the run reaches one of the usual
-/// [`Bounds`].
+/// a job that cannot start, strategy or scheduler fail, or the run reaches a bound.
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Outcome, RunError> {
-    run_until(setup, inputs, observers, &Stop::default())
-}
-
-/// As [`run`], but ends early, without an outcome, at the first instant after `stop` is set.
-///
-/// # Errors
-/// As [`run`]; [`RunError::Stopped`] if it was stopped.
-pub fn run_until(
-    setup: &Setup,
-    inputs: Inputs<'_>,
-    observers: &mut [&mut dyn Observer],
-    stop: &Stop,
-) -> Result<Outcome, RunError> {
-    run_within(Bounds::default(), setup, inputs, observers, stop)
-}
-
-/// As [`run_until`], within other bounds.
-///
-/// # Errors
-/// As [`run_until`].
-pub fn run_within(
-    bounds: Bounds,
-    setup: &Setup,
-    inputs: Inputs<'_>,
-    observers: &mut [&mut dyn Observer],
-    stop: &Stop,
-) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(setup, inputs, observers)?.within(bounds);
-    while simulation.advance(stop)? {
-        simulation.schedule()?;
-    }
-    Ok(simulation.finish())
+    Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
 /// A run that is stepped by its caller, who may decide in the scheduler's place.
@@ -87,22 +55,17 @@ pub fn run_within(
 ///
 /// ```
 /// use pavior_kernel::Time;
-/// use pavior_mesh::{Grid, JobId, Request};
-/// use pavior_simulation::{Ending, Inputs, Setup, Simulation, Stop};
+/// use pavior_mesh::{JobId, Request};
+/// use pavior_simulation::{Setup, Simulation, Stop};
 /// use pavior_workload::{Job, Service};
 ///
 /// let job = |number: u64| Job {
 ///     id: JobId(number), number, arrival: Time(number), request: Request::nodes(4),
 ///     service: Service::Run(Time(10)), estimate: Time(10),
 /// };
-/// let setup = Setup {
-///     grid: Grid::mesh(&[2, 2])?, strategy: "mbs".parse()?, scheduler: "fcfs".parse()?,
-///     network: None, migration: None, seed: 1, replication: 0, begin: Time(0), warmup: 0,
-///     ending: Ending::Drained, timing: false, slice: None,
-/// };
-/// let inputs = Inputs { jobs: Box::new((0..2).map(job)), failures: None };
+/// let setup = Setup::new("mesh:2x2".parse()?, "mbs", "fcfs")?;
 /// let mut observers = [];
-/// let mut simulation = Simulation::new(&setup, inputs, &mut observers)?;
+/// let mut simulation = Simulation::new(&setup, (0..2).map(job).into(), &mut observers)?;
 /// while simulation.advance(&Stop::default())? {
 ///     simulation.schedule()?;
 /// }
@@ -161,7 +124,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         let mut machine = Machine::with_stream(grid, &setup.strategy, draw)?;
         let faults = inputs.failures;
         let faults = faults.map(|failing| Faults::new(failing, setup.begin, &mut machine));
-        let mut dispatcher = Dispatcher::new(machine, setup.scheduler.build()?);
+        let mut dispatcher = Dispatcher::new(machine, setup.scheduler.build(())?);
         if let Some(network) = &setup.network {
             let forecast = Forecast::new(network, grid, seed, replication);
             dispatcher = dispatcher.with_prediction(Box::new(forecast));
@@ -198,6 +161,17 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.watch = Watch::new(bounds, self.ending);
         self
+    }
+
+    /// Goes on to the end, as the scheduler says.
+    ///
+    /// # Errors
+    /// As [`run`]; [`RunError::Stopped`] at the first instant after `stop` is set.
+    pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
+        while self.advance(stop)? {
+            self.schedule()?;
+        }
+        Ok(self.finish())
     }
 
     /// Goes to the next instant at which the queue or the machine changes, and makes its changes;

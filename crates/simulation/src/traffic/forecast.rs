@@ -8,7 +8,7 @@
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request};
-use pavior_network::{Communication, Layout, SelectedPattern};
+use pavior_network::{Communication, Layout, supports_iterations};
 use pavior_scheduling::Prediction;
 use pavior_workload::{Job, Service};
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ impl Forecast {
 
     /// None if the job sends nothing, or its pattern has no iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
-        self.setup.plan.pattern.supports_iterations().ok()?;
+        supports_iterations(&self.setup.plan.pattern).ok()?;
         let request = job.request.with_freedom(None);
         let key = (request, placement.parts().into());
         if let Some(known) = self.known.get(&key) {
@@ -59,7 +59,7 @@ impl Forecast {
         let granted = layouts.granted(placement.parts(), &request, &draw);
         let asked = layouts.asked(&request, &draw);
         let mut drawn = draw.clone();
-        self.setup.plan.pattern.build(&granted.shape, &mut drawn).ok()?;
+        self.setup.plan.pattern.build((&granted.shape, &mut drawn)).ok()?;
         let of_granted = self.try_out(&granted, &draw).ok()?;
         let of_asked = match &asked {
             Some(asked) if *asked != granted => self.try_out(asked, &draw).ok()??,

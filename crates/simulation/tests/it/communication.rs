@@ -129,7 +129,7 @@ fn the_routes_of_each_job_are_recorded() {
     let jobs = [partly(0, 0, [3, 2, 1], 900, 0.5), partly(1, 0, [1, 1, 1], 900, 0.5)];
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     run(&setup, inputs, &mut observers).unwrap();
     let records = recorder.into_records();
     let routes = records[0].routes.unwrap();

@@ -3,7 +3,7 @@
 use pavior_kernel::Time;
 use pavior_mesh::NodeId;
 use pavior_simulation::{
-    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Stop, run_within,
+    Bounds, Ending, Endless, Failing, Inputs, Outcome, Restart, RunError, Simulation, Stop,
 };
 use pavior_workload::{Change, Component, FailureClasses, FailureEvent, Failures, Job, TimeUnit};
 
@@ -20,8 +20,10 @@ fn go(
 ) -> Result<Outcome, Endless> {
     let setup = setup("mesh:4x4", "tff", scheduler, ending);
     let failures = events.map(|events| Failing::new(events, Restart::Scratch));
-    let inputs = Inputs { jobs: Box::new(jobs), failures };
-    let outcome = run_within(bounds, &setup, inputs, &mut [], &Stop::default());
+    let inputs = Inputs::from(jobs).with_failures(failures);
+    let mut none = [];
+    let run = Simulation::new(&setup, inputs, &mut none).unwrap().within(bounds);
+    let outcome = run.run(&Stop::default());
     outcome.map_err(|error| match error {
         RunError::Endless(endless) => endless,
         other => panic!("{other}"),
@@ -151,9 +153,11 @@ fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> 
     let jobs = (0..).map(move |id| job(id, 100_000_000 * id, [4, 1, 1], long));
     let setup = setup("mesh:4x4", "ff", "easy", Ending::Completions(wanted));
     let failures = Some(Failing::new(Box::new(events) as Events, restart));
-    let inputs = Inputs { jobs: Box::new(jobs), failures };
+    let inputs = Inputs::from(jobs).with_failures(failures);
     let bounds = Bounds { interruptions: u64::MAX, ..USUAL() };
-    run_within(bounds, &setup, inputs, &mut [], &Stop::default()).map_err(|error| match error {
+    let mut none = [];
+    let run = Simulation::new(&setup, inputs, &mut none).unwrap().within(bounds);
+    run.run(&Stop::default()).map_err(|error| match error {
         RunError::Endless(endless) => endless,
         other => panic!("{other}"),
     })

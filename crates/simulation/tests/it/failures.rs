@@ -21,7 +21,7 @@ fn go(
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
     let failures = Some(Failing::new(events.into_iter(), restart));
-    run(&setup, Inputs { jobs: Box::new(jobs.into_iter()), failures }, &mut observers).unwrap();
+    run(&setup, Inputs::from(jobs).with_failures(failures), &mut observers).unwrap();
     let times = recorder.into_records().into_iter().map(|record| match record.fate {
         Fate::Started { start, end, .. } => Some((start.0, end.map(|end| end.0))),
         _ => None,
@@ -95,7 +95,7 @@ fn drawn_failures_end_with_the_jobs() {
     let mut recorder = Recorder::default();
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
     let failures = Some(Failing::new(events, Restart::Scratch));
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures };
+    let inputs = Inputs::from(jobs).with_failures(failures);
     let outcome = run(&setup, inputs, &mut observers).unwrap();
     assert_eq!(outcome.waiting, 0);
     let done = |fate: &Fate| matches!(fate, Fate::Started { end: Some(_), .. });

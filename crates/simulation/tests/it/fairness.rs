@@ -30,7 +30,7 @@ fn values(scheduler: &str, warmup: u64, jobs: Vec<Job>, names: &[&str]) -> Vec<O
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
     let setup = Setup { warmup, ..setup(MACHINE, "ff", scheduler, Ending::Drained) };
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     run(&setup, inputs, &mut observers).unwrap();
     metrics.iter().map(|metric| metric.value()).collect()
 }

@@ -21,7 +21,7 @@ fn go(
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
     observers.push(&mut recorder);
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     let outcome = run(setup, inputs, &mut observers).unwrap();
     let times = recorder
         .into_records()

@@ -29,18 +29,6 @@ fn job(id: u64, arrival: u64, shape: [u16; 3], run: u64) -> Job {
 }
 
 fn setup(machine: &str, strategy: &str, scheduler: &str, ending: Ending) -> Setup {
-    Setup {
-        grid: machine.parse().unwrap(),
-        strategy: strategy.parse().unwrap(),
-        scheduler: scheduler.parse().unwrap(),
-        network: None,
-        migration: None,
-        seed: 1,
-        replication: 0,
-        begin: Time::ZERO,
-        warmup: 0,
-        ending,
-        timing: false,
-        slice: None,
-    }
+    let setup = Setup::new(machine.parse().unwrap(), strategy, scheduler).unwrap();
+    setup.with_ending(ending)
 }

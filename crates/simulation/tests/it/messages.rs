@@ -52,7 +52,7 @@ type Sent = (u64, u64, u32);
 fn go(setup: &Setup, jobs: &[Job]) -> (Vec<(u64, u64)>, Vec<Sent>) {
     let (mut recorder, mut messages) = (Recorder::default(), Messages::default());
     let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut messages];
-    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
+    let inputs = Inputs::from(jobs.iter().cloned());
     run(setup, inputs, &mut observers).unwrap();
     let times = recorder.into_records().into_iter().map(|record| match record.fate {
         Fate::Started { start, end: Some(end), .. } => (start.0, end.0),
@@ -138,7 +138,7 @@ fn a_deadlock_ends_the_run_with_an_error() {
     network.settings.virtual_channels = pavior_network::VirtualChannels::One;
     let setup = with("torus:4x4", "tff", network);
     let jobs = vec![sender(0, 0, [4, 4, 1], Service::Iterations(3))];
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     let error = run(&setup, inputs, &mut []).unwrap_err().to_string();
     assert!(error.contains("deadlock") && error.contains("waits for link"), "{error}");
 }
@@ -152,7 +152,7 @@ pub(crate) fn outcome(setup: &Setup, jobs: &[Job], each: bool) -> (Vec<Fate>, Me
     if each {
         observers.push(&mut messages);
     }
-    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: None };
+    let inputs = Inputs::from(jobs.iter().cloned());
     run(setup, inputs, &mut observers).unwrap();
     (recorder.into_records().into_iter().map(|record| record.fate).collect(), carried.0)
 }

@@ -21,7 +21,7 @@ fn moving(scheduler: &str, price: u64, may_move: fn(&Job) -> bool) -> Setup {
 fn records(setup: &Setup, jobs: &[Job]) -> Vec<JobRecord> {
     let mut recorder = Recorder::default();
     let jobs: Vec<Job> = jobs.to_vec();
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     run(setup, inputs, &mut [&mut recorder as &mut dyn Observer]).unwrap();
     recorder.into_records()
 }
@@ -87,7 +87,7 @@ fn metrics_count_moves() {
     let mut metrics: Vec<_> = specs.map(|spec| (spec.build)(&context)).collect();
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
-    let inputs = Inputs { jobs: Box::new(blocked().into_iter()), failures: None };
+    let inputs = Inputs::from(blocked());
     run(&moving("easy", 3, |_| true), inputs, &mut observers).unwrap();
     let values: Vec<f64> = metrics.iter().map(|metric| metric.value().unwrap()).collect();
     // Context::of counts in millionths.

@@ -69,7 +69,7 @@ proptest! {
         let setup = setup(grid, strategy, "fcfs", Ending::Drained);
         let mut recorder = Recorder::default();
         let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
-        let inputs = Inputs { jobs: Box::new(jobs.clone().into_iter()), failures: None };
+        let inputs = Inputs::from(jobs.clone());
         run(&setup, inputs, &mut observers).unwrap();
         let given: Vec<(u64, u64)> = recorder
             .into_records()

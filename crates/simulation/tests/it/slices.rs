@@ -19,7 +19,7 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
     let mut metrics: Vec<Box<dyn Metric>> = specs.map(|spec| (spec.build)(&context)).collect();
     let mut observers: Vec<&mut dyn Observer> =
         metrics.iter_mut().map(|metric| &mut **metric as &mut dyn Observer).collect();
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: Some(failing) };
+    let inputs = Inputs::from(jobs).with_failures(failing);
     run(setup, inputs, &mut observers).unwrap();
     metrics.iter().map(|metric| metric.value().unwrap()).collect()
 }
@@ -167,7 +167,7 @@ fn go(jobs: &[Job], spares: Spares, events: &[(u64, Component, Change)]) -> (Tim
     let failing =
         || Failing { spares, ..Failing::new(events.clone().into_iter(), Restart::Scratch) };
     let mut recorder = Recorder::default();
-    let inputs = Inputs { jobs: Box::new(jobs.iter().cloned()), failures: Some(failing()) };
+    let inputs = Inputs::from(jobs.iter().cloned()).with_failures(failing());
     run(&setup, inputs, &mut [&mut recorder]).unwrap();
     let times = recorder.into_records().into_iter().map(|record| match record.fate {
         Fate::Started { start, end, .. } => Some((start.0, end.map(|end| end.0))),

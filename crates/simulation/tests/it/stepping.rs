@@ -3,9 +3,7 @@
 use pavior_allocation::Placement;
 use pavior_mesh::{Cuboid, JobId, NodeId};
 use pavior_scheduling::{Start, StartError};
-use pavior_simulation::{
-    Ending, Inputs, Recorder, RunError, Setup, Simulation, Stop, run, run_until,
-};
+use pavior_simulation::{Ending, Inputs, Recorder, RunError, Setup, Simulation, Stop, run};
 
 use crate::{job, setup};
 
@@ -19,7 +17,7 @@ fn inputs<'i>() -> Inputs<'i> {
         let shape = [1 + (number % 4) as u16, 1 + (number % 3) as u16, 1];
         job(number, number * 2, shape, 5 + number % 7)
     };
-    Inputs { jobs: Box::new((0..40).map(one)), failures: None }
+    Inputs::from((0..40).map(one))
 }
 
 #[test]
@@ -44,7 +42,7 @@ fn a_caller_that_decides_as_fcfs_does_gets_the_same_run() {
 #[test]
 fn a_start_that_cannot_be_made_is_an_error_and_changes_nothing() {
     let jobs = [job(0, 0, [4, 3, 1], 10), job(1, 0, [4, 2, 1], 10)];
-    let inputs = Inputs { jobs: Box::new(jobs.into_iter()), failures: None };
+    let inputs = Inputs::from(jobs);
     let mut observers = [];
     let mut simulation = Simulation::new(&mesh(), inputs, &mut observers).unwrap();
     assert!(simulation.advance(&Stop::default()).unwrap());
@@ -65,7 +63,7 @@ fn a_start_that_cannot_be_made_is_an_error_and_changes_nothing() {
 fn a_run_that_is_stopped_has_no_outcome() {
     let stop = Stop::default();
     stop.clone().set();
-    let stopped = run_until(&mesh(), inputs(), &mut [], &stop);
+    let stopped = mesh().simulation(inputs()).until(&stop).run();
     assert!(matches!(stopped, Err(RunError::Stopped)));
 }
 

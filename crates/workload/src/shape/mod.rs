@@ -55,10 +55,7 @@ impl ShapeRule {
     ///     Some([u16::try_from(nodes.div_ceil(height.into())).ok()?, height, 1])
     /// });
     /// let mut registry = Registry::<ShapeRule>::new();
-    /// registry.add(Entry {
-    ///     name: "columns", title: "Whole columns", source: "", options: &[], variants: &[""],
-    ///     does: columns,
-    /// })?;
+    /// registry.add(Entry::new("columns", columns))?;
     /// let mut shaper = Shaper::new(&registry.select("columns")?, &"mesh:8x4".parse()?, 1, 0);
     /// assert_eq!(shaper.shape(9), Some([3, 4, 1]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,0 +1,132 @@
+//! A run, setting by setting, and what it came to.
+
+use pavior_kernel::{BadName, unknown_name};
+
+use crate::metrics::{ALL, Context, Metric, MetricSpec};
+use crate::{Bounds, Inputs, Observer, Outcome, RunError, Setup, Simulation, Stop};
+
+/// A run that is being put together: [`Setup::simulation`] begins it, [`SimulationBuilder::run`]
+/// carries it out.
+#[must_use = "a run is carried out by `run`"]
+pub struct SimulationBuilder<'o, 'i> {
+    setup: Setup,
+    inputs: Inputs<'i>,
+    metrics: Vec<&'static MetricSpec>,
+    context: Context,
+    observers: Vec<&'o mut dyn Observer>,
+    bounds: Bounds,
+    stop: Stop,
+}
+
+/// What a run came to.
+pub struct Measured {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The metrics and their values, in the order in which they were named; `None` where a metric
+    /// does not apply.
+    pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
+}
+
+impl Measured {
+    /// The value of a metric; `None` where it does not apply or was not measured.
+    pub fn value(&self, metric: &str) -> Option<f64> {
+        self.metrics.iter().find(|(spec, _)| spec.name == metric)?.1
+    }
+}
+
+impl Setup {
+    /// A run of jobs, in the order of their arrival: an iterator, or [`Inputs`] where nodes fail.
+    ///
+    /// ```
+    /// use pavior_simulation::{Recorder, Setup};
+    /// use pavior_workload::{Synthetic, SyntheticJobs};
+    /// let grid = "mesh:8x8".parse()?;
+    /// let jobs = SyntheticJobs::new(&Synthetic::at_load(1.0), &grid, 1, 0)?.take(100);
+    /// let mut recorder = Recorder::default();
+    /// let run = Setup::new(grid, "tff", "easy")?.simulation(jobs).observe(&mut recorder);
+    /// let measured = run.measure(&["turnaround", "utilization"])?.run()?;
+    /// assert!(measured.value("turnaround").is_some());
+    /// assert_eq!(recorder.into_records().len(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn simulation<'o, 'i>(self, jobs: impl Into<Inputs<'i>>) -> SimulationBuilder<'o, 'i> {
+        SimulationBuilder {
+            context: Context::of(self.grid),
+            setup: self,
+            inputs: jobs.into(),
+            metrics: ALL.iter().copied().filter(|spec| spec.standard).collect(),
+            observers: Vec::new(),
+            bounds: Bounds::default(),
+            stop: Stop::default(),
+        }
+    }
+}
+
+impl<'o> SimulationBuilder<'o, '_> {
+    /// Measures these metrics. By default the standard ones are measured.
+    ///
+    /// # Errors
+    /// If there is no metric of a name; one that is nearly called so is told.
+    pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
+        let named = |&name: &&str| {
+            let found = ALL.iter().copied().find(|spec| spec.name == name);
+            found.ok_or_else(|| {
+                let known: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();
+                unknown_name("metric", name, &known)
+            })
+        };
+        let metrics = names.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.with_metrics(metrics))
+    }
+
+    /// Measures metrics that are at hand as data, in place of the standard ones.
+    pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
+        self.metrics = metrics.into();
+        self
+    }
+
+    /// What metrics need to know of the run: the unit of time, and the costs of messages. By
+    /// default [`Context::of`] the machine.
+    pub fn with_context(mut self, context: Context) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// Tells an observer what happens, such as a metric of one's own. May be called again.
+    pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Gives the run up at these bounds. By default the usual ones.
+    pub fn within(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Ends the run, without an outcome, at the first instant after `stop` is set. By default
+    /// nothing stops it.
+    pub fn until(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
+    }
+
+    /// Carries the run out, to its end.
+    ///
+    /// # Errors
+    /// If strategy, machine and network do not go together, the network deadlocks, the scheduler
+    /// starts a job that cannot start, strategy or scheduler fail, a bound is reached, or the run
+    /// is stopped.
+    pub fn run(self) -> Result<Measured, RunError> {
+        let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop } = self;
+        let mut own: Vec<Box<dyn Metric>> =
+            metrics.iter().map(|spec| (spec.build)(&context)).collect();
+        let own_observers = own.iter_mut().map(|metric| &mut **metric as &mut dyn Observer);
+        let mut all: Vec<&mut dyn Observer> = own_observers.collect();
+        all.extend(observers.into_iter().map(|observer| observer as &mut dyn Observer));
+        let run = Simulation::new(&setup, inputs, &mut all)?.within(bounds);
+        let outcome = run.run(&stop)?;
+        let values = own.iter().map(|metric| metric.value());
+        Ok(Measured { outcome, metrics: metrics.into_iter().zip(values).collect() })
+    }
+}

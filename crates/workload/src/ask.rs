@@ -1,0 +1,127 @@
+//! What a caller asks for: a shape, or a number of nodes that the shape rule turns into a box.
+
+use std::ops::Range;
+
+use pavior_mesh::{Grid, Request, Sides};
+use thiserror::Error;
+
+use crate::Shaper;
+
+/// A shape or a number of nodes, for a machine. Every door reads it with [`Ask::read`] or
+/// [`Ask::typed`], and so refuses the same for the same reason.
+///
+/// ```
+/// use pavior_mesh::{Grid, Request};
+/// use pavior_workload::{Ask, AskFault, Shaper};
+/// let grid: Grid = "mesh:8x8".parse()?;
+/// let mut shaper = Shaper::new(&"compact".parse()?, &grid, 1, 0);
+/// assert_eq!(Ask::read(Some(&[3, 2]), None, &grid)?, Ask::typed(Some("3x2"), None, &grid)?);
+/// let twelve = Ask::read(None, Some(12), &grid)?;
+/// assert_eq!(twelve.request(&mut shaper), Request::hinted(12, [4, 3]));
+/// assert_eq!(Ask::read(None, None, &grid), Err(AskFault::Nothing));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A box, with sides of 1 on axes that the machine lacks.
+    Shape(Sides),
+    /// A number of nodes.
+    Nodes(u32),
+    /// A box with a side beyond that of every machine: its number of nodes. A strategy that places
+    /// boxes refuses it.
+    Beyond(u32),
+}
+
+/// Why an [`Ask`] cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AskFault {
+    /// Neither a shape nor a number.
+    #[error("give a shape or a number of nodes")]
+    Nothing,
+    /// A shape and a number.
+    #[error("give a shape or a number of nodes, not both")]
+    Both,
+    /// A number of 0 nodes.
+    #[error("a request is for at least 1 node")]
+    NoNodes,
+    /// Too few or too many sides.
+    #[error("{sides} sides, but the machine has {axes} axes")]
+    Axes {
+        /// The number of sides given.
+        sides: usize,
+        /// The number of sides that the machine has.
+        axes: usize,
+    },
+    /// A side that is none.
+    #[error("`{given}` is not a side; sides are integers of at least 1")]
+    Side {
+        /// What stands for the side.
+        given: String,
+        /// Where it stands in a typed shape, in bytes; empty in a list of numbers.
+        span: Range<usize>,
+    },
+}
+
+impl Ask {
+    /// What two fields say: the sides, x first, or a number of nodes. One of them is given.
+    ///
+    /// # Errors
+    /// If not exactly one is given, a number is 0, or the sides are not as many as the machine's.
+    pub fn read(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, AskFault> {
+        match (shape, nodes) {
+            (Some(_), Some(_)) => Err(AskFault::Both),
+            (None, None) => Err(AskFault::Nothing),
+            (None, Some(0)) => Err(AskFault::NoNodes),
+            // A number beyond every machine is asked for, too, so that a random rule draws.
+            (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
+            (Some(sides), None) => Ask::shape(sides, grid),
+        }
+    }
+
+    /// The same with a shape as it is typed: `4x4x2`.
+    ///
+    /// # Errors
+    /// As [`Ask::read`], and if a side is no number.
+    pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
+        let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
+        let sides: Option<Vec<u64>> = sides.transpose()?;
+        Ask::read(sides.as_deref(), nodes.map(u64::from), grid)
+    }
+
+    fn shape(given: &[u64], grid: &Grid) -> Result<Ask, AskFault> {
+        let axes = grid.axes();
+        if given.contains(&0) {
+            return Err(AskFault::Side { given: "0".to_string(), span: 0..0 });
+        }
+        if given.len() != axes {
+            return Err(AskFault::Axes { sides: given.len(), axes });
+        }
+        let mut sides = [1; 3];
+        for (own, &side) in sides.iter_mut().zip(given) {
+            let Ok(side) = u16::try_from(side) else {
+                let nodes = given.iter().fold(1, |nodes: u64, &side| nodes.saturating_mul(side));
+                return Ok(Ask::Beyond(u32::try_from(nodes).unwrap_or(u32::MAX)));
+            };
+            *own = side;
+        }
+        Ok(Ask::Shape(sides))
+    }
+
+    /// The request: a number of nodes gets its box from the rule of `shaper`.
+    pub fn request(self, shaper: &mut Shaper) -> Request {
+        match self {
+            Ask::Shape(sides) => Request::shape(sides),
+            Ask::Nodes(nodes) => shaper.request(nodes),
+            Ask::Beyond(nodes) => Request::nodes(nodes),
+        }
+    }
+}
+
+/// A part of a typed shape: digits alone, a number of at least 1.
+fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
+    let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+    let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);
+    let start = part.as_ptr() as usize - typed.as_ptr() as usize;
+    let fault = || AskFault::Side { given: part.to_string(), span: start..start + part.len() };
+    number.ok_or_else(fault)
+}
