@@ -4,7 +4,7 @@ use pavior_allocation::{Machine, Placement, PlacementError};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
+    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, Start,
     StartError,
 };
 use pavior_workload::Job;
