@@ -4,8 +4,8 @@ use pavior_allocation::{Machine, Placement, PlacementError};
 use pavior_kernel::{CallerError, Time};
 use pavior_mesh::{Cuboid, JobId, NodeId, Request};
 use pavior_scheduling::{
-    DispatchError, Dispatcher, MachineView, Queue, Running, Scheduler, SelectedScheduler, Start,
-    StartError,
+    DispatchError, Dispatcher, MachineView, Queue, Running, RunningJob, Scheduler,
+    SelectedScheduler, Start, StartError,
 };
 use pavior_workload::Job;
 
@@ -69,7 +69,7 @@ fn a_job_ends_whatever_it_was_said_to_run() {
     dispatcher.grant(job(1, [4, 3, 1]), Time(0)).unwrap();
     dispatcher.grant(job(2, [1, 1, 1]), Time(0)).unwrap();
     dispatcher.estimate_anew(JobId(1), Time(30));
-    let ends = dispatcher.running().by_estimated_end().map(|one| one.estimated_end());
+    let ends = dispatcher.running().by_estimated_end().map(RunningJob::estimated_end);
     assert_eq!(ends.collect::<Vec<_>>(), [Time(10), Time(30)]);
     let (gone, placement) = dispatcher.end(JobId(1)).unwrap();
     assert_eq!((gone.job.id, gone.start, placement.nodes()), (JobId(1), Time(0), 12));
@@ -119,10 +119,10 @@ fn what_the_scheduler_has_in_mind_holds_until_something_changes() {
     assert!(beside.standing(Time(3)).is_some_and(|(_, alone)| !alone), "another was granted nodes");
     let changes: [fn(&mut Dispatcher); 5] = [
         |dispatcher| dispatcher.submit(job(3, [1, 1, 1])),
-        |dispatcher| drop(dispatcher.end(JobId(1))),
+        |dispatcher| assert!(dispatcher.end(JobId(1)).is_some()),
         |dispatcher| dispatcher.estimate_anew(JobId(1), Time(30)),
         |dispatcher| assert!(dispatcher.machine_mut().fail(NodeId(15)).is_ok()),
-        |dispatcher| drop(dispatcher.withdraw(0)),
+        |dispatcher| assert!(dispatcher.withdraw(0).is_some()),
     ];
     for change in changes {
         let mut dispatcher = asked();
